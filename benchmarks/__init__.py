@@ -1,0 +1,1 @@
+"""Benchmarks: each prints figures with ratios taken in one run, and none decides about tests."""

@@ -1,0 +1,160 @@
+"""Commands that print the contract: routes, OpenAPI, registers, reference pages."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from mockserver import __version__
+from mockserver.cli.files import write_text
+from mockserver.cli.tables import print_table
+
+_DIALECT = click.option(
+    "--dialect",
+    default="documented",
+    show_default=True,
+    metavar="NAME",
+    help="'documented', 'observed', or errata such as 'E-01,E-03'.",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+@click.command()
+@_DIALECT
+@_JSON
+def routes(dialect: str, as_json: bool) -> None:
+    """List every operation with its method, path and inputs."""
+    from mockserver.contract import load
+
+    contract = load(dialect)
+    if as_json:
+        _print_json(
+            [
+                {
+                    "id": operation.id,
+                    "method": operation.method,
+                    "path": operation.path,
+                    "inputs": [
+                        {"in": field.location, "name": field.name, "required": field.required}
+                        for field in operation.fields
+                    ],
+                }
+                for operation in contract
+            ]
+        )
+        return
+    rows = [
+        (
+            operation.method,
+            operation.path,
+            ", ".join(field.name + ("" if field.required else "?") for field in operation.fields),
+        )
+        for operation in contract
+    ]
+    print_table(("method", "path", "inputs (? = optional)"), rows)
+
+
+@click.command()
+@click.argument("generation", type=click.Choice(["v1", "v2"]))
+@_DIALECT
+@click.option("--server", default="/", show_default=True, help="The base URL to name.")
+@click.option("--lifted", is_flag=True, help="Present refusals as HTTP 400, for generic tools.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to a file instead.")
+def openapi(generation: str, dialect: str, server: str, lifted: bool, output: Path | None) -> None:
+    """Print the OpenAPI 3.1 document of a generation."""
+    from mockserver import jsontext
+    from mockserver.contract import load
+    from mockserver.contract.openapi import document
+
+    found = document(load(dialect), generation, version=__version__, server=server, lifted=lifted)
+    _write(jsontext.pretty(found) + "\n", output)
+
+
+@click.command()
+@_JSON
+def assumptions(as_json: bool) -> None:
+    """List what nobody shows and the mock had to choose, with the reasons."""
+    from mockserver.contract import load
+
+    register = load().assumptions
+    if as_json:
+        _print_json(
+            [
+                {
+                    "id": one.id,
+                    "title": one.title,
+                    "chosen": one.chosen,
+                    "reason": one.reason,
+                    "alternatives": list(one.alternatives),
+                    "concerns": list(one.concerns),
+                }
+                for one in register
+            ]
+        )
+        return
+    print_table(
+        ("id", "what is not shown", "what we chose", "why"),
+        [(one.id, one.title, one.chosen, one.reason) for one in register],
+    )
+
+
+@click.command()
+@_JSON
+def errata(as_json: bool) -> None:
+    """List where the description and the clients in the field contradict each other."""
+    from mockserver.contract import load
+
+    register = load().errata
+    if as_json:
+        _print_json(
+            [
+                {
+                    "id": one.id,
+                    "title": one.title,
+                    "documented": one.documented,
+                    "observed": one.observed,
+                    "source": list(one.source),
+                    "operations": list(one.operations),
+                }
+                for one in register
+            ]
+        )
+        return
+    print_table(
+        ("id", "documented", "observed", "source"),
+        [(one.id, one.documented, one.observed, ", ".join(one.source)) for one in register],
+    )
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 where a page is stale.")
+def reference(folder: Path, check: bool) -> None:
+    """Write the generated pages and documents into FOLDER."""
+    from mockserver.contract.reference import pages
+
+    stale = []
+    for name, text in pages(__version__).items():
+        path = folder / name
+        if path.is_file() and path.read_text("utf-8") == text:
+            continue
+        stale.append(name)
+        if not check:
+            write_text(path, text, parents=True)
+    for name in stale:
+        click.echo(f"{'stale' if check else 'written'}: {folder / name}")
+    if check and stale:
+        sys.exit(1)
+
+
+def _print_json(value: object) -> None:
+    from mockserver import jsontext
+
+    click.echo(jsontext.pretty(value))
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)

@@ -1,0 +1,31 @@
+"""Tables for people: fitted to a terminal, or one line a row where they go into a pipe."""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table. In a terminal long cells are folded; a pipe gets whole lines for `grep`."""
+    if sys.stdout.isatty():
+        _fitted(heads, rows)
+        return
+    lines = [tuple(heads), *(tuple(" ".join(cell.split()) for cell in row) for row in rows)]
+    widths = [max(len(line[index]) for line in lines) for index in range(len(heads))]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
+
+
+def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, head in enumerate(heads):
+        table.add_column(head, no_wrap=index == 0, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console(highlight=False).print(table)

@@ -1,0 +1,114 @@
+"""The clock of a world: a value, so that time and state can never disagree after a revert.
+
+Times are integers: milliseconds since 1970-01-01T00:00:00Z. This is the one module that reads the
+wall clock.
+"""
+
+import re
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from mockserver.errors import CrosschainMockError
+
+_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+
+
+class ClockMode(StrEnum):
+    """How a world's time passes."""
+
+    REAL = "real"
+    """With the wall clock, at its speed."""
+    FROZEN = "frozen"
+    """Not at all, until somebody advances it."""
+    SCALED = "scaled"
+    """With the wall clock, `rate` times as fast."""
+    AUTO = "auto"
+    """Not at all, but a poll that would see no change jumps to the next due event."""
+
+
+class ClockRefused(CrosschainMockError):
+    """A time that cannot be read, or one that would turn the clock back."""
+
+
+def wall_ms() -> int:
+    """Return the wall clock's time, in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A reading of time that moves with the wall clock, faster than it, or only by hand.
+
+    `virtual_ms` is the world's time at the moment the wall clock showed `wall_ms`.
+    """
+
+    mode: ClockMode
+    virtual_ms: int
+    wall_ms: int
+    rate: Decimal = Decimal(1)
+
+    def now(self, wall: int) -> int:
+        """Return the world's time, in milliseconds, when the wall clock shows `wall`."""
+        if self.mode in (ClockMode.FROZEN, ClockMode.AUTO):
+            return self.virtual_ms
+        return self.virtual_ms + int((wall - self.wall_ms) * self.rate)
+
+    def set(self, virtual_ms: int, wall: int) -> "Clock":
+        """Return the clock moved forward to `virtual_ms`; turning it back is refused."""
+        now = self.now(wall)
+        if virtual_ms < now:
+            raise ClockRefused(
+                f"the clock only moves forward: it shows {iso(now)}, not to be set to "
+                f"{iso(virtual_ms)}; revert to a snapshot to go back"
+            )
+        return replace(self, virtual_ms=virtual_ms, wall_ms=wall)
+
+    def advance(self, by_ms: int, wall: int) -> "Clock":
+        """Return the clock moved forward by `by_ms` milliseconds."""
+        if by_ms < 0:
+            raise ClockRefused(f"the clock only moves forward, not by {by_ms} ms")
+        return self.set(self.now(wall) + by_ms, wall)
+
+    def switched(self, mode: ClockMode, wall: int, rate: Decimal = Decimal(1)) -> "Clock":
+        """Return a clock of another mode that shows the same time at this moment."""
+        return Clock(mode, self.now(wall), wall, rate)
+
+
+def parse_duration(text: str) -> int:
+    """Return milliseconds for a duration such as `15s`, `1h30m`, `2.5d` or `250ms`.
+
+    Raises `ClockRefused` for anything else.
+    """
+    if not _DURATION.fullmatch(text):
+        raise ClockRefused(f"{text!r} is no duration; write for example '15s', '1h30m' or '250ms'")
+    total = sum(Decimal(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    return int(total)
+
+
+def parse_instant(text: str) -> int:
+    """Return milliseconds since 1970 for an ISO 8601 time with its offset.
+
+    Raises `ClockRefused` for anything else; a time without offset is not guessed at.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ClockRefused(f"{text!r} is no time; write for example '2026-01-01T00:00:00Z'")
+    return int((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1000)
+
+
+def iso(ms: int) -> str:
+    """Return a time in milliseconds as ISO 8601 text in UTC, with milliseconds where it has any."""
+    seconds, rest = divmod(ms, 1000)
+    try:
+        text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    except (OverflowError, ValueError, OSError):
+        return f"{ms} ms"
+    return f"{text}.{rest:03d}Z" if rest else f"{text}Z"

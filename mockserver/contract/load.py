@@ -1,0 +1,179 @@
+"""The contract's files, read once and turned into a `Contract` for each dialect that is asked."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from mockserver import documents, resources
+from mockserver.contract.contract import Assumption, Contract
+from mockserver.contract.dialect import DOCUMENTED, Dialect, Erratum, apply, dialect_of
+from mockserver.contract.envelope import Generation, RefusalRule, Saying
+from mockserver.contract.operation import Operation
+
+_ENDPOINTS = "endpoints.yaml"
+_REFUSALS = "refusals.yaml"
+
+
+class ContractSource:
+    """The contract as it lies in its files: raw documents, register of errata, assumptions.
+
+    The shipped files are checked against `schemas/meta` by the tests, not at every start.
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        """Read from a folder laid out as `schemas/`; by default the one that is shipped."""
+        self.root = root or resources.schemas()
+
+    @cached_property
+    def errata(self) -> tuple[Erratum, ...]:
+        """The register of errata, in its order."""
+        return tuple(_erratum(row) for row in self._yaml("errata.yaml")["errata"])
+
+    @cached_property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The register of assumptions, in its order."""
+        return tuple(_assumption(row) for row in self._yaml("assumptions.yaml")["assumptions"])
+
+    def dialect(self, spec: str) -> Dialect:
+        """Return the dialect that a word or a list of errata names."""
+        return DOCUMENTED_DIALECT if spec == DOCUMENTED else dialect_of(spec, self.errata)
+
+    def contract(self, spec: str = DOCUMENTED) -> Contract:
+        """Return the contract in a dialect. Raises `UnknownDialect`."""
+        dialect = self.dialect(spec)
+        raw = self._documents
+        if dialect.errata:
+            raw = apply(raw, self.errata, dialect)
+        return _Builder(raw).contract(dialect, self)
+
+    @cached_property
+    def _documents(self) -> dict[str, Any]:
+        found = {name: self._yaml(name) for name in (_ENDPOINTS, _REFUSALS)}
+        for folder in ("common", "v1", "v2"):
+            for path in sorted((self.root / folder).glob("*.json")):
+                found[f"{folder}/{path.name}"] = json.loads(path.read_text("utf-8"))
+        return found
+
+    def _yaml(self, name: str) -> Any:
+        path = self.root / name
+        return documents.parse(path.read_text("utf-8"), path).value
+
+
+DOCUMENTED_DIALECT = Dialect(DOCUMENTED)
+
+
+def load(dialect: str = DOCUMENTED) -> Contract:
+    """Return the shipped contract in a dialect: `documented`, `observed` or `E-01,E-05`."""
+    return ContractSource().contract(dialect)
+
+
+class _Builder:
+    """Makes operations, envelopes and refusals from patched documents."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self._raw = raw
+        self._inlined: dict[str, Any] = {}
+
+    def contract(self, dialect: Dialect, source: ContractSource) -> Contract:
+        table = self._raw[_ENDPOINTS]
+        generations = {
+            name: self._generation(name, row) for name, row in table["generations"].items()
+        }
+        return Contract(
+            dialect=dialect,
+            generations=generations,
+            operations=[self._operation(row, generations) for row in table["operations"]],
+            refusals=[_refusal(row) for row in self._raw[_REFUSALS]["refusals"]],
+            source=source,
+        )
+
+    def _generation(self, name: str, row: Mapping[str, Any]) -> Generation:
+        return Generation(
+            id=name,
+            title=row["title"],
+            description=row.get("description", ""),
+            base=row["base"],
+            section=row["section"],
+            envelope_schema=self._schema(row["envelope"]),
+            success=row["success"],
+            failure=row["failure"],
+        )
+
+    def _operation(
+        self, row: Mapping[str, Any], generations: Mapping[str, Generation]
+    ) -> Operation:
+        return Operation(
+            row,
+            generations[row["generation"]],
+            self._schema(row["request"]),
+            self._schema(row["data"]),
+        )
+
+    def _schema(self, name: str) -> dict[str, Any]:
+        if name not in self._inlined:
+            schema = dict(self._raw[name])
+            schema.pop("$schema", None)
+            schema.pop("$id", None)
+            self._inlined[name] = self._inline(schema, PurePosixPath(name).parent)
+        found: dict[str, Any] = self._inlined[name]
+        return found
+
+    def _inline(self, node: Any, folder: PurePosixPath) -> Any:
+        """Return a schema without references: both validators then report the same paths."""
+        if isinstance(node, list):
+            return [self._inline(item, folder) for item in node]
+        if not isinstance(node, Mapping):
+            return node
+        if "$ref" not in node:
+            return {key: self._inline(value, folder) for key, value in node.items()}
+        target = self._schema(_resolved(folder, node["$ref"]))
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        return {**target, **self._inline(beside, folder)}
+
+
+def _resolved(folder: PurePosixPath, reference: str) -> str:
+    parts: list[str] = []
+    for part in (folder / reference).parts:
+        if part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _refusal(row: Mapping[str, Any]) -> RefusalRule:
+    sayings = {
+        name: Saying(row[name]["code"], row[name]["msg"], row[name].get("status"))
+        for name in ("v1", "v2")
+    }
+    return RefusalRule(row["name"], row["meaning"], row.get("http", 200), sayings)
+
+
+def _erratum(row: Mapping[str, Any]) -> Erratum:
+    return Erratum(
+        id=row["id"],
+        title=row["title"],
+        documented=row["documented"],
+        observed=row["observed"],
+        source=tuple(_listed(row["source"])),
+        section=row.get("section", ""),
+        operations=tuple(row.get("operations", ())),
+        changes=tuple(row.get("changes", ())),
+    )
+
+
+def _assumption(row: Mapping[str, Any]) -> Assumption:
+    return Assumption(
+        id=row["id"],
+        title=row["title"],
+        chosen=row["chosen"],
+        reason=row["reason"],
+        alternatives=tuple(row["alternatives"]),
+        concerns=tuple(row["concerns"]),
+    )
+
+
+def _listed(value: str | Sequence[str]) -> Iterator[str]:
+    yield from (value,) if isinstance(value, str) else value

@@ -1,0 +1,117 @@
+"""OpenAPI 3.1 documents of both generations, computed from the contract."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mockserver.contract.contract import Contract
+from mockserver.contract.envelope import Generation
+from mockserver.contract.operation import Operation
+from mockserver.contract.reading import Field
+
+_IN = {"query": "query", "headers": "header"}
+
+
+def document(
+    contract: Contract, generation_id: str, *, version: str, server: str = "/", lifted: bool = False
+) -> dict[str, Any]:
+    """Return the OpenAPI document of one generation (`v1` or `v2`).
+
+    A refusal travels with HTTP 200 and a `code`, which generic tools cannot tell from a success.
+    The `lifted` document presents refusals as HTTP 400; serve with `--refusal-status 400` to match.
+    """
+    generation = contract.generations[generation_id]
+    paths: dict[str, Any] = {}
+    for operation in contract:
+        if operation.generation.id == generation_id:
+            item = paths.setdefault(operation.path, {})
+            item[operation.method.lower()] = _operation(operation, lifted=lifted)
+    return {
+        "openapi": "3.1.0",
+        "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+        "info": {
+            "title": generation.title,
+            "version": version,
+            "description": _description(generation, contract, lifted=lifted),
+            "x-dialect": contract.dialect.name,
+            "x-section": generation.section,
+        },
+        "servers": [{"url": server}],
+        "paths": paths,
+    }
+
+
+def _description(generation: Generation, contract: Contract, *, lifted: bool) -> str:
+    told = "HTTP 400" if lifted else "HTTP 200 and a `code` that is not the code of success"
+    return (
+        f"{generation.description.strip()}\n\nDialect: {contract.dialect.name}. "
+        f"Refusals are presented as {told}. Facts without `x-basis` are documented; "
+        "`x-basis` marks what is only observed or assumed."
+    ).strip()
+
+
+def _operation(operation: Operation, *, lifted: bool) -> dict[str, Any]:
+    row = operation.row
+    found: dict[str, Any] = {
+        "operationId": operation.operation_id,
+        "summary": operation.summary,
+        "tags": list(row.get("tags", ())),
+        "x-section": operation.section,
+    }
+    if row.get("description"):
+        found["description"] = row["description"].strip()
+    if row.get("deprecated"):
+        found["deprecated"] = True
+    example = row.get("example", {})
+    parameters = [_parameter(field, example) for field in operation.fields if field.location in _IN]
+    if parameters:
+        found["parameters"] = parameters
+    body = operation.request_schema.get("properties", {}).get("body")
+    if body is not None:
+        content: dict[str, Any] = {"schema": body}
+        if "body" in example:
+            content["example"] = example["body"]
+        found["requestBody"] = {"required": True, "content": {"application/json": content}}
+    found["responses"] = dict(_responses(operation, lifted=lifted))
+    return found
+
+
+def _parameter(field: Field, example: Mapping[str, Any]) -> dict[str, Any]:
+    schema = {key: value for key, value in field.schema.items() if key != "description"}
+    found: dict[str, Any] = {"name": field.name, "in": _IN[field.location]}
+    if "description" in field.schema:
+        found["description"] = field.schema["description"]
+    if field.required:
+        found["required"] = True
+    found["schema"] = schema
+    given = example.get(field.location, {})
+    if field.name in given:
+        found["example"] = given[field.name]
+    return found
+
+
+def _responses(operation: Operation, *, lifted: bool) -> Iterator[tuple[str, Any]]:
+    if not lifted:
+        yield "200", _answer("A success or a refusal", operation.response_schema)
+        return
+    generation = operation.generation
+    success = {"code": {"const": generation.success_code}, "data": operation.data_schema}
+    envelope = dict(generation.envelope_schema)
+    required = sorted({*envelope.get("required", ()), "code", "data"})
+    yield (
+        "200",
+        _answer(
+            "A success",
+            {
+                **envelope,
+                "required": required,
+                "allOf": [*envelope.get("allOf", ()), {"properties": success}],
+            },
+        ),
+    )
+    no_success = {"properties": {"code": {"not": {"const": generation.success_code}}}}
+    refused = {**envelope, "allOf": [*envelope.get("allOf", ()), no_success]}
+    yield "400", _answer("A refusal", refused)
+
+
+def _answer(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}

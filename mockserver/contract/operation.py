@@ -1,0 +1,82 @@
+"""An operation: one row of the endpoint table with its schemas, ready to judge messages."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from mockserver.contract.envelope import Generation
+from mockserver.contract.reading import Field, Reading, RequestReader
+from mockserver.contract.shaping import Shape, shape_of
+from mockserver.exchange import Request
+from mockserver.jsontext import Json
+from mockserver.validation import SchemaCheck, Violation
+
+
+class Operation:
+    """One of the service's operations, in the reading of one dialect."""
+
+    def __init__(
+        self,
+        row: Mapping[str, Any],
+        generation: Generation,
+        request_schema: Mapping[str, Any],
+        data_schema: Mapping[str, Any],
+    ) -> None:
+        """Take a row of `schemas/endpoints.yaml` and the two schemas it names, inlined."""
+        self.row = row
+        self.id: str = row["id"]
+        self.operation_id: str = row["operationId"]
+        self.generation = generation
+        self.method: str = row["method"]
+        self.path: str = row["path"]
+        self.summary: str = row["summary"]
+        self.section: str = row.get("section", "")
+        self.auth: str = row["auth"]
+        self.request_schema = request_schema
+        self.data_schema = data_schema
+
+    def __repr__(self) -> str:
+        return f"<Operation {self.id}: {self.method} {self.path}>"
+
+    @property
+    def writes(self) -> bool:
+        """Tell whether a call changes something: an order or a ticket comes into being."""
+        return bool(self.row["effect"] == "write")
+
+    @property
+    def enveloped(self) -> bool:
+        """Tell whether a success comes inside the envelope; one observed operation's does not."""
+        return bool(self.row.get("enveloped", True))
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Every header, query parameter and body field the contract declares."""
+        return self._reader.fields
+
+    @cached_property
+    def response_schema(self) -> dict[str, Any]:
+        """The schema of a whole answer, envelope included."""
+        if not self.enveloped:
+            return dict(self.data_schema)
+        return self.generation.response_schema(self.data_schema)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Cut `data` to the members and types this dialect shows."""
+        return shape_of(self.data_schema)
+
+    def read(self, request: Request) -> Reading:
+        """Return the inputs of a request with everything that breaks the contract."""
+        return self._reader.read(request)
+
+    def response_violations(self, body: Json) -> tuple[Violation, ...]:
+        """Return where an answer's body breaks the contract."""
+        return self._response_check.violations(body)
+
+    @cached_property
+    def _reader(self) -> RequestReader:
+        return RequestReader(self.request_schema)
+
+    @cached_property
+    def _response_check(self) -> SchemaCheck:
+        return SchemaCheck(self.response_schema)

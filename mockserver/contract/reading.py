@@ -1,0 +1,200 @@
+"""A request read against its schema: texts become typed values, and every violation is listed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from mockserver import jsontext
+from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
+from mockserver.jsontext import Json
+from mockserver.validation import SchemaCheck, Violation
+
+LOCATIONS = ("headers", "query", "body")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One input of an operation: where it travels, its wire name, and the name code reads it by."""
+
+    location: str
+    name: str
+    role: str
+    required: bool
+    schema: Mapping[str, Any]
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The JSON types the contract allows; empty where it allows any."""
+        kind = self.schema.get("type", ())
+        return (kind,) if isinstance(kind, str) else tuple(kind)
+
+
+class Inputs:
+    """What an operation was called with, by role, wherever it travelled."""
+
+    __slots__ = ("_fields", "_values")
+
+    def __init__(self, values: Mapping[str, Json], fields: Mapping[str, Field]) -> None:
+        """Keep the values by role, and the fields that tell how each role is called outside."""
+        self._values = values
+        self._fields = fields
+
+    def text(self, role: str) -> str:
+        """Return an input as text; numbers come as plain digits."""
+        value = self._values[role]
+        return jsontext.plain(value) if isinstance(value, Decimal) else str(value)
+
+    def optional(self, role: str) -> str | None:
+        """Return an input as text, or None where the client left it out."""
+        return self.text(role) if self._values.get(role) is not None else None
+
+    def decimal(self, role: str) -> Decimal:
+        """Return a number of whole tokens, exact."""
+        return Decimal(self._values[role])
+
+    def integer(self, role: str) -> int:
+        """Return a whole number."""
+        return int(self._values[role])
+
+    def flag(self, role: str) -> bool:
+        """Return a boolean; one that was left out is false."""
+        return self._values.get(role) in (True, "true")
+
+    def has(self, role: str) -> bool:
+        """Tell whether the client sent it."""
+        return role in self._values
+
+    def wire_name(self, role: str) -> str:
+        """Return how the client calls it: `query parameter 'fromChain'`."""
+        field = self._fields.get(role)
+        return describe((field.location, field.name)) if field else repr(role)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The outcome of reading a request: the instance that was checked, and what is wrong with it.
+
+    `refusal` names a refusal that stands above the schema: a body that is no JSON at all.
+    """
+
+    inputs: Inputs
+    violations: tuple[Violation, ...] = ()
+    refusal: str | None = None
+    reason: str = ""
+
+
+class RequestReader:
+    """Reads the requests of one operation."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        """Compile the request schema of an operation."""
+        self.schema = schema
+        self.fields = fields_of(schema)
+        self._check = SchemaCheck(schema)
+        self._by_role = {field.role: field for field in self.fields}
+        self._headers = [field for field in self.fields if field.location == "headers"]
+        self._query = {field.name: field for field in self.fields if field.location == "query"}
+        self._has_body = "body" in schema.get("properties", {})
+
+    def read(self, request: Request) -> Reading:
+        """Return the inputs of a request with everything that breaks the contract."""
+        instance: dict[str, Json] = {}
+        extra: list[Violation] = []
+        try:
+            instance["query"] = self._read_query(request, extra)
+        except BadEncoding as error:
+            return Reading(Inputs({}, self._by_role), refusal="not-utf8", reason=f"query: {error}")
+        instance["headers"] = self._read_headers(request.headers, extra)
+        if self._has_body:
+            try:
+                instance["body"] = jsontext.decode(request.body)
+            except jsontext.NotJson as error:
+                name = "not-utf8" if str(error).startswith("not UTF-8") else "not-json"
+                reason = f"body: {error}; expected a JSON object"
+                return Reading(Inputs({}, self._by_role), refusal=name, reason=reason)
+        violations = (*extra, *self._check.violations(instance))
+        return Reading(self._inputs(instance), violations)
+
+    def _read_query(self, request: Request, extra: list[Violation]) -> dict[str, Json]:
+        found: dict[str, Json] = {}
+        for name, text in query_pairs(request.query):
+            field = self._query.get(name)
+            if field and text in field.schema.get("x-absent", ()):
+                continue
+            if name not in found:
+                found[name] = _typed(text, field) if field else text
+            elif not (field and field.schema.get("x-repeatable")):
+                extra.append(_repeated("query", name))
+        return found
+
+    def _read_headers(self, headers: Headers, extra: list[Violation]) -> dict[str, Json]:
+        found: dict[str, Json] = {}
+        for field in self._headers:
+            if field.name not in headers:
+                continue
+            if headers.count(field.name) > 1:
+                extra.append(_repeated("headers", field.name))
+            found[field.name] = _typed(headers[field.name].strip(), field)
+        return found
+
+    def _inputs(self, instance: Mapping[str, Json]) -> Inputs:
+        values: dict[str, Json] = {}
+        for field in self.fields:
+            part = instance.get(field.location)
+            if isinstance(part, Mapping) and field.name in part:
+                values[field.role] = part[field.name]
+        return Inputs(values, self._by_role)
+
+
+def fields_of(schema: Mapping[str, Any]) -> tuple[Field, ...]:
+    """Return the inputs that a request schema declares, headers first, in their own order."""
+    found = []
+    for location in LOCATIONS:
+        part = schema.get("properties", {}).get(location, {})
+        required = {
+            name for branch in (part, *part.get("allOf", ())) for name in branch.get("required", ())
+        }
+        for name, node in part.get("properties", {}).items():
+            role = node.get("x-role", name)
+            found.append(Field(location, name, role, name in required, node))
+    return tuple(found)
+
+
+def describe(path: tuple[str | int, ...]) -> str:
+    """Return a place in a request as people call it: `header 'appKey'`, `body field 'token'`."""
+    words = {"headers": "header", "query": "query parameter", "body": "body field"}
+    if len(path) < 2:
+        return str(path[0]) if path else "request"
+    return f"{words.get(str(path[0]), str(path[0]))} {'.'.join(map(str, path[1:]))!r}"
+
+
+def sentence(violation: Violation) -> str:
+    """Return a violation of a request as a sentence that names the field."""
+    return f"{describe(violation.path)}: {violation.message}"
+
+
+def _repeated(location: str, name: str) -> Violation:
+    return Violation((location, name), "given more than once, expected once", "repeated", ())
+
+
+def _typed(text: str, field: Field) -> Json:
+    """Return the value that a text stands for in the field's type; else the text itself."""
+    if "string" in field.types or not field.types:
+        return text
+    if "boolean" in field.types and text in ("true", "false"):
+        return text == "true"
+    digits = text.removeprefix("-")
+    if "integer" in field.types and digits.isdecimal() and digits.isascii() and len(digits) < 100:
+        return int(text)
+    if "number" in field.types:
+        return _number(text)
+    return text
+
+
+def _number(text: str) -> Json:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return text
+    return number if number.is_finite() else text

@@ -1,0 +1,137 @@
+"""Arithmetic on amounts: exact integers of smallest units, and every rounding by name."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+
+from mockserver.engine.refusal import Refusal
+
+MAX_UNITS = 2**256 - 1
+"""The largest amount of smallest units a token contract can hold."""
+
+BPS = 10_000
+"""Basis points in a whole."""
+
+
+def rescale_floor(units: int, source_decimals: int, target_decimals: int) -> int:
+    """Return the same amount in another token's smallest units; what does not fit is cut off."""
+    if target_decimals >= source_decimals:
+        return int(units * 10 ** (target_decimals - source_decimals))
+    return int(units // 10 ** (source_decimals - target_decimals))
+
+
+def rescale_ceil(units: int, source_decimals: int, target_decimals: int) -> int:
+    """Return the least amount in another token's smallest units that is worth no less."""
+    return -rescale_floor(-units, source_decimals, target_decimals)
+
+
+def bps_floor(units: int, bps: int) -> int:
+    """Return `bps` basis points of an amount, rounded down (service-facts §8)."""
+    return units * bps // BPS
+
+
+def floor(value: Fraction) -> int:
+    """Return the largest integer not above `value`."""
+    return value.numerator // value.denominator
+
+
+def ceil(value: Fraction) -> int:
+    """Return the smallest integer not below `value`."""
+    return -(-value.numerator // value.denominator)
+
+
+def checked_units(units: int, about: str = "amount") -> int:
+    """Return an amount of smallest units a client may send.
+
+    Raises `Refusal` for zero, a negative amount and one beyond 256 bits.
+    """
+    if units <= 0:
+        raise Refusal(
+            "amount-not-positive",
+            f"{about} {_short(units)} is not positive; send at least 1 smallest unit",
+            about=about,
+        )
+    if units > MAX_UNITS:
+        raise Refusal(
+            "amount-too-large",
+            f"{about} does not fit into 256 bits; the largest is {MAX_UNITS}",
+            about=about,
+        )
+    return units
+
+
+def units_exact(whole: Decimal, decimals: int, about: str = "amount") -> int:
+    """Return whole tokens as smallest units.
+
+    Raises `Refusal` where the token has fewer decimals than the amount, and for amounts that no
+    client may send.
+    """
+    if not whole.is_finite() or whole <= 0:
+        raise Refusal(
+            "amount-not-positive",
+            f"{about} {str(whole)[:40]} is not a positive number of whole tokens",
+            about=about,
+        )
+    if whole.adjusted() + decimals > 78:
+        raise Refusal(
+            "amount-too-large",
+            f"{about} {str(whole)[:40]} does not fit into 256 bits; the largest is "
+            f"{plain(whole_tokens(MAX_UNITS, decimals))}",
+            about=about,
+        )
+    digits, exponent = _significant(whole)
+    if exponent + decimals < 0:
+        raise Refusal(
+            "amount-too-precise",
+            f"{about} {str(whole)[:60]} has more decimals than the token's {decimals}; "
+            "round it to whole smallest units",
+            about=about,
+        )
+    return checked_units(int(digits) * 10 ** (exponent + decimals), about)
+
+
+def whole_tokens(units: int, decimals: int) -> Decimal:
+    """Return smallest units as whole tokens, exactly."""
+    sign = 1 if units < 0 else 0
+    return Decimal((sign, tuple(map(int, str(abs(units)))), -decimals))
+
+
+def fixed(value: Fraction, places: int) -> str:
+    """Return a number with exactly `places` decimals, rounded down towards zero."""
+    scaled = abs(value.numerator) * 10**places // value.denominator
+    text = str(scaled).rjust(places + 1, "0")
+    sign = "-" if value < 0 and scaled else ""
+    return f"{sign}{text[:-places]}.{text[-places:]}" if places else f"{sign}{text}"
+
+
+def plain(number: Decimal) -> str:
+    """Return a number without exponent and without trailing zeros: `0.0001`, `10`, `0`."""
+    text = f"{number:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text in ("-0", "") else text
+
+
+def least(holds: Callable[[int], bool], limit: int = MAX_UNITS) -> int | None:
+    """Return the least positive integer that meets a monotone condition, or None up to `limit`."""
+    high = 1
+    while not holds(high):
+        if high >= limit:
+            return None
+        high = min(high * 2, limit)
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _significant(number: Decimal) -> tuple[str, int]:
+    """Return the digits of a number without trailing zeros, and the exponent of the last one."""
+    _, digits, exponent = number.as_tuple()
+    text = "".join(map(str, digits))
+    kept = text.rstrip("0")
+    return kept, int(exponent) + len(text) - len(kept)
+
+
+def _short(units: int) -> str:
+    return str(units) if abs(units) < 10**80 else "of more than 80 digits"

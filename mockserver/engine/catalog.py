@@ -1,0 +1,251 @@
+"""The chains and tokens a world knows, looked up by every name the two generations use."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mockserver.engine.refusal import Refusal, shown, unknown
+
+EVM_FAMILY = 1
+"""The chain family of EVM chains (DEMO)."""
+
+NATIVE = "0x" + "e" * 40
+"""The address of a chain's native coin, on every chain (DEMO, GHOST)."""
+
+_EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+_OTHER_ADDRESS = re.compile(r"[!-~]{1,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A chain as the lists of both generations show it (DEMO, OAE); unknown parts are empty."""
+
+    nickname: str
+    full_name: str
+    index: int
+    network: str
+    base_coin: str
+    decimals: int = 18
+    family: int = EVM_FAMILY
+    v1_name: str | None = None
+    v1_id: int | None = None
+    v1_icon: str = ""
+    poll: int = 10
+    confirmations: int = 3
+    sig_method: int = 0
+    bip44_path: str = "m/44'/60'/0'/0/0"
+    public_endpoint: str = ""
+    private_endpoint: str = ""
+    scan_url: str = ""
+    need_nonce: bool = True
+    no_swap: bool = False
+    disabled: bool = False
+    delisted: bool = False
+    evm_is_legacy: bool | None = None
+    gas_price_amplifier: str | None = None
+    minter: str = ""
+    minter_proxy: str = ""
+    minter_proxy_v2: str = ""
+    swap_proxy: str = ""
+    vault: str = ""
+    weth: str = ""
+    swap_gas_min: str = ""
+    swap_gas_max: str = ""
+    pair_token: str | None = None
+
+    @property
+    def evm(self) -> bool:
+        """Whether the chain runs Ethereum's virtual machine."""
+        return self.family == EVM_FAMILY
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """A token on one chain. `decimals` may differ from the same token's on another chain."""
+
+    address: str
+    decimals: int
+    burnable: bool = False
+    disable_bridge: bool = False
+    delisted: bool = False
+    krc20_tradeable: bool | None = None
+
+    @property
+    def native(self) -> bool:
+        """Whether this is the chain's own coin."""
+        return self.address.lower() == NATIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """An asset and its contracts by chain nickname."""
+
+    index: int
+    symbol: str
+    name: str
+    contracts: Mapping[str, Contract]
+    cmcid: int | None = None
+    visible: bool = True
+    delisted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A token on a chain: what a quote starts from or ends in."""
+
+    chain: Chain
+    token: Token
+    contract: Contract
+
+    @property
+    def decimals(self) -> int:
+        """The token's decimals on this chain."""
+        return self.contract.decimals
+
+    @property
+    def symbol(self) -> str:
+        """The token's symbol."""
+        return self.token.symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All chains and tokens, with their look-ups; names are case-sensitive."""
+
+    chains: Sequence[Chain]
+    tokens: Sequence[Token]
+    _by_nickname: dict[str, Chain] = field(init=False, repr=False, compare=False)
+    _by_v1_name: dict[str, Chain] = field(init=False, repr=False, compare=False)
+    _by_symbol: dict[str, Token] = field(init=False, repr=False, compare=False)
+    _by_index: dict[int, Token] = field(init=False, repr=False, compare=False)
+    _by_address: dict[tuple[str, str], Token] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Index the chains and tokens."""
+        put = object.__setattr__
+        put(self, "_by_nickname", {chain.nickname: chain for chain in self.chains})
+        named = {chain.v1_name: chain for chain in self.chains if chain.v1_name is not None}
+        put(self, "_by_v1_name", named)
+        put(self, "_by_symbol", {token.symbol: token for token in self.tokens})
+        put(self, "_by_index", {token.index: token for token in self.tokens})
+        put(self, "_by_address", dict(self._addresses()))
+
+    def chain(self, nickname: str, about: str = "chain") -> Chain:
+        """Return the chain of a 2.0 nickname. Raises `Refusal` for any other text."""
+        found = self._by_nickname.get(nickname)
+        if found is not None:
+            return found
+        renamed = self._by_v1_name.get(nickname)
+        if renamed is None:
+            raise unknown("unknown-chain", about, nickname, self._by_nickname)
+        raise Refusal(
+            "unknown-chain",
+            f"{about} {nickname!r} is the first generation's name; the 2.0 interface calls it "
+            f"{renamed.nickname!r}",
+            about=about,
+            nearest=(renamed.nickname,),
+        )
+
+    def chain_v1(self, name: str, about: str = "chain") -> Chain:
+        """Return the chain of a v1 name. Raises `Refusal` for any other text."""
+        found = self._by_v1_name.get(name)
+        if found is not None:
+            return found
+        other = self._by_nickname.get(name)
+        if other is None:
+            raise unknown("unknown-chain", about, name, self._by_v1_name)
+        right = f"calls it {other.v1_name!r}" if other.v1_name is not None else "does not offer it"
+        raise Refusal(
+            "unknown-chain",
+            f"{about} {name!r} is a nickname of the 2.0 interface; v1 {right}",
+            about=about,
+            nearest=() if other.v1_name is None else (other.v1_name,),
+        )
+
+    def v1_chains(self) -> tuple[Chain, ...]:
+        """Return the chains v1 offers, in the catalog's order."""
+        return tuple(self._by_v1_name.values())
+
+    def token(self, symbol: str, about: str = "token") -> Token:
+        """Return the token of a symbol. Raises `Refusal` where nobody knows it."""
+        found = self._by_symbol.get(symbol)
+        if found is None:
+            raise unknown("unknown-token", about, symbol, self._by_symbol)
+        return found
+
+    def token_by_index(self, index: int, about: str = "target token") -> Token:
+        """Return the token of an index. Raises `Refusal` where nobody knows it."""
+        found = self._by_index.get(index)
+        if found is None:
+            near = sorted(self._by_index, key=lambda known: (abs(known - index), known))[:3]
+            raise Refusal(
+                "unknown-token",
+                f"{about} index {_number(index)} is not known; nearest are "
+                f"{', '.join(map(str, near))}",
+                about=about,
+                nearest=map(str, near),
+            )
+        return found
+
+    def placed(self, chain: Chain, token: Token, about: str = "token") -> Placed:
+        """Return a token on a chain. Raises `Refusal` where it has no contract there."""
+        contract = token.contracts.get(chain.nickname)
+        if contract is None:
+            homes = ", ".join(map(repr, token.contracts))
+            raise Refusal(
+                "token-not-on-chain",
+                f"{about} {token.symbol!r} is not on {chain.nickname!r}; it is on {homes}",
+                about=about,
+                nearest=token.contracts,
+            )
+        return Placed(chain, token, contract)
+
+    def placed_at(self, chain: Chain, address: str, about: str = "token address") -> Placed:
+        """Return the token whose contract has that address; EVM addresses match in any case.
+
+        Raises `Refusal` where there is none.
+        """
+        token = self._by_address.get((chain.nickname, address_key(chain, address)))
+        if token is None:
+            raise unknown("unknown-token", about, address, self._known_addresses(chain))
+        return Placed(chain, token, token.contracts[chain.nickname])
+
+    def tokens_on(self, chain: Chain) -> tuple[Placed, ...]:
+        """Return every token that has a contract on a chain, in the catalog's order."""
+        return tuple(
+            Placed(chain, token, token.contracts[chain.nickname])
+            for token in self.tokens
+            if chain.nickname in token.contracts
+        )
+
+    def _addresses(self) -> Iterator[tuple[tuple[str, str], Token]]:
+        for token in self.tokens:
+            for nickname, contract in token.contracts.items():
+                chain = self._by_nickname.get(nickname)
+                if chain is not None:
+                    yield (nickname, address_key(chain, contract.address)), token
+
+    def _known_addresses(self, chain: Chain) -> list[str]:
+        return [address for nickname, address in self._by_address if nickname == chain.nickname]
+
+
+def address_key(chain: Chain, address: str) -> str:
+    """Return an address in the form it is compared in: lower case on EVM chains, else as it is."""
+    return address.lower() if chain.evm or address.lower() == NATIVE else address
+
+
+def checked_address(chain: Chain, address: str, about: str = "address") -> str:
+    """Return an address that has the form of its chain. Raises `Refusal` for any other text."""
+    pattern = _EVM_ADDRESS if chain.evm else _OTHER_ADDRESS
+    if pattern.fullmatch(address):
+        return address
+    right = "'0x' and 40 hexadecimal digits" if chain.evm else "1 to 128 printable characters"
+    raise Refusal(
+        "bad-address",
+        f"{about} {shown(address)} is no address of {chain.nickname!r}; send {right}",
+        about=about,
+    )
+
+
+def _number(number: int) -> str:
+    return str(number) if abs(number) < 10**80 else "of more than 80 digits"

@@ -1,0 +1,162 @@
+"""The courses an order may take: its statuses, when each is reached, and why."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
+
+
+class Status(StrEnum):
+    """The status of an order in the words of the 2.0 interface (GHOST, KF)."""
+
+    UNKNOWN = "Unknown"
+    PENDING = "Pending"
+    WAIT_VERIFY = "WaitVerify"
+    VERIFIED = "Verified"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    DROPPED = "Dropped"
+    REFUNDING = "Refunding"
+    REFUNDED = "Refunded"
+
+    @property
+    def final(self) -> bool:
+        """Whether an order stays in it; only a ticket lifts `Dropped`, to `Refunded`."""
+        return self in FINAL
+
+
+FINAL = (Status.SUCCEEDED, Status.FAILED, Status.DROPPED, Status.REFUNDED)
+"""The final statuses (GHOST)."""
+
+_RANK: Mapping[Status, int] = MappingProxyType(
+    {
+        Status.UNKNOWN: 0,
+        Status.PENDING: 1,
+        Status.WAIT_VERIFY: 2,
+        Status.VERIFIED: 3,
+        Status.REFUNDING: 4,
+        Status.SUCCEEDED: 5,
+        Status.FAILED: 5,
+        Status.DROPPED: 5,
+        Status.REFUNDED: 5,
+    }
+)
+
+
+class V1Status(IntEnum):
+    """The status of an order in the numbers of v1 (ESS1)."""
+
+    ONGOING = 1
+    COMPLETED = 2
+    FAILED = 3
+    PARTIAL = 6
+
+
+class Policy(StrEnum):
+    """What moves an order along its course."""
+
+    IMMEDIATE = "immediate"
+    """It has taken its course as soon as it is submitted."""
+    POLLS = "polls"
+    """It is through after a number of polls."""
+    TIME = "time"
+    """It moves with the world's clock."""
+    MANUAL = "manual"
+    """It moves only when somebody says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One status of a course and the progress, in milliseconds, after which it is reached."""
+
+    status: Status
+    after_ms: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The steps an order will take, and how much of it is delivered if it succeeds."""
+
+    name: str
+    steps: Sequence[Step]
+    delivered_percent: int = 100
+
+    @property
+    def end(self) -> Step:
+        """The last step."""
+        return self.steps[-1]
+
+    def since(self, status: Status) -> "Course":
+        """Return the course without what lies before a status, which becomes its first step."""
+        ahead = [step for step in self.steps if _RANK[step.status] > _RANK[status]]
+        return Course(self.name, (Step(status, 0), *ahead), self.delivered_percent)
+
+    def collapsed(self, least_ms: int) -> "Course":
+        """Return the course of an order that needs no time: the first step, then the last.
+
+        With `least_ms` 0 the last step is the only one.
+        """
+        last = Step(self.end.status, least_ms, self.end.reason)
+        steps = (last,) if least_ms == 0 else (self.steps[0], last)
+        return Course(self.name, steps, self.delivered_percent)
+
+
+def course_problems(course: Course) -> tuple[str, ...]:
+    """Return what is wrong with a course, as sentences."""
+    if not course.steps:
+        return ("has no step; give at least one",)
+    found = []
+    if course.steps[0].after_ms != 0:
+        found.append(f"begins after {course.steps[0].after_ms} ms; the first step is at 0")
+    for before, step in zip(course.steps, course.steps[1:], strict=False):
+        if step.after_ms < before.after_ms:
+            found.append(f"reaches {step.status!r} before {before.status!r}; sort its steps")
+        if before.status.final:
+            found.append(f"goes on after {before.status!r}, which is final")
+        elif _RANK[step.status] <= _RANK[before.status]:
+            found.append(f"goes back from {before.status!r} to {step.status!r}")
+    if not 1 <= course.delivered_percent <= 100:
+        found.append(f"delivers {course.delivered_percent} percent; 1 to 100 is right")
+    return tuple(found)
+
+
+def _course(name: str, *later: Step, delivered_percent: int = 100) -> Course:
+    first = (Step(Status.UNKNOWN, 0), Step(Status.PENDING, 1_000))
+    return Course(name, (*first, *later), delivered_percent)
+
+
+COURSES: Mapping[str, Course] = MappingProxyType(
+    {
+        course.name: course
+        for course in (
+            _course("success", Step(Status.VERIFIED, 15_000), Step(Status.SUCCEEDED, 30_000)),
+            _course(
+                "slow",
+                Step(Status.WAIT_VERIFY, 60_000),
+                Step(Status.VERIFIED, 3_600_000),
+                Step(Status.SUCCEEDED, 7_200_000),
+            ),
+            _course(
+                "fail",
+                Step(Status.FAILED, 20_000, "execution reverted: the minimum could not be met"),
+            ),
+            _course(
+                "refund",
+                Step(Status.REFUNDING, 20_000, "could not proceed, the deposit is refunded"),
+                Step(Status.REFUNDED, 60_000, "could not proceed, the deposit was refunded"),
+            ),
+            _course(
+                "dropped", Step(Status.DROPPED, 30_000, "dropped, a ticket is needed for a refund")
+            ),
+            _course("stuck"),
+            _course(
+                "partial",
+                Step(Status.VERIFIED, 15_000),
+                Step(Status.SUCCEEDED, 30_000, "partially filled, the rest was returned"),
+                delivered_percent=50,
+            ),
+        )
+    }
+)
+"""The courses that every world knows, by name; a scenario may add others."""

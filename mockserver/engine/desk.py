@@ -1,0 +1,209 @@
+"""The desk where quotes are asked for by name; outages and catalog decide what is on offer."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from mockserver.engine.aggregates import (
+    AggregateQuote,
+    AggregateQuoteV1,
+    SwapCall,
+    SwapQuotes,
+    SwapRequest,
+    claimed,
+)
+from mockserver.engine.calendar import Phase
+from mockserver.engine.catalog import Placed
+from mockserver.engine.core import Core, route_of
+from mockserver.engine.prices import Price
+from mockserver.engine.quotes import BridgeQuote, CrossChainQuote, TransferQuotes
+from mockserver.engine.refusal import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRef:
+    """A token as 2.0 clients name it: chain nickname, contract address and the decimals claimed."""
+
+    chain: str
+    address: str
+    decimals: int
+
+
+@dataclass(frozen=True, slots=True)
+class SwapAsked:
+    """What call data is asked for, by name. Both tokens are on `chain`; slippage in bps."""
+
+    amount: int
+    source: TokenRef
+    target: TokenRef
+    sender: str
+    recipient: str
+    slippage_bps: int
+    aggregator: str | None = None
+    partial_fill: bool = False
+    route_summary: str | None = None
+
+
+class Desk:
+    """Quotes, call data and prices of a world, by name."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: Core) -> None:
+        """Read from a world's core."""
+        self._core = core
+
+    def bridge(
+        self, amount: int, symbol: str, source_chain: str, target_chain: str, channel_bps: int = 0
+    ) -> BridgeQuote:
+        """Quote a 2.0 transfer of smallest units between nicknames. Raises `Refusal`."""
+        catalog = self._core.scenario.catalog
+        source, target = (
+            catalog.chain(source_chain, "source chain"),
+            catalog.chain(target_chain, "target chain"),
+        )
+        token = catalog.token(symbol)
+        return self.bridge_placed(
+            amount,
+            catalog.placed(source, token),
+            catalog.placed(target, token),
+            Phase.QUOTE,
+            channel_bps,
+        )
+
+    def bridge_placed(
+        self, amount: int, source: Placed, target: Placed, phase: Phase, channel_bps: int = 0
+    ) -> BridgeQuote:
+        """Quote a 2.0 transfer between tokens on chains. Raises `Refusal`."""
+        self.admit(source, target, phase)
+        return self._transfers().bridge(amount, source, target, self._core.now(), channel_bps)
+
+    def cross_chain(
+        self, amount: Decimal, symbol: str, source_chain: str, target_chain: str, fee_level: int
+    ) -> CrossChainQuote:
+        """Quote a v1 transfer of whole tokens between v1 chain names. Raises `Refusal`."""
+        source = self.v1_placed(symbol, source_chain, "source chain", "token")
+        target = self.v1_placed(symbol, target_chain, "target chain", "token")
+        return self.cross_chain_placed(amount, source, target, Phase.QUOTE, fee_level)
+
+    def cross_chain_placed(
+        self, amount: Decimal, source: Placed, target: Placed, phase: Phase, fee_level: int
+    ) -> CrossChainQuote:
+        """Quote a v1 transfer between tokens on chains. Raises `Refusal`."""
+        self.admit(source, target, phase)
+        return self._transfers().cross_chain(amount, source, target, self._core.now(), fee_level)
+
+    def aggregate(
+        self, amount: int, source: TokenRef, target: TokenRef, channel_bps: int = 0
+    ) -> AggregateQuote:
+        """Quote a 2.0 swap of smallest units. Raises `Refusal`."""
+        placed = self.resolved(source, "source"), self.resolved(target, "target")
+        return self.aggregate_placed(amount, *placed, Phase.QUOTE, channel_bps)
+
+    def aggregate_placed(
+        self, amount: int, source: Placed, target: Placed, phase: Phase, channel_bps: int = 0
+    ) -> AggregateQuote:
+        """Quote a 2.0 swap between tokens on chains. Raises `Refusal`."""
+        self.admit(source, target, phase)
+        return self._swaps().aggregate(amount, source, target, self._core.now(), channel_bps)
+
+    def aggregate_v1(
+        self, amount: Decimal, source: Placed, target: Placed, phase: Phase, fee_level: int
+    ) -> AggregateQuoteV1:
+        """Quote a v1 swap of whole tokens; see `v1_placed` for the tokens. Raises `Refusal`."""
+        self.admit(source, target, phase)
+        return self._swaps().aggregate_v1(amount, source, target, self._core.now(), fee_level)
+
+    def gross(self, amount: int, source: Placed, target: Placed) -> int:
+        """Return what a pool gives for smallest units before all fees."""
+        return self._swaps().gross(amount, source, target, self._core.now())
+
+    def swap(self, asked: SwapAsked) -> SwapCall:
+        """Return the transaction that swaps on one chain. Raises `Refusal`."""
+        source, target = (
+            self.resolved(asked.source, "source"),
+            self.resolved(asked.target, "target"),
+        )
+        if source.chain.nickname != target.chain.nickname:
+            raise Refusal(
+                "no-route",
+                f"call data swaps on one chain, not from {source.chain.nickname!r} to "
+                f"{target.chain.nickname!r}",
+                about="target chain",
+            )
+        self.admit(source, target, Phase.QUOTE)
+        request = SwapRequest(
+            amount=asked.amount,
+            source=source,
+            target=target,
+            sender=asked.sender,
+            recipient=asked.recipient,
+            slippage_bps=asked.slippage_bps,
+            aggregator=asked.aggregator,
+            partial_fill=asked.partial_fill,
+            route_summary=asked.route_summary,
+        )
+        return self._swaps().swap(request, self._core.now())
+
+    def price(self, symbol: str) -> Price:
+        """Return a token's USD price. Raises `Refusal` for an unknown token."""
+        token = self._core.scenario.catalog.token(symbol)
+        return self._core.scenario.prices.of(token.symbol, self._core.now())
+
+    def price_at(self, chain: str, address: str, symbol: str) -> Price:
+        """Return the USD price of a contract's token. Raises `Refusal` where the names disagree."""
+        catalog = self._core.scenario.catalog
+        placed = catalog.placed_at(catalog.chain(chain), address)
+        if placed.symbol != symbol:
+            raise Refusal(
+                "unknown-token",
+                f"token {symbol[:80]!r} is not at that address of {chain!r}; {placed.symbol!r} is",
+                about="token",
+                nearest=(placed.symbol,),
+            )
+        return self.price(symbol)
+
+    def v1_placed(self, symbol: str, chain: str, chain_about: str, token_about: str) -> Placed:
+        """Return a token on a v1 chain. Raises `Refusal` naming the roles given."""
+        catalog = self._core.scenario.catalog
+        found = catalog.chain_v1(chain, chain_about)
+        return catalog.placed(found, catalog.token(symbol, token_about), token_about)
+
+    def resolved(self, ref: TokenRef, end: str) -> Placed:
+        """Return the token a reference names. Raises `Refusal`, also for wrong decimals."""
+        catalog = self._core.scenario.catalog
+        chain = catalog.chain(ref.chain, f"{end} chain")
+        placed = catalog.placed_at(chain, ref.address, f"{end} token address")
+        return claimed(placed, ref.decimals, f"{end} decimals")
+
+    def admit(self, source: Placed, target: Placed, phase: Phase) -> None:
+        """Raise `Refusal` where a chain or token is not on offer now."""
+        for placed, end in ((source, "source"), (target, "target")):
+            chain = placed.chain
+            if chain.disabled or chain.delisted:
+                raise Refusal(
+                    "chain-suspended",
+                    f"{end} chain {chain.nickname!r} is not on offer; see the list of chains",
+                    about=f"{end} chain",
+                )
+            if placed.token.delisted or placed.contract.delisted:
+                raise Refusal(
+                    "token-delisted",
+                    f"{end} token {placed.symbol!r} is delisted on {chain.nickname!r}",
+                    about=f"{end} token",
+                )
+        self._core.state.calendar.check(route_of(source, target), phase, self._core.now())
+
+    def _transfers(self) -> TransferQuotes:
+        scenario = self._core.scenario
+        return TransferQuotes(scenario.rates, scenario.prices, scenario.fixed.bridge)
+
+    def _swaps(self) -> SwapQuotes:
+        scenario = self._core.scenario
+        return SwapQuotes(
+            scenario.catalog,
+            scenario.rates,
+            scenario.prices,
+            scenario.seed,
+            scenario.fixed.aggregate,
+            scenario.fixed.swaps,
+        )

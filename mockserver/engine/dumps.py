@@ -1,0 +1,92 @@
+"""A world's state as plain data that JSON can carry, and back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mockserver.clock import Clock, ClockMode
+from mockserver.engine.calendar import Calendar
+from mockserver.engine.core import State, Ticket
+from mockserver.engine.mishaps import StateNotLoadable
+from mockserver.engine.orders import Order
+from mockserver.engine.outages import Window
+from mockserver.engine.plain import NotPlain, from_plain, to_plain
+from mockserver.engine.scenario import Scenario
+
+FORMAT = "crosschain-mock/world"
+VERSION = 1
+
+Plain = dict[str, Any]
+"""Mappings, lists, texts, integers, booleans and None only."""
+
+
+def dumped(scenario: Scenario, state: State, wall_ms: int) -> Plain:
+    """Return everything that has happened in a world, without the scenario it started from."""
+    clock = state.clock
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "scenario": scenario.name,
+        "seed": scenario.seed,
+        "clock": {
+            "mode": clock.mode.value,
+            "now_ms": clock.now(wall_ms),
+            "rate": str(clock.rate),
+        },
+        "calendar": to_plain(tuple(state.calendar.windows)),
+        "orders": to_plain(tuple(state.orders.values())),
+        "tickets": to_plain(tuple(state.tickets.values())),
+    }
+
+
+def loaded(data: object, scenario: Scenario, wall_ms: int) -> State:
+    """Return the state of a dump; its clock goes on from the time it showed.
+
+    Raises `StateNotLoadable` for a dump of another format, version, scenario or shape.
+    """
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise StateNotLoadable(f"this is no dump of a world; its format is not {FORMAT!r}")
+    if data.get("version") != VERSION:
+        raise StateNotLoadable(
+            f"this dump is of version {data.get('version')!r}; this release loads {VERSION}"
+        )
+    if (data.get("scenario"), data.get("seed")) != (scenario.name, scenario.seed):
+        raise StateNotLoadable(
+            f"this dump is of scenario {data.get('scenario')!r} with seed {data.get('seed')!r}, "
+            f"not of {scenario.name!r} with seed {scenario.seed}"
+        )
+    try:
+        return _state(data, scenario, wall_ms)
+    except NotPlain as error:
+        raise StateNotLoadable(f"this dump is damaged at {error}") from None
+
+
+def _state(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> State:
+    windows: tuple[Window, ...] = from_plain(tuple[Window, ...], data.get("calendar"), "calendar")
+    orders: tuple[Order, ...] = from_plain(tuple[Order, ...], data.get("orders"), "orders")
+    tickets: tuple[Ticket, ...] = from_plain(tuple[Ticket, ...], data.get("tickets"), "tickets")
+    state = State(clock=_clock(data.get("clock"), wall_ms), calendar=Calendar(windows))
+    for order in orders:
+        _check_order(order, scenario)
+        state.add(order)
+    state.tickets.update((ticket.id, ticket) for ticket in tickets)
+    return state
+
+
+def _clock(data: object, wall_ms: int) -> Clock:
+    from_dump = data if isinstance(data, Mapping) else {}
+    mode: ClockMode = from_plain(ClockMode, from_dump.get("mode"), "clock.mode")
+    now: int = from_plain(int, from_dump.get("now_ms"), "clock.now_ms")
+    shown = Clock(mode, now, wall_ms)
+    return Clock(mode, now, wall_ms, from_plain(type(shown.rate), from_dump.get("rate"), "clock"))
+
+
+def _check_order(order: Order, scenario: Scenario) -> None:
+    chains = {chain.nickname for chain in scenario.catalog.chains}
+    tokens = {token.symbol for token in scenario.catalog.tokens}
+    route = order.route
+    if not {route.source_chain, route.target_chain} <= chains:
+        raise NotPlain(f"order {order.id}: its chains are not in the scenario's catalog")
+    if not {route.source_token, route.target_token} <= tokens:
+        raise NotPlain(f"order {order.id}: its tokens are not in the scenario's catalog")
+    if not order.course.steps:
+        raise NotPlain(f"order {order.id}: its course has no step")

@@ -1,0 +1,118 @@
+"""The rules by which a world charges: rates in basis points, gas in USD, depth of its pools."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
+
+from mockserver.engine.catalog import Chain
+from mockserver.engine.refusal import Refusal
+
+BRIDGE_BASE_BPS = 6
+"""The base rate of 2.0 bridge quotes since 2024-07 (DEMO, service-facts §8)."""
+AGGREGATE_BASE_BPS = 20
+"""The base rate of 2.0 aggregate quotes across chains (DEMO, service-facts §8)."""
+MAX_CHANNEL_BPS = 50
+"""The largest fee a channel may add (GB2-quote, service-facts §8)."""
+MAX_FEE_LEVEL = 10
+"""The highest v1 fee level (ESS1)."""
+FEE_LEVEL_BPS = 5
+"""What one v1 fee level adds (ESS1)."""
+MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS = 1, 5_000
+"""The slippage accepted in swaps: 0.01 % to 50 % (SDK2)."""
+
+AGGREGATORS = ("1inch", "Kyber", "OpenOcean", "ChaingeDex")
+"""The aggregators the service works with (DEMO)."""
+
+_BY_CHAIN: Mapping[str, str] = MappingProxyType(
+    {
+        "FSN": "ChaingeDex",
+        "ETH": "1inch",
+        "BNB": "1inch",
+        "ARB": "Kyber",
+        "POLYGON": "Kyber",
+        "BASE": "Kyber",
+        "AVAXC": "OpenOcean",
+        "FTM": "OpenOcean",
+        "CRO": "OpenOcean",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What a world charges. Gas is in USD by target chain nickname; depth is a pool's USD value."""
+
+    bridge_bps: int = BRIDGE_BASE_BPS
+    aggregate_bps: int = AGGREGATE_BASE_BPS
+    v1_bps: int = BRIDGE_BASE_BPS
+    v1_aggregate_bps: int = AGGREGATE_BASE_BPS
+    gas_usd: Mapping[str, Decimal] = field(default_factory=dict)
+    default_gas_usd: Decimal = Decimal("0.3")
+    depth_usd: Decimal = Decimal(50_000_000)
+    recommended_slippage_percent: Decimal = Decimal(1)
+    aggregators: Mapping[str, str] = field(default_factory=lambda: _BY_CHAIN)
+    default_aggregator: str = "ChaingeDex"
+    hub: str = "FSN"
+
+    def gas(self, chain: Chain) -> Decimal:
+        """Return what execution on a chain costs, in USD."""
+        return self.gas_usd.get(chain.nickname, self.default_gas_usd)
+
+    def aggregator(self, chain: Chain) -> str:
+        """Return the name of the aggregator that works on a chain."""
+        return self.aggregators.get(chain.nickname, self.default_aggregator)
+
+
+def checked_channel_bps(bps: int) -> int:
+    """Return a channel's fee, in basis points. Raises `Refusal` outside 0 to 50."""
+    if 0 <= bps <= MAX_CHANNEL_BPS:
+        return bps
+    raise Refusal(
+        "fee-out-of-range",
+        f"channel fee of {_short(bps)} basis points is outside 0 to {MAX_CHANNEL_BPS}",
+        about="channel fee",
+    )
+
+
+def fee_level_bps(level: int) -> int:
+    """Return what a v1 fee level adds, in basis points. Raises `Refusal` outside 0 to 10."""
+    if 0 <= level <= MAX_FEE_LEVEL:
+        return level * FEE_LEVEL_BPS
+    raise Refusal(
+        "fee-out-of-range",
+        f"fee level {_short(level)} is outside 0 to {MAX_FEE_LEVEL}",
+        about="fee level",
+    )
+
+
+def checked_slippage_bps(bps: int) -> int:
+    """Return a slippage, in basis points. Raises `Refusal` outside 1 to 5000 (0.01 % to 50 %)."""
+    if MIN_SLIPPAGE_BPS <= bps <= MAX_SLIPPAGE_BPS:
+        return bps
+    raise Refusal(
+        "slippage-out-of-range",
+        f"slippage of {_short(bps)} basis points is outside {MIN_SLIPPAGE_BPS} to "
+        f"{MAX_SLIPPAGE_BPS}; 100 means 1 %",
+        about="slippage",
+    )
+
+
+def checked_aggregator(name: str) -> str:
+    """Return an aggregator's name as the service writes it, matched in any case (DEMO, GB2-swap).
+
+    Raises `Refusal` for a name the service does not work with.
+    """
+    for known in AGGREGATORS:
+        if known.lower() == name.lower():
+            return known
+    raise Refusal(
+        "unknown-aggregator",
+        f"aggregator {name[:80]!r} is not known; known are {', '.join(map(repr, AGGREGATORS))}",
+        about="aggregator",
+        nearest=AGGREGATORS,
+    )
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**20 else "of more than 20 digits"

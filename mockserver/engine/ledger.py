@@ -1,0 +1,152 @@
+"""Double-entry bookings: what an order moves, as postings whose entries sum to zero per asset."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mockserver.engine.courses import Status
+from mockserver.engine.orders import Event, Order
+
+CUSTODY = "custody"
+"""Deposits of orders in flight."""
+POOL = "pool"
+"""The service's own liquidity."""
+FEE_SERVICE, FEE_CHANNEL, GAS = "fee:service", "fee:channel", "gas"
+DUST = "dust"
+"""What rescaling between decimals cuts off."""
+FAUCET = "faucet"
+"""Where opening balances and missing deposits come from."""
+
+AccountKey = tuple[str, str, str]
+"""Nickname, symbol and address key of a user's account."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An amount, in smallest units, that an account gains (or, negative, loses) of an asset."""
+
+    account: str
+    chain: str
+    token: str
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """Entries of one event; they sum to zero for each token on each chain."""
+
+    at_ms: int
+    what: str
+    order_id: str | None
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """What an account has gained since its opening, without the orders still `open`."""
+
+    settled: int = 0
+    open: tuple[str, ...] = ()
+
+
+def user(address_key: str) -> str:
+    """Return the name of a user's account."""
+    return f"user:{address_key}"
+
+
+def sender_key(order: Order) -> AccountKey:
+    """Return the account an order is paid from and given back to."""
+    return order.route.source_chain, order.route.source_token, account_address(order.sender)
+
+
+def recipient_key(order: Order) -> AccountKey:
+    """Return the account an order delivers to."""
+    return order.route.target_chain, order.route.target_token, account_address(order.recipient)
+
+
+def account_address(address: str) -> str:
+    """Return an address as accounts carry it: hexadecimal ones in lower case."""
+    return address.lower() if address[:2].lower() == "0x" else address
+
+
+def deposit(order: Order) -> Posting:
+    """Return the booking of a submission: the faucet lends what the sender lacks."""
+    sender = user(sender_key(order)[2])
+    entries = [(sender, -order.amount), (CUSTODY, order.amount)]
+    if order.topup:
+        entries = [(FAUCET, -order.topup), (sender, order.topup), *entries]
+    return _posting(order, order.submitted_ms, "deposit", source=entries)
+
+
+def outcome(order: Order, event: Event) -> Posting | None:
+    """Return the booking of an event: a delivery, a return of the deposit, or none."""
+    if event.status is Status.SUCCEEDED:
+        return _delivery(order, event.at_ms)
+    if event.status in (Status.FAILED, Status.REFUNDED):
+        sender = user(sender_key(order)[2])
+        entries = [(CUSTODY, -order.amount), (sender, order.amount)]
+        return _posting(order, event.at_ms, "refund", source=entries)
+    return None
+
+
+def touched(order: Order) -> Iterator[tuple[AccountKey, int]]:
+    """Yield the accounts an order concerns, with what its submission has changed on each."""
+    yield sender_key(order), order.topup - order.amount
+    if recipient_key(order) != sender_key(order):
+        yield recipient_key(order), 0
+
+
+def gained(posting: Posting | None, key: AccountKey) -> int:
+    """Return what an account gains by a posting."""
+    if posting is None:
+        return 0
+    chain, token, address = key
+    return sum(
+        entry.units
+        for entry in posting.entries
+        if (entry.account, entry.chain, entry.token) == (user(address), chain, token)
+    )
+
+
+def purse_after(purse: Purse | None, order_id: str, change: int) -> Purse:
+    """Return a purse after a submission that has changed it; the order's outcome is open."""
+    purse = purse or Purse()
+    return Purse(purse.settled + change, (*purse.open, order_id))
+
+
+def _delivery(order: Order, at_ms: int) -> Posting:
+    out = order.delivered
+    gross = out.net + out.service_fee + out.channel_fee + out.gas_fee
+    return _posting(
+        order,
+        at_ms,
+        "delivery",
+        source=[
+            (CUSTODY, -order.amount),
+            (POOL, out.used - order.dust),
+            (DUST, order.dust),
+            (user(sender_key(order)[2]), out.back),
+        ],
+        target=[
+            (POOL, -gross),
+            (user(recipient_key(order)[2]), out.net),
+            (FEE_SERVICE, out.service_fee),
+            (FEE_CHANNEL, out.channel_fee),
+            (GAS, out.gas_fee),
+        ],
+    )
+
+
+def _posting(
+    order: Order,
+    at_ms: int,
+    what: str,
+    *,
+    source: list[tuple[str, int]],
+    target: list[tuple[str, int]] | None = None,
+) -> Posting:
+    route = order.route
+    entries = [Entry(name, route.source_chain, route.source_token, n) for name, n in source if n]
+    entries += [
+        Entry(name, route.target_chain, route.target_token, n) for name, n in target or [] if n
+    ]
+    return Posting(at_ms, what, order.id, tuple(entries))

@@ -1,0 +1,206 @@
+"""The orders of a world: submitted, looked up, polled and steered."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mockserver.clock import ClockMode
+from mockserver.engine.core import Core, hash_key, no_order
+from mockserver.engine.courses import Course, Policy, Status, Step
+from mockserver.engine.mishaps import CannotSteer
+from mockserver.engine.orders import Event, Order, OrderView, at, history, steered, view
+from mockserver.engine.submission import (
+    OpaqueOrderRequest,
+    OrderRequest,
+    OrderRequestV1,
+    draft,
+    draft_opaque,
+    draft_v1,
+    placed_order,
+)
+
+
+class OrderBook:
+    """The orders of a world."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: Core) -> None:
+        """Work on a world's core."""
+        self._core = core
+
+    def submit(self, request: OrderRequest) -> OrderView:
+        """Accept a 2.0 order. Raises `Refusal`, and then nothing is changed."""
+        return self._view(placed_order(self._core, draft(self._core, request)))
+
+    def submit_opaque(self, request: OpaqueOrderRequest) -> OrderView:
+        """Accept a 2.0 order of an unknown deposit. Raises `Refusal`, and nothing is changed."""
+        return self._view(placed_order(self._core, draft_opaque(self._core, request)))
+
+    def submit_v1(self, request: OrderRequestV1) -> OrderView:
+        """Accept a v1 order. Raises `Refusal`, and then nothing is changed."""
+        return self._view(placed_order(self._core, draft_v1(self._core, request)))
+
+    def poll(self, order_id: str) -> OrderView:
+        """Return an order to a client that asks how it stands, and count the question.
+
+        An order that moves by polls moves; an `auto` clock that would show no change jumps to the
+        order's next event. Raises `Refusal` for an unknown order.
+        """
+        order = self._ticked(self._core.order(order_id))
+        if self._core.state.clock.mode is ClockMode.AUTO:
+            order = self._jumped(order)
+        return self._view(order)
+
+    def look(self, order_id: str) -> OrderView:
+        """Return an order without counting the question. Raises `Refusal` for an unknown one."""
+        return self._view(self._core.order(order_id))
+
+    def id_of_sn(self, number: str) -> str:
+        """Return the id of a v1 order number. Raises `Refusal` for an unknown one."""
+        found = self._core.state.by_sn.get(number)
+        if found is None:
+            raise no_order(f"order number {number[:80]!r} does not exist here", "order number")
+        return found
+
+    def id_of_hash(self, chain: str, tx_hash: str) -> str:
+        """Return the id of the order a transaction on a nickname pays for. Raises `Refusal`."""
+        known = self._core.scenario.catalog.chain(chain)
+        return self._by_hash(known.nickname, tx_hash).id
+
+    def id_of_v1_hash(self, chain: str, tx_hash: str, evm_address: str) -> str:
+        """Return the id of a user's order by v1 source chain and transaction. Raises `Refusal`."""
+        known = self._core.scenario.catalog.chain_v1(chain, "source chain")
+        order = self._by_hash(known.nickname, tx_hash)
+        if order.evm_address.lower() != evm_address.lower():
+            raise no_order(
+                f"transaction {tx_hash[:80]!r} is not an order of {evm_address[:80]!r}",
+                "user address",
+            )
+        return order.id
+
+    def all(self) -> Iterator[OrderView]:
+        """Yield every order in the order of submission."""
+        yield from map(self._view, tuple(self._core.state.orders.values()))
+
+    def count_from(self, address: str) -> int:
+        """Return how many orders an address has paid for, EVM addresses in any case."""
+        wanted = address.lower()
+        orders = self._core.state.orders.values()
+        return sum(order.sender.lower() == wanted for order in orders)
+
+    def events(self, order_id: str) -> tuple[Event, ...]:
+        """Return an order's events, past and to come. Raises `Refusal` for an unknown order."""
+        return history(self._core.order(order_id), self._core.state.calendar)
+
+    def step(self, order_id: str) -> OrderView:
+        """Move an order to the next status of its course by hand.
+
+        Raises `Refusal` for an unknown order, `CannotSteer` where there is nowhere to go.
+        """
+        order = self._movable(order_id)
+        status = self._view(order).status
+        ahead = order.course.since(status).steps[1:]
+        if not ahead:
+            raise CannotSteer(
+                f"order {order_id!r} is at the end of its course {order.course.name!r}; "
+                "set another course, or force a status"
+            )
+        if order.policy is Policy.MANUAL:
+            return self._store(replace(order, ticks=(*order.ticks, self._core.now())))
+        return self.force(order_id, ahead[0].status, ahead[0].reason, order.policy)
+
+    def force(
+        self, order_id: str, status: Status, reason: str = "", policy: Policy = Policy.MANUAL
+    ) -> OrderView:
+        """Set an order's status now; by default it stays there until it is stepped or steered.
+
+        Raises `Refusal` for an unknown order, `CannotSteer` for a final one.
+        """
+        order, calendar, now = self._movable(order_id), self._core.state.calendar, self._core.now()
+        happened = tuple(event for event in history(order, calendar) if event.at_ms <= now)
+        rest = order.course.since(status).steps[1:] if not status.final else ()
+        reached = order.started_ms
+        shifted = (
+            Step(step.status, max(0, step.after_ms - (now - reached)), step.reason) for step in rest
+        )
+        course = Course(
+            order.course.name,
+            (Step(status, 0, reason), *shifted),
+            order.course.delivered_percent,
+        )
+        return self._store(
+            replace(
+                order,
+                course=course,
+                policy=policy,
+                started_ms=now,
+                ticks=(),
+                past=(*happened, Event(now, status, reason)),
+            )
+        )
+
+    def steer(self, order_id: str, course: str, policy: Policy | None = None) -> OrderView:
+        """Send an order along another course from now on; what has happened stays.
+
+        Raises `Refusal` for an unknown order, `CannotSteer` for a final one or an unknown course.
+        """
+        order, courses = self._movable(order_id), self._core.scenario.courses
+        if course not in courses:
+            known = ", ".join(map(repr, courses))
+            raise CannotSteer(f"course {course!r} is not known; there are {known}")
+        calendar, now = self._core.state.calendar, self._core.now()
+        chosen = policy or order.policy
+        return self._store(steered(order, courses[course], chosen, calendar, now))
+
+    def _by_hash(self, nickname: str, tx_hash: str) -> Order:
+        found = self._core.state.by_hash.get(hash_key(nickname, tx_hash))
+        if found is None:
+            raise no_order(
+                f"no order was paid for by {tx_hash[:80]!r} on {nickname!r}", "transaction hash"
+            )
+        return self._core.state.orders[found]
+
+    def _view(self, order: Order) -> OrderView:
+        return view(order, self._core.state.calendar, self._core.now())
+
+    def _store(self, order: Order) -> OrderView:
+        self._core.state.orders[order.id] = order
+        return self._view(order)
+
+    def _movable(self, order_id: str) -> Order:
+        order = self._core.order(order_id)
+        status = self._view(order).status
+        if status.final:
+            raise CannotSteer(
+                f"order {order_id!r} is {status.value!r}, which is final; "
+                + (
+                    "a ticket lifts it"
+                    if status is Status.DROPPED
+                    else "revert to a snapshot, or submit another order"
+                )
+            )
+        return order
+
+    def _ticked(self, order: Order) -> Order:
+        if order.policy is not Policy.POLLS or len(order.ticks) >= order.polls_needed:
+            return order
+        now, calendar = self._core.now(), self._core.state.calendar
+        status = at(history(order, calendar), now).status
+        moving = not status.final and status is not Status.REFUNDING
+        if not moving or calendar.speed(order.route, now) == 0:
+            return order
+        order = replace(order, ticks=(*order.ticks, now))
+        self._core.state.orders[order.id] = order
+        return order
+
+    def _jumped(self, order: Order) -> Order:
+        now = self._core.now()
+        events = history(order, self._core.state.calendar)
+        current = at(events, now)
+        if order.seen_ms is not None and order.seen_ms >= current.at_ms:
+            due = next((event for event in events if event.at_ms > now), None)
+            if due is not None:
+                self._core.jump(due.at_ms)
+        order = replace(order, seen_ms=self._core.now())
+        self._core.state.orders[order.id] = order
+        return order

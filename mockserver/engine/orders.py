@@ -1,0 +1,218 @@
+"""An order: facts fixed at submission, and the events that follow from them, calendar and clock."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum, StrEnum
+
+from mockserver.clock import iso
+from mockserver.engine.calendar import Calendar
+from mockserver.engine.courses import Course, Policy, Status, V1Status
+from mockserver.engine.outages import InFlight, Route, Window
+
+
+class Generation(StrEnum):
+    """The generation of the interface an order came through."""
+
+    V1 = "v1"
+    V2 = "v2"
+
+
+class Kind(IntEnum):
+    """What an order does, by the number both generations give it."""
+
+    BRIDGE = 1
+    AGGREGATE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A status an order has from a moment on (ms since 1970)."""
+
+    at_ms: int
+    status: Status
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Everything that is stored of an order. Amounts are in smallest units of their own chain.
+
+    `gross`, `service_fee`, `channel_fee` and `gas_fee` are in the token out; `topup` is what the
+    faucet lent the sender; `dust` is what rescaling cut off the deposit.
+    """
+
+    id: str
+    sn: str | None
+    generation: Generation
+    kind: Kind
+    route: Route
+    submitted_ms: int
+    started_ms: int
+    amount: int
+    gross: int
+    service_fee: int
+    channel_fee: int
+    gas_fee: int
+    dust: int
+    topup: int
+    sender: str
+    recipient: str
+    evm_address: str
+    cert_hash: str
+    exec_hash: str
+    back_hash: str
+    course: Course
+    policy: Policy
+    polls_needed: int = 1
+    refund_ms: int = 40_000
+    channel: str = ""
+    fee_level: int | None = None
+    ticks: tuple[int, ...] = ()
+    past: tuple[Event, ...] = ()
+    ticket_ms: int | None = None
+    resolve_ms: int = 0
+    seen_ms: int | None = None
+
+    @property
+    def net(self) -> int:
+        """What arrives when all of it is delivered, in smallest units."""
+        return self.gross - self.service_fee - self.channel_fee - self.gas_fee
+
+    @property
+    def delivered(self) -> "Delivery":
+        """What a success delivers, takes and gives back: all or, of a partial one, a share."""
+        share = self.course.delivered_percent
+        parts = (self.gross, self.service_fee, self.channel_fee, self.gas_fee)
+        gross, service, channel, gas = (part * share // 100 for part in parts)
+        used = self.amount * share // 100
+        net = gross - service - channel - gas
+        return Delivery(net, service, channel, gas, used, self.amount - used)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The amounts of a success: out and fees in the token out, used and back in the token in."""
+
+    net: int
+    service_fee: int
+    channel_fee: int
+    gas_fee: int
+    used: int
+    back: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderView:
+    """An order as it stands at a moment. `amount_out` and `back_amount` are 0 until booked."""
+
+    order: Order
+    status: Status
+    since_ms: int
+    reason: str
+    amount_out: int
+    back_amount: int
+    exec_hash: str
+    back_hash: str
+
+    @property
+    def v1_status(self) -> V1Status:
+        """The status in v1's numbers (ESS1): what is final without success has failed."""
+        if self.status is Status.SUCCEEDED:
+            share = self.order.course.delivered_percent
+            return V1Status.COMPLETED if share == 100 else V1Status.PARTIAL
+        return V1Status.FAILED if self.status.final else V1Status.ONGOING
+
+
+def history(order: Order, calendar: Calendar) -> tuple[Event, ...]:
+    """Return all events of an order, past and to come, as the calendar stands."""
+    found = [*order.past]
+    for event in _interrupted(order, calendar):
+        if not found or found[-1].status is not event.status:
+            found.append(event)
+    if order.ticket_ms is not None and found[-1].status is Status.DROPPED:
+        resolved = max(order.ticket_ms, found[-1].at_ms) + order.resolve_ms
+        found.append(Event(resolved, Status.REFUNDED, "refunded after a ticket"))
+    return tuple(found)
+
+
+def view(order: Order, calendar: Calendar, now_ms: int) -> OrderView:
+    """Return an order as it stands at a moment. Nothing is stored or changed."""
+    event = at(history(order, calendar), now_ms)
+    done = event.status is Status.SUCCEEDED
+    returned = event.status in (Status.FAILED, Status.REFUNDED)
+    delivery = order.delivered
+    back = order.amount if returned else delivery.back if done else 0
+    return OrderView(
+        order=order,
+        status=event.status,
+        since_ms=event.at_ms,
+        reason=event.reason,
+        amount_out=delivery.net if done else 0,
+        back_amount=back,
+        exec_hash=order.exec_hash if done else "",
+        back_hash=order.back_hash if back else "",
+    )
+
+
+def at(events: tuple[Event, ...], now_ms: int) -> Event:
+    """Return the last event that has happened by a moment."""
+    return next((event for event in reversed(events) if event.at_ms <= now_ms), events[0])
+
+
+def steered(order: Order, course: Course, policy: Policy, calendar: Calendar, now: int) -> Order:
+    """Return an order that goes on along another course from now; what has happened stays."""
+    happened = tuple(event for event in history(order, calendar) if event.at_ms <= now)
+    ahead = planned(course.since(happened[-1].status), policy, order.route, calendar, now)
+    return replace(order, course=ahead, policy=policy, started_ms=now, past=happened, ticks=())
+
+
+def planned(course: Course, policy: Policy, route: Route, calendar: Calendar, now: int) -> Course:
+    """Return the course an order takes under a policy: an immediate one waits only for a halt."""
+    if policy is not Policy.IMMEDIATE:
+        return course
+    return course.collapsed(1 if calendar.speed(route, now) == 0 else 0)
+
+
+def _interrupted(order: Order, calendar: Calendar) -> Iterator[Event]:
+    events = list(_undisturbed(order, calendar))
+    strike = calendar.strike(order.route, order.started_ms)
+    if strike is None:
+        yield from events
+        return
+    moment, window = strike
+    before = [event for event in events if event.at_ms <= moment]
+    if before[-1].status.final or before[-1].status is Status.REFUNDING:
+        yield from events
+        return
+    yield from before
+    yield from _struck(order, moment, window)
+
+
+def _struck(order: Order, moment: int, window: Window) -> Iterator[Event]:
+    reason = f"{window.subject} suspended at {iso(moment)}"
+    if window.in_flight is InFlight.FAIL:
+        yield Event(moment, Status.FAILED, reason)
+        return
+    yield Event(moment, Status.REFUNDING, reason)
+    yield Event(moment + order.refund_ms, Status.REFUNDED, reason)
+
+
+def _undisturbed(order: Order, calendar: Calendar) -> Iterator[Event]:
+    first, *later = order.course.steps
+    yield Event(order.started_ms, first.status, first.reason)
+    for number, step in enumerate(later, start=1):
+        moment: int | None
+        if order.policy in (Policy.TIME, Policy.IMMEDIATE):
+            moment = calendar.when(order.route, order.started_ms, step.after_ms)
+        else:
+            moment = _ticked(order, number, len(later))
+        if moment is None:
+            return
+        yield Event(moment, step.status, step.reason)
+
+
+def _ticked(order: Order, number: int, last: int) -> int | None:
+    needed = number
+    if order.policy is Policy.POLLS:
+        needed = -(-order.polls_needed * number // last)
+    return order.ticks[needed - 1] if len(order.ticks) >= needed else None

@@ -1,0 +1,219 @@
+"""Outages: one window in which a chain, a token or a token on a chain is out of service."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from mockserver.engine.catalog import Catalog
+
+
+class Direction(StrEnum):
+    """Which end of a transfer is out."""
+
+    SOURCE = "source"
+    TARGET = "target"
+    BOTH = "both"
+
+
+class Mode(StrEnum):
+    """What clients see of an outage."""
+
+    DELISTED = "delisted"
+    """Gone from the lists, whose version rises; quotes and submissions are refused."""
+    DISABLED = "disabled"
+    """Listed with the flag that says so; quotes and submissions are refused."""
+    LISTED_DEAD = "listed-dead"
+    """Listed as ever; quotes and submissions are refused."""
+    QUOTE_ONLY = "quote-only"
+    """Quotes work; submissions are refused."""
+    ACCEPT_STALL = "accept-stall"
+    """Orders are accepted and make no progress until the end."""
+    LAGGING = "lagging"
+    """Orders progress `lag` times slower."""
+    FLAPPING = "flapping"
+    """Dead for the first `down_percent` of each period, alive for the rest."""
+
+
+class InFlight(StrEnum):
+    """What happens to orders on their way when a window begins."""
+
+    STALL = "stall"
+    FAIL = "fail"
+    REFUND = "refund"
+    NONE = "none"
+
+
+LIST_CHANGING = (Mode.DELISTED, Mode.DISABLED)
+"""The modes whose beginning and end raise the version of the lists."""
+
+MIN_PERIOD_MS = 5_000
+"""The shortest period of flapping, so that no calendar makes a poll expensive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The two ends of an order: chains by nickname, tokens by symbol."""
+
+    source_chain: str
+    source_token: str
+    target_chain: str
+    target_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A time in which a subject is out: from `from_ms` up to but not including `until_ms`.
+
+    The subject is a chain (nickname), a token (symbol) on every chain, or a token on one chain.
+    Without `until_ms` the window is open. It is announced `lead_ms` before it begins. `closed`
+    marks a window ended by hand: a flapping phase that began at its very end has happened.
+    """
+
+    chain: str | None
+    token: str | None
+    from_ms: int
+    until_ms: int | None = None
+    mode: Mode = Mode.LISTED_DEAD
+    direction: Direction = Direction.BOTH
+    in_flight: InFlight = InFlight.STALL
+    lead_ms: int = 0
+    lag: int = 1
+    period_ms: int = 0
+    down_percent: int = 50
+    closed: bool = False
+    reason: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The subject in words: `chain BNB`, `token USDT` or `token USDT on BNB`."""
+        if self.token is None:
+            return f"chain {self.chain}"
+        return (
+            f"token {self.token}" if self.chain is None else f"token {self.token} on {self.chain}"
+        )
+
+    def covers(self, now_ms: int) -> bool:
+        """Whether a moment lies in the window, be it in a phase of flapping that is up."""
+        return self.from_ms <= now_ms and (self.until_ms is None or now_ms < self.until_ms)
+
+    def down(self, now_ms: int) -> bool:
+        """Whether the subject is out at a moment."""
+        if not self.covers(now_ms):
+            return False
+        if self.mode is not Mode.FLAPPING:
+            return True
+        return (now_ms - self.from_ms) % self.period_ms < self.down_ms
+
+    @property
+    def down_ms(self) -> int:
+        """How long each period of flapping is down, in milliseconds."""
+        return self.period_ms * self.down_percent // 100
+
+    def concerns(self, chain: str, token: str | None, end: Direction) -> bool:
+        """Whether a token on a chain, at that end of a transfer, is this window's business."""
+        return (
+            self.direction in (Direction.BOTH, end)
+            and self.chain in (None, chain)
+            and self.token in (None, token)
+        )
+
+    def touches(self, route: Route) -> bool:
+        """Whether orders of that route are this window's business."""
+        return self.concerns(
+            route.source_chain, route.source_token, Direction.SOURCE
+        ) or self.concerns(route.target_chain, route.target_token, Direction.TARGET)
+
+    def speed(self, now_ms: int) -> Fraction:
+        """Return how fast orders progress at a moment: 1 as ever, 0 not at all."""
+        if not self.down(now_ms):
+            return Fraction(1)
+        if self.mode is Mode.LAGGING:
+            return Fraction(1, self.lag)
+        if self.mode is not Mode.ACCEPT_STALL and self.in_flight is InFlight.NONE:
+            return Fraction(1)
+        return Fraction(0)
+
+    def next_boundary(self, now_ms: int) -> int | None:
+        """Return the first moment after `now_ms` at which this window changes something."""
+        if now_ms < self.from_ms:
+            return self.from_ms
+        if not self.covers(now_ms):
+            return None
+        if self.mode is not Mode.FLAPPING:
+            return self.until_ms
+        phase = (now_ms - self.from_ms) % self.period_ms
+        turn = now_ms - phase + (self.down_ms if phase < self.down_ms else self.period_ms)
+        return turn if self.until_ms is None else min(turn, self.until_ms)
+
+    def strikes(self, after_ms: int) -> int | None:
+        """Return the first moment after `after_ms` at which the window fails or refunds orders."""
+        if self.in_flight not in (InFlight.FAIL, InFlight.REFUND) or self.mode is Mode.LAGGING:
+            return None
+        if after_ms < self.from_ms:
+            return self.from_ms
+        if self.mode is not Mode.FLAPPING:
+            return None
+        turn = self.from_ms + ((after_ms - self.from_ms) // self.period_ms + 1) * self.period_ms
+        if self.until_ms is None or turn < self.until_ms or (self.closed and turn == self.until_ms):
+            return turn
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowProblem:
+    """What is wrong with a window of a calendar: its place, the field and what would be right."""
+
+    index: int
+    field: str
+    message: str
+
+
+def window_problems(windows: Sequence[Window], catalog: Catalog) -> tuple[WindowProblem, ...]:
+    """Return everything that is wrong with a calendar, in its order."""
+    chains = {chain.nickname for chain in catalog.chains}
+    tokens = {token.symbol for token in catalog.tokens}
+    found = []
+    for index, window in enumerate(windows):
+        for field, message in (
+            *_name_problems(window, chains, tokens),
+            *_shape_problems(window),
+            *_overlaps(window, windows[:index]),
+        ):
+            found.append(WindowProblem(index, field, message))
+    return tuple(found)
+
+
+def _name_problems(window: Window, chains: set[str], tokens: set[str]) -> Iterator[tuple[str, str]]:
+    if window.chain is None and window.token is None:
+        yield "chain", "neither a chain nor a token is named; name at least one"
+    if window.chain is not None and window.chain not in chains:
+        yield "chain", f"{window.chain!r} is no nickname of the catalog"
+    if window.token is not None and window.token not in tokens:
+        yield "token", f"{window.token!r} is no symbol of the catalog"
+
+
+def _shape_problems(window: Window) -> Iterator[tuple[str, str]]:
+    if window.until_ms is not None and window.until_ms <= window.from_ms:
+        yield "until", "ends before it begins; the end must be later than the beginning"
+    if window.lead_ms < 0:
+        yield "lead", f"{window.lead_ms} ms is negative; 0 or more is right"
+    if window.mode is Mode.LAGGING and window.lag < 2:
+        yield "lag", f"{window.lag} slows nothing down; 2 or more is right"
+    if window.mode is Mode.FLAPPING and window.period_ms < MIN_PERIOD_MS:
+        yield "period", f"{window.period_ms} ms is too short; {MIN_PERIOD_MS} ms or more is right"
+    if window.mode is Mode.FLAPPING and not 1 <= window.down_percent <= 99:
+        yield "down_percent", f"{window.down_percent} is outside 1 to 99"
+
+
+def _overlaps(window: Window, earlier: Sequence[Window]) -> Iterator[tuple[str, str]]:
+    for index, other in enumerate(earlier):
+        if (other.chain, other.token) != (window.chain, window.token):
+            continue
+        if Direction.BOTH not in (window.direction, other.direction) and (
+            window.direction is not other.direction
+        ):
+            continue
+        begins_first, later = sorted((other, window), key=lambda item: item.from_ms)
+        if begins_first.until_ms is None or later.from_ms < begins_first.until_ms:
+            yield "from", f"overlaps window {index} of {window.subject}; leave a gap or join them"

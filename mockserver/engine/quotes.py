@@ -1,0 +1,172 @@
+"""Quotes for moving one token between chains, in both generations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+
+from mockserver.engine import amounts
+from mockserver.engine.catalog import Placed
+from mockserver.engine.fees import Rates, checked_channel_bps, fee_level_bps
+from mockserver.engine.prices import Prices
+from mockserver.engine.refusal import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeQuote:
+    """What a 2.0 transfer gives: amounts in smallest units of the token on the target chain.
+
+    `gross` is before fees (GB2-quote); `price` is in USD, `out_usd` is gross with 18 decimals.
+    """
+
+    price: Decimal
+    gross: int
+    out_usd: str
+    service_fee: int
+    gas_fee: int
+    rate_bps: int
+    decimals: int
+
+    @property
+    def net(self) -> int:
+        """What arrives, in smallest units."""
+        return self.gross - self.service_fee - self.gas_fee
+
+
+@dataclass(frozen=True, slots=True)
+class CrossChainQuote:
+    """What a v1 transfer gives, in whole tokens of the token in (ESS1).
+
+    `amount_out` is `amount_in` less `fee` (vendor and third party) and `gas`.
+    """
+
+    amount_in: Decimal
+    amount_out: Decimal
+    fee: Decimal
+    gas: Decimal
+    symbol: str
+    out_units: int
+    """What arrives, in smallest units on the target chain."""
+
+
+BridgeKey = tuple[str, int, str, str, int]
+"""Symbol, amount in smallest units, source and target nickname, channel fee in basis points."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferQuotes:
+    """Quotes transfers by the rules, except where a published quote is fixed for the inputs."""
+
+    rates: Rates
+    prices: Prices
+    fixed: Mapping[BridgeKey, BridgeQuote] = field(default_factory=dict)
+
+    def bridge(
+        self, amount: int, source: Placed, target: Placed, now_ms: int, channel_bps: int = 0
+    ) -> BridgeQuote:
+        """Quote a 2.0 transfer of `amount` smallest units on the source chain.
+
+        Raises `Refusal` where the amount does not cover the fees or may not be sent at all.
+        """
+        amounts.checked_units(amount)
+        _check_transfer(source, target)
+        rate = self.rates.bridge_bps + checked_channel_bps(channel_bps)
+        key = (source.symbol, amount, source.chain.nickname, target.chain.nickname, channel_bps)
+        if key in self.fixed:
+            return self.fixed[key]
+        gas = gas_in_token(self.rates, self.prices, target, target, now_ms)
+        price = self.prices.of(source.symbol, now_ms).usd
+        gross = amounts.rescale_floor(amount, source.decimals, target.decimals)
+        if gross - amounts.bps_floor(gross, rate) - gas <= 0:
+            raise too_low(_least_bridge(source, target, rate, gas), source)
+        value = Fraction(gross, 10**target.decimals) * Fraction(price)
+        return BridgeQuote(
+            price=price,
+            gross=gross,
+            out_usd=amounts.fixed(value, 18),
+            service_fee=amounts.bps_floor(gross, rate),
+            gas_fee=gas,
+            rate_bps=rate,
+            decimals=target.decimals,
+        )
+
+    def cross_chain(
+        self, amount: Decimal, source: Placed, target: Placed, now_ms: int, fee_level: int = 0
+    ) -> CrossChainQuote:
+        """Quote a v1 transfer of `amount` whole tokens.
+
+        Fee and gas are rounded down to the source token's smallest unit, what arrives to the
+        target token's. Raises `Refusal` as `bridge` does, and for too many decimals.
+        """
+        rate = self.rates.v1_bps + fee_level_bps(fee_level)
+        units = amounts.units_exact(amount, source.decimals)
+        _check_transfer(source, target)
+        gas = gas_in_token(self.rates, self.prices, source, target, now_ms)
+        fee = amounts.bps_floor(units, rate)
+        out = amounts.rescale_floor(units - fee - gas, source.decimals, target.decimals)
+        if out <= 0:
+            raise too_low(_least_v1(source, target, rate, gas), source)
+        # What the target's decimals cannot show is not promised.
+        arriving = amounts.rescale_floor(out, target.decimals, source.decimals)
+        shown = min(units - fee - gas, arriving)
+        return CrossChainQuote(
+            amount_in=amounts.whole_tokens(units, source.decimals),
+            amount_out=amounts.whole_tokens(shown, source.decimals),
+            fee=amounts.whole_tokens(fee, source.decimals),
+            gas=amounts.whole_tokens(units - fee - shown, source.decimals),
+            symbol=source.symbol,
+            out_units=out,
+        )
+
+
+def gas_in_token(rates: Rates, prices: Prices, token: Placed, at: Placed, now_ms: int) -> int:
+    """Return what execution on the chain of `at` costs in a token's units, rounded down."""
+    usd = Fraction(rates.gas(at.chain))
+    return amounts.floor(usd / prices.usd_fraction(token.symbol, now_ms) * 10**token.decimals)
+
+
+def too_low(minimum: int | None, source: Placed) -> Refusal:
+    """Return the refusal of an amount that does not cover the fees, naming the least that would."""
+    if minimum is None:
+        return Refusal("amount-too-low", "no amount covers gas and fee here", about="amount")
+    whole = amounts.plain(amounts.whole_tokens(minimum, source.decimals))
+    return Refusal(
+        "amount-too-low",
+        f"the amount does not cover gas and fee; at least {minimum} smallest units are needed "
+        f"({whole} {source.symbol} on {source.chain.nickname!r})",
+        about="amount",
+        nearest=(str(minimum),),
+    )
+
+
+def _check_transfer(source: Placed, target: Placed) -> None:
+    if source.chain.nickname == target.chain.nickname:
+        raise Refusal(
+            "same-chain",
+            f"source and target chain are both {source.chain.nickname!r}; "
+            "name another target chain, or swap through the aggregator",
+            about="target chain",
+        )
+    for placed, role in ((source, "source chain"), (target, "target chain")):
+        if placed.chain.no_swap or placed.contract.disable_bridge:
+            raise Refusal(
+                "bridge-disabled",
+                f"token {placed.symbol!r} may not be bridged on {placed.chain.nickname!r}",
+                about=role,
+            )
+
+
+def _least_bridge(source: Placed, target: Placed, rate: int, gas: int) -> int | None:
+    def covers(amount: int) -> bool:
+        gross = amounts.rescale_floor(amount, source.decimals, target.decimals)
+        return gross - amounts.bps_floor(gross, rate) - gas > 0
+
+    return amounts.least(covers)
+
+
+def _least_v1(source: Placed, target: Placed, rate: int, gas: int) -> int | None:
+    def covers(amount: int) -> bool:
+        left = amount - amounts.bps_floor(amount, rate) - gas
+        return amounts.rescale_floor(left, source.decimals, target.decimals) > 0
+
+    return amounts.least(covers)

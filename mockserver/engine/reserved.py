@@ -1,0 +1,90 @@
+"""Reserved values: amounts, addresses and hashes that steer an order or a fault, as test cards do.
+
+One code of four digits stands for one effect. It is read from the first four decimals of an amount
+of whole tokens (`10.4002`), from the end of an otherwise zero EVM address or transaction hash.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from mockserver.engine.amounts import rescale_floor
+
+
+class Effect(StrEnum):
+    """What a reserved value chooses."""
+
+    COURSE = "course"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """One reserved code: the course or fault it chooses, in both generations, and in words."""
+
+    code: str
+    effect: Effect
+    name: str
+    meaning: str
+    generations: tuple[str, ...] = ("v1", "v2")
+
+    @property
+    def amount(self) -> Decimal:
+        """An example amount of whole tokens that carries the code."""
+        return Decimal(f"10.{self.code}")
+
+    @property
+    def address(self) -> str:
+        """The EVM address that carries the code."""
+        return f"0x{self.code:0>40}"
+
+    @property
+    def hash(self) -> str:
+        """The transaction hash that carries the code."""
+        return f"0x{self.code:0>64}"
+
+
+RESERVED = (
+    Reserved("4001", Effect.COURSE, "slow", "the order takes two hours"),
+    Reserved("4002", Effect.COURSE, "fail", "the order fails with a reason"),
+    Reserved("4003", Effect.COURSE, "refund", "the order is refunded by itself"),
+    Reserved("4004", Effect.COURSE, "dropped", "the order is dropped until a ticket resolves it"),
+    Reserved("4005", Effect.COURSE, "stuck", "the order stays pending for ever"),
+    Reserved("4006", Effect.COURSE, "partial", "half of an aggregate order is filled"),
+    Reserved("4007", Effect.COURSE, "success", "the order succeeds whatever the scenario says"),
+    Reserved("5001", Effect.FAULT, "http-500", "the answer is HTTP 500, nothing is done"),
+    Reserved("5002", Effect.FAULT, "http-503", "the answer is HTTP 503, nothing is done"),
+    Reserved("5003", Effect.FAULT, "http-429", "the answer is HTTP 429, nothing is done"),
+    Reserved("5004", Effect.FAULT, "latency", "the answer comes 30 seconds late"),
+    Reserved("5005", Effect.FAULT, "reset-before", "the connection is reset, nothing is done"),
+    Reserved("5006", Effect.FAULT, "accepted-reset", "the effect is there, the answer is lost"),
+    Reserved("5007", Effect.FAULT, "accepted-500", "the effect is there, the answer is HTTP 500"),
+    Reserved("5008", Effect.FAULT, "broken-json", "the answer is no JSON"),
+)
+"""All reserved values."""
+
+_BY_CODE = {reserved.code: reserved for reserved in RESERVED}
+_HEX = re.compile(r"0x0+(\d{4})")
+
+
+def in_amount(units: int, decimals: int) -> Reserved | None:
+    """Return what an amount of smallest units reserves; only its first four decimals may be set."""
+    scaled = rescale_floor(units, decimals, 4)
+    if rescale_floor(scaled, 4, decimals) != units:
+        return None
+    return _BY_CODE.get(f"{scaled % 10_000:04d}")
+
+
+def in_hex(text: str) -> Reserved | None:
+    """Return what an address or a hash reserves."""
+    found = _HEX.fullmatch(text) if len(text) in (42, 66) else None
+    return _BY_CODE.get(found[1]) if found else None
+
+
+def reserved_in(units: int, decimals: int, *texts: str) -> Iterator[Reserved]:
+    """Yield what the values of a request reserve: the amount's first, then of each text."""
+    for reserved in (in_amount(units, decimals), *map(in_hex, texts)):
+        if reserved is not None:
+            yield reserved

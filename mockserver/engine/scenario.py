@@ -1,0 +1,238 @@
+"""A scenario: everything a world starts from, as one value that many worlds share."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from mockserver.clock import ClockMode
+from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey
+from mockserver.engine.catalog import Catalog
+from mockserver.engine.courses import COURSES, Course, Policy, course_problems
+from mockserver.engine.fees import AGGREGATORS, Rates
+from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.outages import Window, window_problems
+from mockserver.engine.prices import Prices
+from mockserver.engine.quotes import BridgeKey, BridgeQuote
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRule:
+    """Which orders take which course; what is None matches all. Amounts are in whole tokens."""
+
+    course: str
+    policy: Policy | None = None
+    polls: int | None = None
+    generation: Generation | None = None
+    kind: Kind | None = None
+    source_chain: str | None = None
+    target_chain: str | None = None
+    token: str | None = None
+    least_amount: Decimal | None = None
+    most_amount: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningBalance:
+    """What one address owns of a token on a chain at the beginning, in whole tokens."""
+
+    chain: str
+    address: str
+    token: str
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Openings:
+    """What addresses own at the beginning: `usd` worth of each token, or a fixed amount of it."""
+
+    usd: Decimal = Decimal(1000)
+    whole: Mapping[str, Decimal] = field(default_factory=dict)
+    accounts: Sequence[OpeningBalance] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FixedQuotes:
+    """Published quotes that come out to the last digit for their inputs."""
+
+    bridge: Mapping[BridgeKey, BridgeQuote] = field(default_factory=dict)
+    aggregate: Mapping[QuoteKey, AggregateQuote] = field(default_factory=dict)
+    swaps: Mapping[SwapKey, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """The beginning of a world. Without `start_ms` its clock starts at the wall clock's time."""
+
+    name: str
+    catalog: Catalog
+    prices: Prices
+    rates: Rates = field(default_factory=Rates)
+    seed: int = 0
+    clock_mode: ClockMode = ClockMode.REAL
+    clock_rate: Decimal = Decimal(1)
+    start_ms: int | None = None
+    courses: Mapping[str, Course] = field(default_factory=lambda: COURSES)
+    order_rules: Sequence[OrderRule] = ()
+    default_course: str = "success"
+    default_policy: Policy = Policy.TIME
+    default_polls: int = 3
+    refund_ms: int = 40_000
+    ticket_ms: int = 300_000
+    openings: Openings = field(default_factory=Openings)
+    calendar: Sequence[Window] = ()
+    list_version: int = 1
+    id_prefix: int = 30
+    fixed: FixedQuotes = field(default_factory=FixedQuotes)
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioProblem:
+    """What is wrong with a scenario: the path of the field, and what would be right."""
+
+    field: str
+    message: str
+
+
+def scenario_problems(scenario: Scenario) -> tuple[ScenarioProblem, ...]:
+    """Return everything that is wrong with a scenario's values and cross references."""
+    return tuple(
+        ScenarioProblem(field, message)
+        for field, message in (
+            *_catalog_problems(scenario.catalog, scenario.prices),
+            *_course_problems(scenario),
+            *_rule_problems(scenario),
+            *_number_problems(scenario),
+            *_rate_problems(scenario),
+            *_opening_problems(scenario),
+            *_calendar_problems(scenario),
+        )
+    )
+
+
+def _catalog_problems(catalog: Catalog, prices: Prices) -> Iterator[tuple[str, str]]:
+    nicknames = [chain.nickname for chain in catalog.chains]
+    v1_names = [chain.v1_name for chain in catalog.chains if chain.v1_name is not None]
+    yield from _twice("chains", nicknames)
+    yield from _twice("chains", v1_names)
+    yield from _twice("tokens", [token.symbol for token in catalog.tokens])
+    yield from _twice("tokens", [str(token.index) for token in catalog.tokens])
+    for number, token in enumerate(catalog.tokens):
+        for nickname, contract in token.contracts.items():
+            if nickname not in nicknames:
+                yield f"tokens[{number}].contracts", f"{nickname!r} is no chain of the catalog"
+            if not 0 <= contract.decimals <= 36:
+                yield (
+                    f"tokens[{number}].contracts.{nickname}.decimals",
+                    f"{contract.decimals} is outside 0 to 36",
+                )
+        if prices.usd.get(token.symbol, Decimal(0)) <= 0:
+            yield f"prices.{token.symbol}", "has no price above 0; every token needs one"
+    if prices.drift is not None and not (
+        0 <= prices.drift.amplitude_bps < 10_000 and prices.drift.period_ms > 0
+    ):
+        yield "prices.drift", "needs an amplitude of 0 to 9999 bps and a period above 0 ms"
+
+
+def _twice(field: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    seen: set[str] = set()
+    for number, name in enumerate(names):
+        if name in seen:
+            yield f"{field}[{number}]", f"{name!r} is there twice"
+        seen.add(name)
+
+
+def _course_problems(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    for name, course in scenario.courses.items():
+        for message in course_problems(course):
+            yield f"courses.{name}", message
+    if scenario.default_course not in scenario.courses:
+        yield "default_course", _no_course(scenario.default_course, scenario)
+
+
+def _rule_problems(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    chains = {chain.nickname for chain in scenario.catalog.chains}
+    tokens = {token.symbol for token in scenario.catalog.tokens}
+    for number, rule in enumerate(scenario.order_rules):
+        place = f"order_rules[{number}]"
+        if rule.course not in scenario.courses:
+            yield f"{place}.course", _no_course(rule.course, scenario)
+        for name, chain in (
+            ("source_chain", rule.source_chain),
+            ("target_chain", rule.target_chain),
+        ):
+            if chain is not None and chain not in chains:
+                yield f"{place}.{name}", f"{chain!r} is no nickname of the catalog"
+        if rule.token is not None and rule.token not in tokens:
+            yield f"{place}.token", f"{rule.token!r} is no symbol of the catalog"
+        if rule.polls is not None and rule.polls < 1:
+            yield f"{place}.polls", f"{rule.polls} is too few; 1 or more is right"
+        if None not in (rule.least_amount, rule.most_amount) and (
+            (rule.least_amount or 0) > (rule.most_amount or 0)
+        ):
+            yield f"{place}.least_amount", "is above most_amount"
+
+
+def _number_problems(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    for name, value, least in (
+        ("default_polls", scenario.default_polls, 1),
+        ("refund_ms", scenario.refund_ms, 0),
+        ("ticket_ms", scenario.ticket_ms, 0),
+        ("list_version", scenario.list_version, 0),
+        ("id_prefix", scenario.id_prefix, 1),
+        ("start_ms", scenario.start_ms or 0, 0),
+    ):
+        if value < least:
+            yield name, f"{value} is too small; {least} or more is right"
+    if scenario.clock_rate <= 0:
+        yield "clock_rate", f"{scenario.clock_rate} does not move the clock; above 0 is right"
+
+
+def _rate_problems(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    rates = scenario.rates
+    chains = {chain.nickname for chain in scenario.catalog.chains}
+    for name, bps in (
+        ("bridge_bps", rates.bridge_bps),
+        ("aggregate_bps", rates.aggregate_bps),
+        ("v1_bps", rates.v1_bps),
+        ("v1_aggregate_bps", rates.v1_aggregate_bps),
+    ):
+        if not 0 <= bps <= 5_000:
+            yield f"rates.{name}", f"{bps} is outside 0 to 5000 basis points"
+    if rates.depth_usd <= 0:
+        yield "rates.depth_usd", f"{rates.depth_usd} is no depth; above 0 is right"
+    for chain, usd in rates.gas_usd.items():
+        if chain not in chains:
+            yield "rates.gas_usd", f"{chain!r} is no nickname of the catalog"
+        if usd < 0:
+            yield f"rates.gas_usd.{chain}", f"{usd} is negative"
+    for name in (rates.default_aggregator, *rates.aggregators.values()):
+        if name not in AGGREGATORS:
+            yield "rates.aggregators", f"{name!r} is none of {', '.join(AGGREGATORS)}"
+
+
+def _opening_problems(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    chains = {chain.nickname: chain for chain in scenario.catalog.chains}
+    tokens = {token.symbol: token for token in scenario.catalog.tokens}
+    if scenario.openings.usd < 0:
+        yield "openings.usd", f"{scenario.openings.usd} is negative"
+    for symbol, amount in scenario.openings.whole.items():
+        if symbol not in tokens or amount < 0:
+            yield f"openings.whole.{symbol}", "needs a symbol of the catalog and no negative amount"
+    for number, opening in enumerate(scenario.openings.accounts):
+        place = f"openings.accounts[{number}]"
+        token = tokens.get(opening.token)
+        if opening.chain not in chains:
+            yield f"{place}.chain", f"{opening.chain!r} is no nickname of the catalog"
+        if token is None or opening.chain not in token.contracts:
+            yield f"{place}.token", f"{opening.token!r} is not on {opening.chain!r}"
+        if opening.amount < 0:
+            yield f"{place}.amount", f"{opening.amount} is negative"
+
+
+def _calendar_problems(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    for problem in window_problems(scenario.calendar, scenario.catalog):
+        yield f"calendar[{problem.index}].{problem.field}", problem.message
+
+
+def _no_course(name: str, scenario: Scenario) -> str:
+    return f"{name!r} is no course; there are {', '.join(map(repr, scenario.courses))}"

@@ -1,0 +1,392 @@
+"""What a submission turns into: an order with its quote, its course and its bookings."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from mockserver.engine import amounts
+from mockserver.engine.balances import Balances
+from mockserver.engine.calendar import Phase
+from mockserver.engine.catalog import Placed, checked_address
+from mockserver.engine.core import Core, hash_key, route_of
+from mockserver.engine.courses import Course, Policy
+from mockserver.engine.derived import derived_hash
+from mockserver.engine.desk import Desk
+from mockserver.engine.fees import MAX_SLIPPAGE_BPS, fee_level_bps
+from mockserver.engine.orders import Generation, Kind, Order, planned
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.reserved import Effect, reserved_in
+from mockserver.engine.scenario import OrderRule
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRequest:
+    """A 2.0 order: amounts in smallest units, slippage and channel fee in bps.
+
+    `minimum` is the least the sender accepts, in smallest units of the token out. Without a target
+    chain the order stays on its source chain.
+    """
+
+    kind: Kind
+    source_chain: str
+    source_index: int
+    amount: int
+    sender: str
+    target_index: int
+    recipient: str
+    cert_hash: str = ""
+    target_chain: str | None = None
+    slippage_bps: int = 0
+    channel: str = ""
+    channel_bps: int = 0
+    minimum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueOrderRequest:
+    """A 2.0 order whose deposit nobody here can read: it names only where it goes.
+
+    It takes its course as every order does, and moves nothing in the books.
+    """
+
+    kind: Kind
+    sender: str
+    target_index: int
+    recipient: str
+    target_chain: str | None = None
+    slippage_bps: int = 0
+    channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRequestV1:
+    """A v1 order: chains by their v1 names, the amount in whole tokens.
+
+    Without a target token it is a transfer, with one a swap.
+    """
+
+    source_chain: str
+    target_chain: str
+    token: str
+    amount: Decimal
+    fee_level: int
+    from_address: str
+    evm_address: str
+    cert_hash: str
+    target_token: str | None = None
+    to_address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What an order gives and costs, in smallest units of the token out."""
+
+    gross: int
+    service_fee: int
+    channel_fee: int
+    gas_fee: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A submission with its names resolved."""
+
+    generation: Generation
+    kind: Kind
+    source: Placed
+    target: Placed
+    amount: int
+    sender: str
+    recipient: str
+    evm_address: str
+    cert_hash: str
+    terms: Terms
+    channel: str = ""
+    fee_level: int | None = None
+    minimum: int | None = None
+
+
+def draft(core: Core, request: OrderRequest) -> Draft:
+    """Return a 2.0 submission with its names resolved and its quote made. Raises `Refusal`."""
+    catalog, desk = core.scenario.catalog, Desk(core)
+    chain = catalog.chain(request.source_chain, "source chain")
+    target_chain = (
+        chain
+        if request.target_chain is None
+        else catalog.chain(request.target_chain, "target chain")
+    )
+    source_token = catalog.token_by_index(request.source_index, "source token")
+    target_token = catalog.token_by_index(request.target_index, "target token")
+    source = catalog.placed(chain, source_token, "source token")
+    target = catalog.placed(target_chain, target_token, "target token")
+    _check_slippage(request)
+    checked_address(chain, request.sender, "sender")
+    checked_address(target_chain, request.recipient, "recipient")
+    return Draft(
+        generation=Generation.V2,
+        kind=request.kind,
+        source=source,
+        target=target,
+        amount=request.amount,
+        sender=request.sender,
+        recipient=request.recipient,
+        evm_address=request.sender,
+        cert_hash=request.cert_hash,
+        terms=_terms(desk, request, source, target),
+        channel=request.channel,
+        minimum=request.minimum,
+    )
+
+
+def draft_opaque(core: Core, request: OpaqueOrderRequest) -> Draft:
+    """Return a 2.0 submission of an unknown amount with its names resolved. Raises `Refusal`.
+
+    Without a target chain it goes to the first chain that has the token.
+    """
+    catalog = core.scenario.catalog
+    token = catalog.token_by_index(request.target_index, "target token")
+    nickname = request.target_chain or next(iter(token.contracts), "")
+    chain = catalog.chain(nickname, "target chain")
+    target = catalog.placed(chain, token, "target token")
+    _check_slippage(request)
+    checked_address(chain, request.recipient, "recipient")
+    Desk(core).admit(target, target, Phase.SUBMIT)
+    return Draft(
+        generation=Generation.V2,
+        kind=request.kind,
+        source=target,
+        target=target,
+        amount=0,
+        sender=request.sender,
+        recipient=request.recipient,
+        evm_address=request.sender,
+        cert_hash="",
+        terms=Terms(0, 0, 0, 0),
+        channel=request.channel,
+    )
+
+
+def draft_v1(core: Core, request: OrderRequestV1) -> Draft:
+    """Return a v1 submission with its names resolved and its quote made. Raises `Refusal`."""
+    desk = Desk(core)
+    source = desk.v1_placed(request.token, request.source_chain, "source chain", "token")
+    symbol = request.target_token or request.token
+    target = desk.v1_placed(symbol, request.target_chain, "target chain", "target token")
+    sender = checked_address(source.chain, request.from_address, "sender")
+    evm_address = checked_address(source.chain, request.evm_address, "user address")
+    kind = Kind.BRIDGE if request.target_token is None else Kind.AGGREGATE
+    return Draft(
+        generation=Generation.V1,
+        kind=kind,
+        source=source,
+        target=target,
+        amount=amounts.units_exact(request.amount, source.decimals),
+        sender=sender,
+        recipient=checked_address(target.chain, request.to_address or evm_address, "recipient"),
+        evm_address=evm_address,
+        cert_hash=request.cert_hash,
+        terms=_terms_v1(core, desk, request, source, target),
+        fee_level=request.fee_level,
+    )
+
+
+def placed_order(core: Core, wanted: Draft) -> Order:
+    """Return the stored order of a submission.
+
+    The same submission of the same transaction gives the order it gave before. Raises `Refusal`
+    where the transaction belongs to another order.
+    """
+    known = core.state.by_hash.get(hash_key(wanted.source.chain.nickname, wanted.cert_hash))
+    if wanted.cert_hash and known is not None:
+        return _same(core.state.orders[known], wanted)
+    order = _new_order(core, wanted)
+    core.state.add(order)
+    return order
+
+
+def _new_order(core: Core, wanted: Draft) -> Order:
+    scenario, now = core.scenario, core.now()
+    order_id = str(scenario.id_prefix * 10**9 + len(core.state.orders) + 1)
+    route, terms = route_of(wanted.source, wanted.target), wanted.terms
+    course, policy, polls = _steering(core, wanted)
+    spendable = Balances(core).spendable(wanted.source, wanted.sender)
+    cert_hash = wanted.cert_hash or derived_hash(scenario.seed, "deposit", order_id)
+    waiting = [
+        ticket.submitted_ms
+        for ticket in core.state.tickets.values()
+        if hash_key(ticket.chain, ticket.hash) == hash_key(route.source_chain, cert_hash)
+    ]
+    return Order(
+        id=order_id,
+        sn=_sn(core, wanted, now) if wanted.generation is Generation.V1 else None,
+        generation=wanted.generation,
+        kind=wanted.kind,
+        route=route,
+        submitted_ms=now,
+        started_ms=now,
+        amount=wanted.amount,
+        gross=terms.gross,
+        service_fee=terms.service_fee,
+        channel_fee=terms.channel_fee,
+        gas_fee=terms.gas_fee,
+        dust=_dust(wanted),
+        topup=max(0, wanted.amount - spendable),
+        sender=wanted.sender,
+        recipient=wanted.recipient,
+        evm_address=wanted.evm_address,
+        cert_hash=cert_hash,
+        exec_hash=derived_hash(scenario.seed, "exec", order_id),
+        back_hash=derived_hash(scenario.seed, "back", order_id),
+        course=planned(course, policy, route, core.state.calendar, now),
+        policy=policy,
+        polls_needed=polls,
+        refund_ms=scenario.refund_ms,
+        channel=wanted.channel,
+        fee_level=wanted.fee_level,
+        ticket_ms=min(waiting, default=None),
+        resolve_ms=scenario.ticket_ms,
+    )
+
+
+def _terms(desk: Desk, request: OrderRequest, source: Placed, target: Placed) -> Terms:
+    if request.kind is Kind.BRIDGE:
+        if source.token.index != target.token.index:
+            raise Refusal(
+                "no-route",
+                f"a cross-chain order moves one token, not {source.symbol!r} into "
+                f"{target.symbol!r}; submit an aggregate order for that",
+                about="target token",
+            )
+        bridge = desk.bridge_placed(
+            request.amount, source, target, Phase.SUBMIT, request.channel_bps
+        )
+        fees = _split(bridge.service_fee, request.channel_bps, bridge.rate_bps)
+        return Terms(bridge.gross, *fees, bridge.gas_fee)
+    quote = desk.aggregate_placed(request.amount, source, target, Phase.SUBMIT, request.channel_bps)
+    gross, service, gas = (
+        amounts.rescale_floor(part, quote.decimals, target.decimals)
+        for part in (quote.gross, quote.service_fee, quote.gas_fee)
+    )
+    return Terms(gross, *_split(service, request.channel_bps, quote.rate_bps), gas)
+
+
+def _terms_v1(
+    core: Core, desk: Desk, request: OrderRequestV1, source: Placed, target: Placed
+) -> Terms:
+    level, rates = fee_level_bps(request.fee_level), core.scenario.rates
+    units = amounts.units_exact(request.amount, source.decimals)
+    if request.target_token is None:
+        out = desk.cross_chain_placed(
+            request.amount, source, target, Phase.SUBMIT, request.fee_level
+        ).out_units
+        gross = amounts.rescale_floor(units, source.decimals, target.decimals)
+        rate = rates.v1_bps + level
+    else:
+        out = desk.aggregate_v1(
+            request.amount, source, target, Phase.SUBMIT, request.fee_level
+        ).out_units
+        gross = desk.gross(units, source, target)
+        rate = rates.v1_aggregate_bps + level
+    # v1 charges in the token in; what is lost on the way is booked as fee first, then as gas.
+    fee = min(amounts.bps_floor(gross, rate), gross - out)
+    return Terms(gross, *_split(fee, level, rate), gross - out - fee)
+
+
+def _split(fee: int, channel_bps: int, rate_bps: int) -> tuple[int, int]:
+    """Return the service's and the channel's part of a fee; the channel's is rounded down."""
+    channel = fee * channel_bps // rate_bps if rate_bps else 0
+    return fee - channel, channel
+
+
+def _dust(wanted: Draft) -> int:
+    """Return what rescaling cuts off a transfer, in smallest units of the token in."""
+    if wanted.kind is not Kind.BRIDGE:
+        return 0
+    into, back = wanted.source.decimals, wanted.target.decimals
+    arriving = amounts.rescale_floor(wanted.amount, into, back)
+    return max(0, wanted.amount - amounts.rescale_floor(arriving, back, into))
+
+
+def _steering(core: Core, wanted: Draft) -> tuple[Course, Policy, int]:
+    scenario = core.scenario
+    name, policy, polls = (
+        scenario.default_course,
+        scenario.default_policy,
+        scenario.default_polls,
+    )
+    rule = next((rule for rule in scenario.order_rules if _matches(rule, wanted)), None)
+    if rule is not None:
+        name, policy, polls = rule.course, rule.policy or policy, rule.polls or polls
+    if wanted.minimum is not None and wanted.minimum > _net(wanted.terms):
+        name = "refund"
+    texts = (wanted.recipient, wanted.sender, wanted.cert_hash)
+    for reserved in reserved_in(wanted.amount, wanted.source.decimals, *texts):
+        if reserved.effect is Effect.COURSE:
+            name = reserved.name
+            break
+    course = scenario.courses.get(name) or scenario.courses[scenario.default_course]
+    if wanted.kind is Kind.BRIDGE and course.delivered_percent != 100:
+        course = replace(course, delivered_percent=100)
+    return course, policy, polls
+
+
+def _matches(rule: OrderRule, wanted: Draft) -> bool:
+    whole = amounts.whole_tokens(wanted.amount, wanted.source.decimals)
+    return (
+        rule.generation in (None, wanted.generation)
+        and rule.kind in (None, wanted.kind)
+        and rule.source_chain in (None, wanted.source.chain.nickname)
+        and rule.target_chain in (None, wanted.target.chain.nickname)
+        and rule.token in (None, wanted.source.symbol)
+        and (rule.least_amount is None or whole >= rule.least_amount)
+        and (rule.most_amount is None or whole <= rule.most_amount)
+    )
+
+
+def _net(terms: Terms) -> int:
+    return terms.gross - terms.service_fee - terms.channel_fee - terms.gas_fee
+
+
+def _same(order: Order, wanted: Draft) -> Order:
+    before = (order.generation, order.kind, order.route, order.amount, order.recipient)
+    now = (
+        wanted.generation,
+        wanted.kind,
+        route_of(wanted.source, wanted.target),
+        wanted.amount,
+        wanted.recipient,
+    )
+    if before == now:
+        return order
+    raise Refusal(
+        "hash-already-used",
+        f"transaction {wanted.cert_hash[:80]!r} belongs to order {order.id!r}, which is another "
+        "one; send a transaction of its own for each order",
+        about="transaction hash",
+        nearest=(order.id,),
+    )
+
+
+def _check_slippage(request: OrderRequest | OpaqueOrderRequest) -> None:
+    if request.kind is Kind.BRIDGE and request.slippage_bps != 0:
+        right = "0 for a cross-chain order"
+    elif not 0 <= request.slippage_bps <= MAX_SLIPPAGE_BPS:
+        right = f"0 to {MAX_SLIPPAGE_BPS} basis points"
+    else:
+        return
+    raise Refusal(
+        "slippage-out-of-range", f"slippage is not acceptable; it is {right}", about="slippage"
+    )
+
+
+def _sn(core: Core, wanted: Draft, now: int) -> str:
+    """Return v1's order number (service-facts §4); one that is taken is moved on by 1 ms."""
+    letters = "CC" if wanted.kind is Kind.BRIDGE else "AG"
+    ids = f"{wanted.source.chain.v1_id or 0:02d}{wanted.target.chain.v1_id or 0:02d}"
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=now % (250 * 10**12))
+    while True:
+        stamp = f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
+        number = f"{letters}{wanted.kind.value}{ids}{stamp}"
+        if number not in core.state.by_sn:
+            return number
+        moment += timedelta(milliseconds=1)

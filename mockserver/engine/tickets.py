@@ -1,0 +1,96 @@
+"""Tickets: problem reports about a transaction, which resolve a dropped order after a time."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from mockserver.engine.core import Core, Ticket, hash_key
+from mockserver.engine.courses import Status
+from mockserver.engine.orders import view
+from mockserver.engine.refusal import Refusal
+
+
+class TicketStatus(StrEnum):
+    """How a ticket stands, in the words of the filter (interface.md §3)."""
+
+    UNKNOWN = "Unknown"
+    """No order of this world was paid for by the transaction."""
+    PENDING = "Pending"
+    """The order is on its way, or dropped and not yet refunded."""
+    SUCCEEDED = "Succeeded"
+    """The order has come to an end that needs nobody's help."""
+
+
+@dataclass(frozen=True, slots=True)
+class TicketView:
+    """A ticket as it stands. `solution` is `refund` or `completed`, empty while there is none."""
+
+    ticket: Ticket
+    status: TicketStatus
+    solution: str
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the report is resolved."""
+        return self.status is TicketStatus.SUCCEEDED
+
+
+class Tickets:
+    """The tickets of a world."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: Core) -> None:
+        """Work on a world's core."""
+        self._core = core
+
+    def submit(self, chain: str, tx_hash: str, address: str) -> TicketView:
+        """Accept a report about a transaction on a nickname. Raises `Refusal` for unknown chains.
+
+        The same report from the same address is the ticket it was before.
+        """
+        known, state = self._core.scenario.catalog.chain(chain), self._core.state
+        key = hash_key(known.nickname, tx_hash)
+        for ticket in state.tickets.values():
+            if hash_key(ticket.chain, ticket.hash) == key and _same(ticket.address, address):
+                return self._view(ticket)
+        now, number = self._core.now(), len(state.tickets) + 1
+        ticket = Ticket(number, address, known.nickname, tx_hash, now)
+        state.tickets[number] = ticket
+        order = state.orders.get(state.by_hash.get(key, ""))
+        if order is not None and order.ticket_ms is None:
+            state.orders[order.id] = replace(order, ticket_ms=now)
+        return self._view(ticket)
+
+    def check(self, ticket_id: int) -> TicketView:
+        """Return a ticket as it stands. Raises `Refusal` for an unknown one."""
+        found = self._core.state.tickets.get(ticket_id)
+        if found is None:
+            shown = ticket_id if abs(ticket_id) < 10**20 else "of more than 20 digits"
+            raise Refusal(
+                "unknown-ticket",
+                f"ticket {shown} does not exist here; list the tickets of an address first",
+                about="ticket",
+            )
+        return self._view(found)
+
+    def of(self, address: str, status: TicketStatus | None = None) -> tuple[TicketView, ...]:
+        """Return an address's tickets, oldest first, those of one status if it is given."""
+        tickets = tuple(self._core.state.tickets.values())
+        views = [self._view(ticket) for ticket in tickets if _same(ticket.address, address)]
+        return tuple(found for found in views if status in (None, found.status))
+
+    def _view(self, ticket: Ticket) -> TicketView:
+        state = self._core.state
+        order = state.orders.get(state.by_hash.get(hash_key(ticket.chain, ticket.hash), ""))
+        if order is None:
+            return TicketView(ticket, TicketStatus.UNKNOWN, "")
+        status = view(order, state.calendar, self._core.now()).status
+        if status is Status.SUCCEEDED:
+            return TicketView(ticket, TicketStatus.SUCCEEDED, "completed")
+        if status in (Status.FAILED, Status.REFUNDED):
+            return TicketView(ticket, TicketStatus.SUCCEEDED, "refund")
+        return TicketView(ticket, TicketStatus.PENDING, "")
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or (one[:2] == "0x" and one.lower() == other.lower())

@@ -1,0 +1,147 @@
+"""A world: everything that can differ between two users of one server, behind one value."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+
+from mockserver.clock import Clock
+from mockserver.engine.balances import Balances
+from mockserver.engine.calendar import Calendar
+from mockserver.engine.core import Core, State
+from mockserver.engine.desk import Desk
+from mockserver.engine.dumps import Plain, dumped, loaded
+from mockserver.engine.lists import Lists
+from mockserver.engine.mishaps import UnknownSnapshot
+from mockserver.engine.orderbook import OrderBook
+from mockserver.engine.scenario import Scenario
+from mockserver.engine.suspensions import Suspensions
+from mockserver.engine.tickets import Tickets
+from mockserver.engine.timekeeping import Timekeeper
+
+
+class World:
+    """A clock, lists, quotes, orders, tickets, balances and outages that belong together.
+
+    A world holds its scenario, which it shares, and its state; the services are made when asked
+    for, so that an idle world costs little. It is not safe for threads.
+    """
+
+    __slots__ = ("_core", "_snapshots")
+
+    def __init__(
+        self, scenario: Scenario, wall: Callable[[], int], state: State | None = None
+    ) -> None:
+        """Start from a scenario; `wall` returns the wall clock's time in milliseconds."""
+        self._core = Core(scenario, state or _beginning(scenario, wall()), wall)
+        self._snapshots: dict[str, State] | None = None
+
+    @classmethod
+    def load(cls, dump: object, scenario: Scenario, wall: Callable[[], int]) -> "World":
+        """Return the world of a dump. Raises `StateNotLoadable`."""
+        return cls(scenario, wall, loaded(dump, scenario, wall()))
+
+    @property
+    def scenario(self) -> Scenario:
+        """What the world started from."""
+        return self._core.scenario
+
+    @property
+    def time(self) -> Timekeeper:
+        """Its clock."""
+        return Timekeeper(self._core)
+
+    @property
+    def lists(self) -> Lists:
+        """Its lists of chains and tokens as they are now."""
+        return Lists(self._core)
+
+    @property
+    def quotes(self) -> Desk:
+        """Its quotes, swap call data and prices."""
+        return Desk(self._core)
+
+    @property
+    def orders(self) -> OrderBook:
+        """Its orders."""
+        return OrderBook(self._core)
+
+    @property
+    def tickets(self) -> Tickets:
+        """Its tickets."""
+        return Tickets(self._core)
+
+    @property
+    def balances(self) -> Balances:
+        """Its accounts."""
+        return Balances(self._core)
+
+    @property
+    def outages(self) -> Suspensions:
+        """Its outages."""
+        return Suspensions(self._core)
+
+    def now(self) -> int:
+        """Return its time, in milliseconds since 1970."""
+        return self._core.now()
+
+    def gas_usd(self) -> Mapping[str, Decimal]:
+        """Return what execution costs on each chain, in USD by nickname."""
+        rates = self.scenario.rates
+        return {chain.nickname: rates.gas(chain) for chain in self.scenario.catalog.chains}
+
+    def fork(self) -> "World":
+        """Return a world that has been the same up to now and shares nothing that changes."""
+        return World(self.scenario, self._core.wall, self._core.state.copy())
+
+    def snapshot(self, name: str | None = None) -> str:
+        """Keep the state, clock and all, under a name; without one the next number is taken."""
+        self._snapshots = self._snapshots or {}
+        chosen = name or _free_number(self._snapshots)
+        self._snapshots[chosen] = self._anchored(self._core.state)
+        return chosen
+
+    def snapshots(self) -> tuple[str, ...]:
+        """Return the names of the snapshots kept, oldest first."""
+        return tuple(self._snapshots or ())
+
+    def revert(self, name: str) -> None:
+        """Go back to a snapshot, which stays. Raises `UnknownSnapshot`."""
+        kept = self._snapshots or {}
+        if name not in kept:
+            known = ", ".join(map(repr, kept)) or "none"
+            raise UnknownSnapshot(f"snapshot {name[:80]!r} does not exist; there are {known}")
+        state = kept[name].copy()
+        # A running clock goes on from the time the snapshot showed, not from the time since.
+        state.clock = replace(state.clock, wall_ms=self._core.wall())
+        self._core.state = state
+
+    def drop(self, name: str) -> None:
+        """Forget a snapshot. Raises `UnknownSnapshot`."""
+        if self._snapshots is None or self._snapshots.pop(name, None) is None:
+            raise UnknownSnapshot(f"snapshot {name[:80]!r} does not exist")
+
+    def reset(self) -> None:
+        """Begin the scenario anew; snapshots stay."""
+        self._core.state = _beginning(self.scenario, self._core.wall())
+
+    def dump(self) -> Plain:
+        """Return everything that has happened as plain data."""
+        return dumped(self.scenario, self._core.state, self._core.wall())
+
+    def _anchored(self, state: State) -> State:
+        kept, wall = state.copy(), self._core.wall()
+        kept.clock = state.clock.switched(state.clock.mode, wall, state.clock.rate)
+        return kept
+
+
+def _beginning(scenario: Scenario, wall_ms: int) -> State:
+    start = wall_ms if scenario.start_ms is None else scenario.start_ms
+    clock = Clock(scenario.clock_mode, start, wall_ms, scenario.clock_rate)
+    return State(clock=clock, calendar=Calendar(tuple(scenario.calendar)))
+
+
+def _free_number(kept: Mapping[str, State]) -> str:
+    number = len(kept) + 1
+    while str(number) in kept:
+        number += 1
+    return str(number)

@@ -1,0 +1,50 @@
+"""What can go wrong for a person who uses the toolkit, as values that say where and what to do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+
+class CrosschainMockError(Exception):
+    """Something a person can put right; its text is the whole explanation.
+
+    `exit_code` is what the command ends with: 2 usage or invalid file, 3 cannot bind or not ready,
+    4 state not loadable, 5 safety guard.
+    """
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One place in a file that is not as it should be, and what would be right.
+
+    `line` counts from 1 and is None where only the file as a whole is meant; `field` is the path of
+    keys inside the file, such as `outages[0].chain`.
+    """
+
+    file: PurePath | str
+    line: int | None
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        place = str(self.file) if self.line is None else f"{self.file}:{self.line}"
+        return (
+            f"{place}: {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
+        )
+
+
+class InvalidFile(CrosschainMockError):
+    """A file of ours is not what its format asks for; every problem found is listed."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        """Keep the problems; the text of the error is one line for each."""
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = tuple(problems)
+
+
+class CannotServe(CrosschainMockError):
+    """The server cannot listen where it was asked to, or was not ready in time."""
+
+    exit_code = 3

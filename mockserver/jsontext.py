@@ -1,0 +1,138 @@
+"""JSON as it travels: read strictly, with exact numbers, and written without a float in sight."""
+
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from json.encoder import encode_basestring_ascii
+from typing import Any, NoReturn
+
+Json = Any
+"""A value that JSON can carry; its numbers are `int` or `Decimal`, never `float`."""
+
+MAX_DEPTH = 64
+"""How deep arrays and objects may nest; the service's own messages need six levels."""
+
+
+class NotJson(ValueError):
+    """A text that is not JSON in the strict reading; the message says where and why."""
+
+
+def decode(raw: bytes) -> Json:
+    """Return the value of a JSON text in UTF-8.
+
+    Stricter than the standard library: refuses NaN and Infinity, duplicate keys and nesting beyond
+    `MAX_DEPTH`. Raises `NotJson`.
+    """
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotJson(f"not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
+    _limit_depth(text)
+    try:
+        return json.loads(
+            text, parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_unique
+        )
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        raise NotJson(f"{error.msg[:1].lower()}{error.msg[1:]} at {place}") from None
+    except NotJson:
+        raise
+    except ValueError:
+        # The interpreter refuses to read integers of several thousand digits.
+        raise NotJson("a number with too many digits") from None
+
+
+def encode(value: Json) -> bytes:
+    """Return the compact JSON text of a value, with `Decimal` as plain numbers.
+
+    It is ASCII: other characters are escaped, so that even half a surrogate pair stays valid.
+    """
+    return "".join(_parts(value)).encode("ascii")
+
+
+def plain(number: Decimal) -> str:
+    """Return a decimal number without exponent and without trailing zeros: `0.0001`, `10`, `0`."""
+    text = f"{number:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text in ("-0", "") else text
+
+
+def _parts(value: Json) -> Iterator[str]:
+    match value:
+        case str():
+            yield encode_basestring_ascii(value)
+        case bool():
+            yield "true" if value else "false"
+        case None:
+            yield "null"
+        case int():
+            yield str(value)
+        case Decimal():
+            yield plain(value)
+        case Mapping():
+            separator = "{"
+            for key, item in value.items():
+                yield f"{separator}{encode_basestring_ascii(key)}:"
+                yield from _parts(item)
+                separator = ","
+            yield "{}" if separator == "{" else "}"
+        case list() | tuple():
+            separator = "["
+            for item in value:
+                yield separator
+                yield from _parts(item)
+                separator = ","
+            yield "[]" if separator == "[" else "]"
+        case _:
+            raise TypeError(f"JSON has no form for {type(value).__name__}: {value!r}")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise NotJson(f"{name} is not a JSON number")
+
+
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for key, value in pairs:
+        if key in found:
+            raise NotJson(f"the key {key!r} is given twice")
+        found[key] = value
+    return found
+
+
+def _limit_depth(text: str) -> None:
+    # Counting brackets bounds the depth from above; only a text that reaches the bound is scanned.
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth, in_string, escaped = 0, False, False
+    for character in text:
+        if in_string:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == '"':
+                in_string = False
+        elif character == '"':
+            in_string = True
+        elif character in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
+        elif character in "]}":
+            depth -= 1
+
+
+def pretty(value: Json, indent: int = 0) -> str:
+    """Return the JSON text of a value for people: two blanks a level, members in their order."""
+    inner = "  " * (indent + 1)
+    if isinstance(value, Mapping) and value:
+        lines = [
+            f"{inner}{encode_basestring_ascii(key)}: {pretty(item, indent + 1)}"
+            for key, item in value.items()
+        ]
+        return "{\n" + ",\n".join(lines) + "\n" + "  " * indent + "}"
+    if isinstance(value, list | tuple) and value:
+        items = [f"{inner}{pretty(item, indent + 1)}" for item in value]
+        return "[\n" + ",\n".join(items) + "\n" + "  " * indent + "]"
+    return "".join(_parts(value))

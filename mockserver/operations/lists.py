@@ -1,0 +1,112 @@
+"""How chains and tokens are shown, in both generations (facts §1; chains.json, assets.json)."""
+
+from mockserver.engine.lists import ListedChain, ListedContract, ListedToken
+from mockserver.jsontext import Json
+
+
+def chain(listed: ListedChain) -> Json:
+    """Return a chain as 2.0 lists it; what the chain does not have is left out."""
+    one = listed.chain
+    return _present(
+        chainIndex=one.index,
+        fullName=one.full_name,
+        nickName=one.nickname,
+        baseCoin=one.base_coin,
+        decimals=one.decimals,
+        poll=one.poll,
+        confirmations=one.confirmations,
+        family=one.family,
+        sigMethod=one.sig_method,
+        network=one.network,
+        bip44Path=one.bip44_path,
+        publicEndpoint=one.public_endpoint,
+        privateEndpoint=one.private_endpoint,
+        scanUrl=one.scan_url,
+        needNonce=one.need_nonce,
+        noSwap=one.no_swap or None,
+        disabled=listed.disabled,
+        delisted=listed.delisted,
+        builtInMinterProxy=one.minter_proxy,
+        builtInMinterProxyV2=one.minter_proxy_v2,
+        builtInSwapProxy=one.swap_proxy,
+        weth=one.weth,
+        evmIsLegacy=one.evm_is_legacy,
+        gasPriceAmplifier=one.gas_price_amplifier,
+        swapGasMin=one.swap_gas_min,
+        swapGasMax=one.swap_gas_max,
+        pairToken=one.pair_token,
+    )
+
+
+def v1_chain(listed: ListedChain) -> Json:
+    """Return a chain as v1 lists it (OAE)."""
+    one = listed.chain
+    return {
+        "id": one.v1_id or 0,
+        "name": one.v1_name,
+        "chainId": int(one.network or 0),
+        "fullName": one.full_name,
+        "url": one.v1_icon,
+        "tokens": [],
+        "isActive": listed.active,
+    }
+
+
+def asset(listed: ListedToken) -> Json:
+    """Return a token as getAssets lists it; false flags of a contract are left out (DEMO)."""
+    token = listed.token
+    return _present(
+        index=token.index,
+        name=token.name,
+        symbol=token.symbol,
+        cmcid=token.cmcid,
+        delisted=listed.delisted,
+        visible=token.visible,
+        contracts={name: _contract(contract) for name, contract in listed.contracts.items()},
+    )
+
+
+def asset_on_chain(listed: ListedContract) -> Json:
+    """Return a token as getAssetsByChain lists it: flat, for one chain (DEMO)."""
+    token, contract = listed.placed.token, listed.placed.contract
+    return _present(
+        index=token.index,
+        name=token.name,
+        symbol=token.symbol,
+        decimals=contract.decimals,
+        contractAddress=contract.address,
+        cmcid=token.cmcid,
+        burnable=contract.burnable or None,
+        delisted=listed.delisted or None,
+        disableBridge=listed.disable_bridge or None,
+        krc20Tradeable=contract.krc20_tradeable,
+    )
+
+
+def v1_token(listed: ListedContract, price: str) -> Json:
+    """Return a token as v1 lists it, with its USD price (ESS1)."""
+    placed = listed.placed
+    return {
+        "address": placed.contract.address,
+        "chain": placed.chain.v1_name,
+        "decimals": placed.decimals,
+        "name": placed.token.name,
+        "price": price,
+        "symbol": placed.symbol,
+        "url": f"https://icon.chainge.finance/{placed.token.index}_{placed.symbol}_color.png",
+    }
+
+
+def _contract(listed: ListedContract) -> Json:
+    contract = listed.placed.contract
+    return _present(
+        address=contract.address,
+        decimals=contract.decimals,
+        burnable=contract.burnable or None,
+        delisted=listed.delisted or None,
+        disableBridge=listed.disable_bridge or None,
+    )
+
+
+def _present(**members: Json) -> dict[str, Json]:
+    return {name: value for name, value in members.items() if value is not None}

@@ -1,0 +1,210 @@
+"""The operations of v1: one short function each, from wire names to the world and back."""
+
+from decimal import Decimal
+
+from mockserver.contract import Inputs
+from mockserver.engine import amounts
+from mockserver.engine.calendar import Phase
+from mockserver.engine.orders import OrderView
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.submission import OrderRequestV1
+from mockserver.engine.world import World
+from mockserver.jsontext import Json, plain
+from mockserver.operations import lists
+from mockserver.signing.raw import LegacyTransaction, signed_raw
+
+_GWEI_5 = 5_000_000_000
+_GAS_NATIVE, _GAS_TOKEN = 21_000, 90_000
+
+
+def get_support_chains(world: World, inputs: Inputs) -> Json:
+    """List the chains v1 offers."""
+    listing = world.lists.v1_chains()
+    return {"chains": [lists.v1_chain(one) for one in listing.items], "version": listing.version}
+
+
+def get_support_tokens(world: World, inputs: Inputs) -> Json:
+    """List the tokens of a chain; without a chain, which only real clients leave out, of all."""
+    names = [inputs.text("chain")] if inputs.has("chain") else _v1_names(world)
+    found = [one for name in names for one in world.lists.v1_tokens_on(name).items]
+    prices = world.quotes
+    return {
+        "tokenVos": [
+            lists.v1_token(one, plain(prices.price(one.placed.symbol).usd)) for one in found
+        ],
+        "version": world.lists.version(),
+    }
+
+
+def get_cross_chain_quote(world: World, inputs: Inputs) -> Json:
+    """Quote a transfer; amounts in whole tokens of the token in (ESS1)."""
+    quote = world.quotes.cross_chain(
+        inputs.decimal("amount"),
+        inputs.text("token"),
+        inputs.text("fromChain"),
+        inputs.text("toChain"),
+        inputs.integer("feeLevel"),
+    )
+    return {
+        "crossChain": {
+            "amountIn": quote.amount_in,
+            "amountOut": quote.amount_out,
+            "fee": quote.fee,
+            "gas": quote.gas,
+            "tokenIn": quote.symbol,
+        }
+    }
+
+
+def get_transfer_to_minter_raw(world: World, inputs: Inputs) -> Json:
+    """Return the deposit as an unsigned legacy transaction with the mock's signature (OAE)."""
+    _same_address(inputs)
+    desk = world.quotes
+    placed = desk.v1_placed(inputs.text("token"), inputs.text("chain"), "source chain", "token")
+    desk.admit(placed, placed, Phase.QUOTE)
+    units = amounts.units_exact(inputs.decimal("amount"), placed.decimals)
+    nonce = world.orders.count_from(inputs.text("evmAddress"))
+    minter = placed.chain.minter
+    if placed.contract.native:
+        transaction = LegacyTransaction(nonce, _GWEI_5, _GAS_NATIVE, minter, units, b"")
+    else:
+        call = _transfer_call(minter, units)
+        to = placed.contract.address
+        transaction = LegacyTransaction(nonce, _GWEI_5, _GAS_TOKEN, to, 0, call)
+    return {"raw": signed_raw(transaction)}
+
+
+def submit_cross_chain(world: World, inputs: Inputs) -> Json:
+    """Start the transfer that a deposit transaction pays for."""
+    return _submitted(world.orders.submit_v1(_order_request(inputs)))
+
+
+def get_order_detail_by_hash_and_evm_address(world: World, inputs: Inputs) -> Json:
+    """Return the order that a transaction pays for."""
+    order_id = world.orders.id_of_v1_hash(
+        inputs.text("chain"), inputs.text("hash"), inputs.text("evmAddress")
+    )
+    return {"order": _order(world, world.orders.poll(order_id))}
+
+
+def get_order_detail(world: World, inputs: Inputs) -> Json:
+    """Return the order of a number (observed only, OAE)."""
+    order_id = world.orders.id_of_sn(inputs.text("sn"))
+    return {"order": _order(world, world.orders.poll(order_id))}
+
+
+def get_aggregate_quote(world: World, inputs: Inputs) -> Json:
+    """Quote a swap; amounts in whole tokens (observed only, GB-v1, ESS1)."""
+    desk = world.quotes
+    source = desk.v1_placed(
+        inputs.text("fromToken"), inputs.text("fromChain"), "source chain", "token"
+    )
+    target = desk.v1_placed(
+        inputs.text("toToken"), inputs.text("toChain"), "target chain", "target token"
+    )
+    level = inputs.integer("feeLevel") if inputs.has("feeLevel") else 0
+    quote = desk.aggregate_v1(inputs.decimal("fromAmount"), source, target, Phase.QUOTE, level)
+    return {
+        "aggregate": {
+            "amountIn": quote.amount_in,
+            "amountOut": quote.amount_out,
+            "fee": quote.fee,
+            "gas": quote.gas,
+            "slippage": quote.slippage,
+            "tokenIn": quote.symbol_in,
+            "tokeOut": quote.symbol_out,
+            "tokenOut": quote.symbol_out,
+        }
+    }
+
+
+def submit_aggregate(world: World, inputs: Inputs) -> Json:
+    """Start the swap that a deposit transaction pays for (observed only, OAE)."""
+    return _submitted(world.orders.submit_v1(_order_request(inputs)))
+
+
+def get_token_price(world: World, inputs: Inputs) -> Json:
+    """Return a token's USD price (observed only, DAO)."""
+    return {"price": plain(world.quotes.price(inputs.text("token")).usd)}
+
+
+def _order_request(inputs: Inputs) -> OrderRequestV1:
+    user = inputs.text("evmAddress")
+    return OrderRequestV1(
+        source_chain=inputs.text("fromChain"),
+        target_chain=inputs.text("toChain"),
+        token=inputs.text("fromToken"),
+        amount=inputs.decimal("fromAmount"),
+        fee_level=inputs.integer("feeLevel"),
+        # v1 offers EVM chains only, where the source address is the user's own (interface.md 2.2).
+        from_address=user,
+        evm_address=user,
+        cert_hash=inputs.text("certHash"),
+        target_token=inputs.optional("toToken"),
+        to_address=inputs.optional("toAddress"),
+    )
+
+
+def _submitted(view: OrderView) -> Json:
+    return {"sn": view.order.sn, "status": int(view.v1_status)}
+
+
+def _order(world: World, view: OrderView) -> Json:
+    """Return an order as v1 shows it: whole tokens as text, refunds in `back*` (ESS1)."""
+    order, catalog = view.order, world.scenario.catalog
+    route = order.route
+    source_chain, target_chain = (
+        catalog.chain(route.source_chain),
+        catalog.chain(route.target_chain),
+    )
+    source = catalog.placed(source_chain, catalog.token(route.source_token))
+    target = catalog.placed(target_chain, catalog.token(route.target_token))
+    returned = view.back_amount > 0
+    return {
+        "sn": order.sn,
+        "status": int(view.v1_status),
+        "type": int(order.kind),
+        "certHash": order.cert_hash,
+        "fromAddress": order.sender,
+        "fromAmount": _whole(order.amount, source.decimals),
+        "fromChain": source_chain.v1_name,
+        "fromToken": route.source_token,
+        "toAddress": order.recipient,
+        "toAmount": _whole(view.amount_out, target.decimals),
+        "toChain": target_chain.v1_name,
+        "toHash": view.exec_hash,
+        "toToken": route.target_token,
+        "feeLevel": None if order.fee_level is None else str(order.fee_level),
+        "backAddress": order.sender if returned else None,
+        "backAmount": _whole(view.back_amount, source.decimals),
+        "backChain": source_chain.v1_name if returned else None,
+        "backHash": view.back_hash or None,
+        "backToken": route.source_token if returned else None,
+    }
+
+
+def _same_address(inputs: Inputs) -> None:
+    """Refuse a source address that is not the user's own on an EVM chain (interface.md 2.2)."""
+    source, user = inputs.text("fromAddress"), inputs.text("evmAddress")
+    if source.lower() != user.lower():
+        raise Refusal(
+            "bad-address",
+            f"{source!r} differs from 'evmAddress' {user!r}; on an EVM chain both are the same",
+            about="source address",
+            nearest=(user,),
+        )
+
+
+def _transfer_call(recipient: str, units: int) -> bytes:
+    """Return the call data of ERC-20 `transfer(address,uint256)` (facts §7)."""
+    selector = bytes.fromhex("a9059cbb")
+    return selector + bytes.fromhex(recipient[2:]).rjust(32, b"\0") + units.to_bytes(32, "big")
+
+
+def _whole(units: int, decimals: int) -> str:
+    return plain(Decimal(amounts.whole_tokens(units, decimals)))
+
+
+def _v1_names(world: World) -> list[str]:
+    chains = (one.chain.v1_name for one in world.lists.v1_chains().items)
+    return [name for name in chains if name is not None]

@@ -1,0 +1,233 @@
+"""The operations of 2.0: one short function each, from wire names to the world and back."""
+
+from mockserver.contract import Inputs
+from mockserver.engine.desk import SwapAsked, TokenRef
+from mockserver.engine.orders import Kind
+from mockserver.engine.submission import OpaqueOrderRequest, OrderRequest
+from mockserver.engine.tickets import TicketStatus, TicketView
+from mockserver.engine.world import World
+from mockserver.jsontext import Json, plain
+from mockserver.operations import lists
+from mockserver.operations.certificates import certificate, extra
+
+
+def get_chain(world: World, inputs: Inputs) -> Json:
+    """List the chains."""
+    listing = world.lists.chains()
+    return {"version": listing.version, "list": [lists.chain(one) for one in listing.items]}
+
+
+def get_assets(world: World, inputs: Inputs) -> Json:
+    """List the tokens with their contracts on every chain."""
+    listing = world.lists.tokens()
+    return {"version": listing.version, "list": [lists.asset(one) for one in listing.items]}
+
+
+def get_assets_by_chain(world: World, inputs: Inputs) -> Json:
+    """List the tokens of one chain."""
+    listing = world.lists.tokens_on(inputs.text("chain"))
+    items = [lists.asset_on_chain(one) for one in listing.items]
+    return {"version": listing.version, "list": items}
+
+
+def get_bridge_quote(world: World, inputs: Inputs) -> Json:
+    """Quote the transfer of one token between chains; amounts in smallest units."""
+    quote = world.quotes.bridge(
+        inputs.integer("amount"),
+        inputs.text("symbol"),
+        inputs.text("fromChain"),
+        inputs.text("toChain"),
+        _channel_bps(inputs),
+    )
+    return {
+        "price": plain(quote.price),
+        "outAmount": str(quote.gross),
+        "outAmountUsd": quote.out_usd,
+        "serviceFee": str(quote.service_fee),
+        "gasFee": str(quote.gas_fee),
+        "serviceFeeRate": str(quote.rate_bps),
+    }
+
+
+def get_aggregate_quote(world: World, inputs: Inputs) -> Json:
+    """Quote a swap through an aggregator; amounts in smallest units with `chainDecimal`."""
+    quote = world.quotes.aggregate(
+        inputs.integer("fromAmount"),
+        _token(inputs, "from", inputs.text("fromChain")),
+        _token(inputs, "to", inputs.text("toChain")),
+        _channel_bps(inputs),
+    )
+    data = {
+        "chain": quote.network,
+        "chainDecimal": quote.decimals,
+        "aggregator": quote.aggregator,
+        "outAmount": str(quote.gross),
+        "outAmountUsd": quote.out_usd,
+        "minOutAmount": "",
+        "serviceFee": str(quote.service_fee),
+        "gasFee": str(quote.gas_fee),
+        "priceImpact": plain(quote.price_impact),
+        "serviceFeeRate": str(quote.rate_bps),
+        "slippage": plain(quote.slippage),
+    }
+    if quote.route_summary is not None:
+        data["routeSummary"] = quote.route_summary
+    return data
+
+
+def get_aggregate_swap(world: World, inputs: Inputs) -> Json:
+    """Return the call data of a swap on one chain, for the user to sign and send."""
+    chain = inputs.text("chain")
+    call = world.quotes.swap(
+        SwapAsked(
+            amount=inputs.integer("fromAmount"),
+            source=_token(inputs, "from", chain),
+            target=_token(inputs, "to", chain),
+            sender=inputs.text("sender"),
+            recipient=inputs.text("recipient"),
+            slippage_bps=inputs.integer("slippage"),
+            aggregator=inputs.optional("aggregator") or None,
+            partial_fill=inputs.flag("allowPartialFill"),
+            route_summary=inputs.optional("routeSummary"),
+        )
+    )
+    return {
+        "amountOut": str(call.amount_out),
+        "from": call.sender,
+        "to": call.to,
+        "gas": call.gas,
+        "value": str(call.value),
+        "data": call.data,
+    }
+
+
+def submit_order(world: World, inputs: Inputs) -> Json:
+    """Accept an order; the deposit is what `sourceCerts` tells of (facts §6)."""
+    deposit, rules = certificate(inputs), extra(inputs)
+    kind = Kind(inputs.integer("orderType"))
+    if deposit is None:
+        opaque = OpaqueOrderRequest(
+            kind=kind,
+            sender=inputs.text("userAddress"),
+            target_index=inputs.integer("toIndex"),
+            recipient=inputs.text("toAddr"),
+            target_chain=inputs.optional("toChain"),
+            slippage_bps=inputs.integer("slippage"),
+            channel=inputs.text("channel"),
+        )
+        return {"id": world.orders.submit_opaque(opaque).order.id}
+    request = OrderRequest(
+        kind=kind,
+        source_chain=deposit.chain,
+        source_index=deposit.index,
+        amount=deposit.amount,
+        sender=deposit.address,
+        target_index=inputs.integer("toIndex"),
+        recipient=inputs.text("toAddr"),
+        cert_hash=deposit.cert_hash,
+        target_chain=inputs.optional("toChain"),
+        slippage_bps=inputs.integer("slippage"),
+        channel=inputs.text("channel"),
+        channel_bps=rules.channel_bps,
+        minimum=rules.minimum,
+    )
+    return {"id": world.orders.submit(request).order.id}
+
+
+def check_order(world: World, inputs: Inputs) -> Json:
+    """Return how an order stands; `timestamp` in seconds, of the last change (DR)."""
+    view = world.orders.poll(inputs.text("id"))
+    return {
+        "status": view.status.value,
+        "timestamp": view.since_ms // 1000,
+        "execHash": view.exec_hash,
+        "reason": view.reason,
+        "amountOut": str(view.amount_out),
+    }
+
+
+def get_balance(world: World, inputs: Inputs) -> Json:
+    """Return what an address owns: smallest units, and whole tokens for people (A-022)."""
+    balance = world.balances.of(
+        inputs.text("chain"), inputs.text("contractAddress"), inputs.text("address")
+    )
+    return {"balance": str(balance.units), "hrpBalance": plain(balance.whole)}
+
+
+def get_price(world: World, inputs: Inputs) -> Json:
+    """Return a token's price in USD."""
+    price = world.quotes.price_at(
+        inputs.text("chain"), inputs.text("contractAddress"), inputs.text("symbol")
+    )
+    return {
+        "price": plain(price.usd),
+        "updateTime": str(price.updated_ms // 1000),
+        "source": price.source,
+    }
+
+
+def submit_ticket(world: World, inputs: Inputs) -> Json:
+    """Accept a problem report about a transaction."""
+    found = world.tickets.submit(
+        inputs.text("chain"), inputs.text("hash"), inputs.text("userAddress")
+    )
+    return {"ticketId": found.ticket.id}
+
+
+def get_all_ticket_by_address(world: World, inputs: Inputs) -> Json:
+    """List the tickets of an address in one status."""
+    status = TicketStatus(inputs.text("filter"))
+    found = world.tickets.of(inputs.text("address"), status)
+    return {"list": [_ticket(one) for one in found]}
+
+
+def check_ticket(world: World, inputs: Inputs) -> Json:
+    """Return how a ticket stands."""
+    found = world.tickets.check(inputs.integer("ticketId"))
+    return {"succeeded": found.succeeded, "solution": found.solution}
+
+
+def get_vault_address(world: World, inputs: Inputs) -> Json:
+    """Return the deposit addresses of chains without contracts (observed only, SDK2)."""
+    chains = (one.chain for one in world.lists.chains().items)
+    return {"list": {chain.nickname: chain.vault for chain in chains if chain.vault}}
+
+
+def get_order_id_by_hash(world: World, inputs: Inputs) -> Json:
+    """Return the order a transaction pays for (observed only, SDK2)."""
+    return {"id": world.orders.id_of_hash(inputs.text("chain"), inputs.text("hash"))}
+
+
+def get_chain_gas_usd(world: World, inputs: Inputs) -> Json:
+    """Return what execution costs on each chain, in USD (observed only, ESS2)."""
+    gas = world.gas_usd()
+    return [
+        {
+            "chain": one.chain.nickname,
+            "chainId": one.chain.network,
+            "basecoin": gas[one.chain.nickname],
+            "token": gas[one.chain.nickname],
+            "dex": gas[one.chain.nickname],
+        }
+        for one in world.lists.chains().items
+    ]
+
+
+def _token(inputs: Inputs, end: str, chain: str) -> TokenRef:
+    decimals = f"{end}Decimal"
+    return TokenRef(chain, inputs.text(f"{end}TokenAddress"), inputs.integer(decimals))
+
+
+def _channel_bps(inputs: Inputs) -> int:
+    return inputs.integer("channelFeeRate") if inputs.has("channelFeeRate") else 0
+
+
+def _ticket(view: TicketView) -> Json:
+    return {
+        "ticketId": view.ticket.id,
+        "address": view.ticket.address,
+        "chain": view.ticket.chain,
+        "hash": view.ticket.hash,
+        "succeeded": view.succeeded,
+        "solution": view.solution,
+    }

@@ -1,0 +1,1 @@
+"""Whoever may answer a request: stubs, recordings, the simulation, in this order."""

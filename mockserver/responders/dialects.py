@@ -1,0 +1,68 @@
+"""Contracts by dialect, and the erratum that explains why a request does not fit."""
+
+from collections.abc import Iterator
+
+from mockserver.contract import Contract, ContractSource, Erratum, Operation
+from mockserver.exchange import Request
+
+
+class Contracts:
+    """The contract in every dialect that was asked for, each made once."""
+
+    def __init__(self, source: ContractSource | None = None) -> None:
+        """Make contracts from the shipped data, or from another source."""
+        self.source = source or ContractSource()
+        self._made: dict[str, Contract] = {}
+
+    def get(self, spec: str) -> Contract:
+        """Return the contract in a dialect. Raises `UnknownDialect`."""
+        if spec not in self._made:
+            self._made[spec] = self.source.contract(spec)
+        return self._made[spec]
+
+    def explanation(self, contract: Contract, operation: Operation, request: Request) -> str:
+        """Return which errata explain a request that breaks the contract; empty where none does."""
+        return "; ".join(
+            _sentence(erratum, applied=contract.dialect.applies(erratum.id))
+            for erratum in self._explaining(contract, operation, request)
+        )
+
+    def where_path_exists(self, contract: Contract, method: str, path: str) -> str:
+        """Return which erratum adds a path that this dialect does not have; empty where none."""
+        operation = self.get("observed").find(method, path)
+        if operation is None:
+            return ""
+        row = f"/operations/{operation.id}"
+        for erratum in contract.errata:
+            adds = any(change["path"] == row for change in erratum.changes)
+            if adds and not contract.dialect.applies(erratum.id):
+                return _sentence(erratum, applied=False)
+        return ""
+
+    def _explaining(
+        self, contract: Contract, operation: Operation, request: Request
+    ) -> Iterator[Erratum]:
+        """Yield the errata that, turned the other way, leave fewer violations."""
+        now = len(operation.read(request).violations)
+        for erratum in contract.errata:
+            if operation.id not in erratum.operations or not erratum.changes:
+                continue
+            turned = self._turned(contract, erratum.id)
+            other = next((one for one in turned if one.id == operation.id), None)
+            if other is not None and len(other.read(request).violations) < now:
+                yield erratum
+
+    def _turned(self, contract: Contract, erratum: str) -> Contract:
+        applied = contract.dialect.errata
+        turned = [one for one in applied if one != erratum]
+        if erratum not in applied:
+            turned.append(erratum)
+        return self.get(",".join(turned) or "documented")
+
+
+def _sentence(erratum: Erratum, *, applied: bool) -> str:
+    if applied:
+        form, wanted = "documented", "without that erratum"
+    else:
+        form, wanted = "observed", f"with --dialect observed or --erratum {erratum.id}"
+    return f"this is the {form} form of erratum {erratum.id} ({erratum.title}), served {wanted}"

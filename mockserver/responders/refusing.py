@@ -1,0 +1,32 @@
+"""Refusals as answers: the generation's envelope, and the exact reason in a header."""
+
+from mockserver import jsontext
+from mockserver.contract import Contract, Generation
+from mockserver.exchange import Response
+
+JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")
+REFUSAL_HEADER = "X-Mock-Refusal"
+_MAX_HEADER = 1000
+
+
+class Refuser:
+    """Says no in the words of a contract."""
+
+    def __init__(self, contract: Contract, refusal_status: int | None = None) -> None:
+        """Take a contract; `refusal_status` replaces the HTTP 200 that enveloped refusals have."""
+        self._contract = contract
+        self._status = refusal_status
+
+    def refuse(self, generation: Generation, name: str, reason: str) -> Response:
+        """Return the refusal of a name in `schemas/refusals.yaml`, with its reason."""
+        rule = self._contract.refusals[name]
+        status = self._status if self._status is not None and rule.http == 200 else rule.http
+        body = jsontext.encode(generation.refusal(rule, reason))
+        return Response(status, (JSON_TYPE, (REFUSAL_HEADER, _header_text(name, reason))), body)
+
+
+def _header_text(name: str, reason: str) -> str:
+    """Return the reason as one line of printable ASCII, which is all a header may carry."""
+    line = f"{name}: {reason}".encode("ascii", "backslashreplace").decode()
+    line = "".join(char if char.isprintable() else " " for char in line)
+    return line if len(line) <= _MAX_HEADER else f"{line[: _MAX_HEADER - 3]}..."

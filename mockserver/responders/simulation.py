@@ -1,0 +1,82 @@
+"""The simulation: contract, then authentication, then meaning, then envelope."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from mockserver import jsontext
+from mockserver.contract import Inputs, Reading, sentence
+from mockserver.engine.refusal import Refusal
+from mockserver.exchange import Response
+from mockserver.operations import OperationFunction, field_about
+from mockserver.responders.authentication import by_presence
+from mockserver.responders.dialects import Contracts
+from mockserver.responders.refusing import JSON_TYPE
+from mockserver.responders.responder import Call
+from mockserver.validation import Violation
+
+_TOLD = 4
+"""How many violations a refusal spells out; the rest is counted."""
+
+_OWN_NAMES: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        # v1 has a code of its own for swaps that do not cover gas and fee (ESS1).
+        ("v1.getAggregateQuote", "amount-too-low"): "aggregate-amount-too-low",
+        ("v1.submitAggregate", "amount-too-low"): "aggregate-amount-too-low",
+    }
+)
+
+
+class Simulation:
+    """Answers every operation from the world's state."""
+
+    name = "simulation"
+
+    def __init__(self, operations: Mapping[str, OperationFunction], contracts: Contracts) -> None:
+        """Take the meaning of each operation by its id."""
+        self._operations = operations
+        self._contracts = contracts
+
+    def respond(self, call: Call) -> Response:
+        """Return the answer the world gives."""
+        reading = call.operation.read(call.request)
+        if reading.refusal or reading.violations:
+            return self._broken(call, reading)
+        hosted = call.hosted
+        denial = by_presence(call.operation.auth, reading.inputs, hosted.world.now())
+        if denial:
+            return hosted.refuser.refuse(call.operation.generation, denial.name, denial.reason)
+        try:
+            data = self._operations[call.operation.id](hosted.world, reading.inputs)
+        except Refusal as refusal:
+            reason = _blaming(refusal, reading.inputs)
+            name = _OWN_NAMES.get((call.operation.id, refusal.name), refusal.name)
+            return hosted.refuser.refuse(call.operation.generation, name, reason)
+        operation = call.operation
+        shaped = operation.shape(data)
+        answer = operation.generation.answer(shaped) if operation.enveloped else shaped
+        return Response(200, (JSON_TYPE,), jsontext.encode(answer))
+
+    def _broken(self, call: Call, reading: Reading) -> Response:
+        generation, refuser = call.operation.generation, call.hosted.refuser
+        if reading.refusal:
+            return refuser.refuse(generation, reading.refusal, reading.reason)
+        told = [sentence(violation) for violation in reading.violations[:_TOLD]]
+        if len(reading.violations) > _TOLD:
+            told.append(f"and {len(reading.violations) - _TOLD} more")
+        hosted = call.hosted
+        explained = self._contracts.explanation(hosted.contract, call.operation, call.request)
+        if explained:
+            return refuser.refuse(generation, "other-dialect", "; ".join([*told, explained]))
+        return refuser.refuse(generation, _name(reading.violations[0]), "; ".join(told))
+
+
+def _name(violation: Violation) -> str:
+    """Return the refusal that a violation of a request stands for."""
+    if violation.path[:1] != ("headers",):
+        return "contract-violation"
+    return "missing-header" if violation.keyword == "required" else "bad-header"
+
+
+def _blaming(refusal: Refusal, inputs: Inputs) -> str:
+    field = field_about(refusal.about, inputs)
+    return f"{field}: {refusal.reason}" if field else refusal.reason

@@ -1,0 +1,166 @@
+"""Reads a calendar: windows given one by one, and windows drawn from a seed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mockserver.clock import ClockRefused, parse_duration, parse_instant
+from mockserver.documents import FieldPath, read
+from mockserver.engine.calendar import RandomOutages, random_windows
+from mockserver.engine.catalog import Catalog
+from mockserver.engine.outages import Direction, InFlight, Mode, Window, window_problems
+from mockserver.errors import InvalidFile
+from mockserver.scenarios.catalogs import load_catalog
+from mockserver.scenarios.library import located
+from mockserver.validation import did_you_mean
+
+MOST_DRAWN = 1_000
+"""The most outages a random calendar may be expected to draw, so that it stays quick."""
+
+_FIELDS = {"from": "at", "lead": "announced"}
+Complaint = tuple[FieldPath, str]
+"""A field below a calendar's root and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a calendar is read against: the catalog, the world's start (ms since 1970), its seed."""
+
+    catalog: Catalog
+    start_ms: int
+    seed: int = 0
+
+
+def load_calendar(
+    name_or_path: str | Path, *, start_ms: int, catalog: Catalog | None = None, seed: int = 0
+) -> tuple[Window, ...]:
+    """Return the windows of a shipped calendar or of a file.
+
+    Times such as `+2h` count from `start_ms` (ms since 1970); chains and tokens are those of the
+    catalog, by default the shipped one. Raises `InvalidFile` with every problem of the file.
+    """
+    setting = Setting(load_catalog() if catalog is None else catalog, start_ms, seed)
+    document = read(located("calendars", name_or_path), "calendar")
+    windows, complaints = calendar_windows(document.value, setting)
+    if complaints:
+        raise InvalidFile([document.problem(path, text) for path, text in complaints])
+    return windows
+
+
+def calendar_windows(
+    value: Mapping[str, Any], setting: Setting
+) -> tuple[tuple[Window, ...], list[Complaint]]:
+    """Return the windows of a calendar's value, and all that is wrong with them."""
+    complaints: list[Complaint] = []
+    windows: list[Window] = []
+    places: list[FieldPath] = []
+    for number, item in enumerate(value.get("windows", ())):
+        place: FieldPath = ("windows", number)
+        try:
+            windows.append(_window(item, setting.start_ms))
+            places.append(place)
+        except _Unreadable as error:
+            complaints.append(((*place, error.field), str(error)))
+    if "random" in value:
+        complaints += _random_complaints(value["random"], setting)
+        if not complaints:
+            drawn = _drawn(value["random"], setting)
+            windows += drawn
+            places += [("random",)] * len(drawn)
+    complaints += _window_complaints(windows, places, setting.catalog)
+    return tuple(windows), complaints
+
+
+class _Unreadable(ValueError):
+    """A field whose text has the right form and yet no meaning, such as a 13th month."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def _window(item: Mapping[str, Any], start_ms: int) -> Window:
+    begin = _moment(item, "at", start_ms)
+    return Window(
+        chain=item.get("chain"),
+        token=item.get("token"),
+        from_ms=begin,
+        until_ms=_end(item, begin, start_ms),
+        mode=Mode(item["mode"]),
+        direction=Direction(item.get("direction", "both")),
+        in_flight=InFlight(item.get("in_flight", "stall")),
+        lead_ms=parse_duration(item.get("announced", "0s")),
+        lag=item.get("lag", 1),
+        period_ms=parse_duration(item.get("period", "0s")),
+        down_percent=item.get("down_percent", 50),
+        reason=item.get("reason", ""),
+    )
+
+
+def _end(item: Mapping[str, Any], begin_ms: int, start_ms: int) -> int | None:
+    if "for" in item:
+        return begin_ms + parse_duration(item["for"])
+    return _moment(item, "until", start_ms) if "until" in item else None
+
+
+def _moment(item: Mapping[str, Any], field: str, start_ms: int) -> int:
+    text: str = item[field]
+    if text.startswith("+"):
+        return start_ms + parse_duration(text[1:])
+    try:
+        return parse_instant(text)
+    except ClockRefused as error:
+        raise _Unreadable(field, str(error)) from None
+
+
+def _window_complaints(
+    windows: Sequence[Window], places: Sequence[FieldPath], catalog: Catalog
+) -> Iterator[Complaint]:
+    for problem in window_problems(windows, catalog):
+        window, place = windows[problem.index], places[problem.index]
+        near = ""
+        if problem.field == "chain":
+            near = _near(window.chain, [chain.nickname for chain in catalog.chains])
+        elif problem.field == "token":
+            near = _near(window.token, [token.symbol for token in catalog.tokens])
+        field = _FIELDS.get(problem.field, problem.field)
+        yield (place if place == ("random",) else (*place, field)), problem.message + near
+
+
+def _near(name: str | None, known: list[str]) -> str:
+    return did_you_mean(name or "", known).removesuffix("?")
+
+
+def _random_complaints(item: Mapping[str, Any], setting: Setting) -> Iterator[Complaint]:
+    nicknames = [chain.nickname for chain in setting.catalog.chains]
+    chains = item.get("chains", nicknames)
+    for number, chain in enumerate(chains):
+        if chain not in nicknames:
+            text = f"{chain!r} is no nickname of the catalog{_near(chain, nicknames)}"
+            yield ("random", "chains", number), text
+    try:
+        begin = _moment(item, "at", setting.start_ms)
+        end = _end(item, begin, setting.start_ms)
+    except _Unreadable as error:
+        yield ("random", error.field), str(error)
+        return
+    length = (end or begin) - begin
+    if length <= 0:
+        yield ("random", "until"), "ends before it begins; the end must be later than the beginning"
+    expected = length * len(chains) // max(1, parse_duration(item["mean_between"]))
+    if expected > MOST_DRAWN:
+        text = f"would draw about {expected} outages, at most {MOST_DRAWN} are right"
+        yield ("random", "mean_between"), f"{text}; make it longer or name fewer chains"
+
+
+def _drawn(item: Mapping[str, Any], setting: Setting) -> tuple[Window, ...]:
+    begin = _moment(item, "at", setting.start_ms)
+    rule = RandomOutages(
+        parse_duration(item["mean_between"]),
+        parse_duration(item["mean_length"]),
+        tuple(Mode(mode) for mode in item.get("modes", ["listed-dead"])),
+    )
+    chains = item.get("chains") or [chain.nickname for chain in setting.catalog.chains]
+    end = _end(item, begin, setting.start_ms) or begin
+    return random_windows(item.get("seed", setting.seed), chains, rule, begin, end)

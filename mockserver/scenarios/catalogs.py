@@ -1,0 +1,155 @@
+"""Reads a catalog: a folder of files that list chains and tokens."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from mockserver import resources
+from mockserver.documents import Document, FieldPath, read
+from mockserver.engine.catalog import NATIVE, Catalog, Chain, Contract, Token, address_key
+from mockserver.errors import InvalidFile, Problem
+from mockserver.validation import did_you_mean
+
+_NATIVE_WORD = "native"
+_CHAIN_FIELDS = frozenset(field.name for field in fields(Chain))
+_Item = tuple[Document, FieldPath, Mapping[str, Any]]
+
+
+def load_catalog(folder: str | Path | None = None) -> Catalog:
+    """Return the catalog of a folder's YAML files; the shipped one without a folder.
+
+    Raises `InvalidFile` with every problem of the files.
+    """
+    place = resources.fixtures() / "catalog" if folder is None else Path(folder)
+    files = sorted(place.glob("*.yaml"))
+    if not files:
+        raise InvalidFile([Problem(place, None, "", "holds no catalog; a folder of '*.yaml' does")])
+    documents = _read(files)
+    chains = list(_items(documents, "chains"))
+    assets = list(_items(documents, "assets"))
+    problems = list(_missing(documents, chains, assets))
+    problems += _chain_problems(chains)
+    problems += _asset_problems(chains, assets)
+    if problems:
+        raise InvalidFile(problems)
+    return Catalog(
+        tuple(_chain(document, item) for document, _, item in chains),
+        tuple(_token(item) for _, _, item in assets),
+    )
+
+
+def _read(files: Sequence[Path]) -> list[Document]:
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    for file in files:
+        try:
+            documents.append(read(file, "catalog"))
+        except InvalidFile as error:
+            problems += error.problems
+    if problems:
+        raise InvalidFile(problems)
+    return documents
+
+
+def _items(documents: Sequence[Document], key: str) -> Iterator[_Item]:
+    for document in documents:
+        for number, item in enumerate(document.value.get(key, ())):
+            yield document, (key, number), item
+
+
+def _chain(document: Document, item: Mapping[str, Any]) -> Chain:
+    given = {**_defaults(document, item), **item}
+    values = {name: value for name, value in given.items() if name in _CHAIN_FIELDS}
+    v1 = item.get("v1", {})
+    return Chain(**values, v1_name=v1.get("name"), v1_id=v1.get("id"), v1_icon=v1.get("icon", ""))
+
+
+def _defaults(document: Document, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    defaults: Mapping[str, Any] = document.value.get("chain_defaults", {})
+    # The minter of v1 is an address of EVM chains, and of those v1 offers.
+    return {name: value for name, value in defaults.items() if name != "minter" or "v1" in item}
+
+
+def _token(item: Mapping[str, Any]) -> Token:
+    return Token(
+        index=item["index"],
+        symbol=item["symbol"],
+        name=item["name"],
+        contracts={name: _contract(value) for name, value in item["contracts"].items()},
+        cmcid=item.get("cmcid"),
+        visible=item.get("visible", True),
+        delisted=item.get("delisted", False),
+    )
+
+
+def _contract(value: Mapping[str, Any]) -> Contract:
+    return Contract(**{**value, "address": _address(value["address"])})
+
+
+def _address(text: str) -> str:
+    return NATIVE if text == _NATIVE_WORD else text
+
+
+def _missing(
+    documents: Sequence[Document], chains: Sequence[_Item], assets: Sequence[_Item]
+) -> Iterator[Problem]:
+    for key, items in (("chains", chains), ("assets", assets)):
+        if not items:
+            yield documents[0].problem((), f"no file of the catalog has {key!r}; give at least one")
+
+
+def _chain_problems(chains: Sequence[_Item]) -> Iterator[Problem]:
+    yield from _twice(chains, ("nickname",))
+    yield from _twice(chains, ("index",))
+    yield from _twice(chains, ("network",))
+    yield from _twice(chains, ("v1", "name"))
+    yield from _twice(chains, ("v1", "id"))
+
+
+def _asset_problems(chains: Sequence[_Item], assets: Sequence[_Item]) -> Iterator[Problem]:
+    yield from _twice(assets, ("symbol",))
+    yield from _twice(assets, ("index",))
+    known = {item["nickname"]: _chain(document, item) for document, _, item in chains}
+    owners: dict[tuple[str, str], str] = {}
+    for document, path, item in assets:
+        for nickname, contract in item["contracts"].items():
+            place = (*path, "contracts", nickname)
+            chain = known.get(nickname)
+            if chain is None:
+                near = did_you_mean(nickname, list(known)).removesuffix("?")
+                yield document.problem(place, f"{nickname!r} is no chain of the catalog{near}")
+                continue
+            key = (nickname, address_key(chain, _address(contract["address"])))
+            if key in owners:
+                text = f"{contract['address']!r} is the address of {owners[key]!r} on {nickname!r}"
+                yield document.problem((*place, "address"), f"{text} already; give another one")
+            owners.setdefault(key, item["symbol"])
+            yield from _native_problems(document, place, item["symbol"], contract, chain)
+
+
+def _native_problems(
+    document: Document, place: FieldPath, symbol: str, contract: Mapping[str, Any], chain: Chain
+) -> Iterator[Problem]:
+    if _address(contract["address"]).lower() != NATIVE:
+        return
+    if symbol != chain.base_coin:
+        text = f"the native coin of {chain.nickname!r} is {chain.base_coin!r}, not {symbol!r}"
+        yield document.problem((*place, "address"), text)
+    elif contract["decimals"] != chain.decimals:
+        text = f"{chain.nickname!r} says {chain.decimals}, not {contract['decimals']}"
+        yield document.problem((*place, "decimals"), f"its chain {text}")
+
+
+def _twice(items: Sequence[_Item], keys: tuple[str, ...]) -> Iterator[Problem]:
+    seen: dict[str | int, FieldPath] = {}
+    for document, path, item in items:
+        value: Any = item
+        for key in keys:
+            value = value.get(key, {})
+        if value == {}:
+            continue
+        if value in seen:
+            text = f"{value!r} is taken by {seen[value][0]}[{seen[value][1]}]; give another one"
+            yield document.problem((*path, *keys), text)
+        seen.setdefault(value, path)

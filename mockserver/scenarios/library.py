@@ -1,0 +1,49 @@
+"""Where scenarios and calendars lie: the shipped ones by name, all others by path."""
+
+import re
+from pathlib import Path
+
+from mockserver import resources
+from mockserver.errors import InvalidFile, Problem
+from mockserver.validation import did_you_mean
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def scenario_names() -> list[str]:
+    """Return the names of the shipped scenarios."""
+    return _names("scenarios")
+
+
+def calendar_names() -> list[str]:
+    """Return the names of the shipped calendars."""
+    return _names("calendars")
+
+
+def located(folder: str, name_or_path: str | Path, beside: Path | None = None) -> Path:
+    """Return the file that a name or a path stands for; `folder` is one below the fixtures.
+
+    A text of letters, digits and hyphens is the name of a shipped file. Anything else is a path,
+    taken from the folder `beside` where it is relative. Raises `InvalidFile` for an unknown name.
+    """
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or not _NAME.fullmatch(text):
+        return Path(text) if beside is None else beside / text
+    if text in _names(folder):
+        return resources.fixtures() / folder / f"{text}.yaml"
+    raise InvalidFile([Problem(text, None, "", unknown_name(folder, text))])
+
+
+def unknown_name(folder: str, name: str) -> str:
+    """Return the sentence about a name that is not shipped."""
+    names = _names(folder)
+    near = did_you_mean(name, names).removesuffix("?")
+    kind = folder.removesuffix("s")
+    return (
+        f"{name!r} is no shipped {kind}{near} (shipped: {', '.join(names)}); "
+        "write a file of your own with its ending, as in './mine.yaml'"
+    )
+
+
+def _names(folder: str) -> list[str]:
+    return sorted(path.stem for path in (resources.fixtures() / folder).glob("*.yaml"))

@@ -1,0 +1,163 @@
+"""Reads a scenario: a file, what it extends, its catalog and its calendar, as one engine value."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from mockserver.clock import ClockMode, ClockRefused, parse_duration, parse_instant, wall_ms
+from mockserver.documents import FieldPath, read
+from mockserver.engine.catalog import Catalog
+from mockserver.engine.courses import Policy
+from mockserver.engine.outages import Window
+from mockserver.engine.scenario import FixedQuotes, Scenario, scenario_problems
+from mockserver.errors import InvalidFile, Problem
+from mockserver.jsontext import Json
+from mockserver.scenarios import values
+from mockserver.scenarios.calendars import Setting, calendar_windows
+from mockserver.scenarios.catalogs import load_catalog
+from mockserver.scenarios.fieldnames import file_path
+from mockserver.scenarios.layers import Layers, layered
+from mockserver.scenarios.library import located
+from mockserver.scenarios.published import published_quotes
+from mockserver.validation import did_you_mean
+
+
+def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms) -> Scenario:
+    """Return a shipped scenario by its name, or that of a file.
+
+    Where the scenario gives its clock no start, times of its calendar such as `+2h` count from
+    `wall()` (ms since 1970), the moment it is read. Raises `InvalidFile` with every problem.
+    """
+    file = located("scenarios", name_or_path)
+    layers = layered(read(file, "scenario"))
+    catalog = _catalog(layers)
+    problems = [layers.problem(*found) for found in values.unknown_names(layers.value, catalog)]
+    fixed, complaints = published_quotes(layers.value.get("quotes", {}), catalog)
+    problems += [layers.problem(*complaint) for complaint in complaints]
+    start_ms = _start(layers, problems)
+    seed = layers.value.get("seed", 0)
+    setting = Setting(catalog, wall() if start_ms is None else start_ms, seed)
+    calendar = _calendar(layers, setting, problems)
+    plans = _Plans(file.stem, catalog, start_ms, seed, fixed, calendar)
+    scenario = _scenario(layers.value, plans)
+    problems += _engine_problems(layers, scenario)
+    if problems:
+        raise InvalidFile(problems)
+    return scenario
+
+
+@dataclass(frozen=True, slots=True)
+class _Plans:
+    """The parts of a scenario that are read on their own."""
+
+    name: str
+    catalog: Catalog
+    start_ms: int | None
+    seed: int
+    fixed: FixedQuotes
+    calendar: tuple[Window, ...]
+
+
+def _catalog(layers: Layers) -> Catalog:
+    folder = layers.value.get("catalog")
+    if folder is None:
+        return load_catalog()
+    return load_catalog(layers.owner(("catalog",)).file.parent / folder)
+
+
+def _start(layers: Layers, problems: list[Problem]) -> int | None:
+    text = layers.value.get("clock", {}).get("start")
+    if text is None:
+        return None
+    try:
+        return parse_instant(text)
+    except ClockRefused as error:
+        problems.append(layers.problem(("clock", "start"), str(error)))
+        return None
+
+
+def _calendar(layers: Layers, setting: Setting, problems: list[Problem]) -> tuple[Window, ...]:
+    given = layers.value.get("calendar", [])
+    if isinstance(given, str):
+        return _named_calendar(given, layers, setting, problems)
+    windows, complaints = calendar_windows({"windows": given}, setting)
+    for path, text in complaints:
+        problems.append(layers.problem(("calendar", *path[1:]), text))
+    return windows
+
+
+def _named_calendar(
+    name: str, layers: Layers, setting: Setting, problems: list[Problem]
+) -> tuple[Window, ...]:
+    owner = layers.owner(("calendar",))
+    try:
+        file = located("calendars", name, owner.file.parent)
+    except InvalidFile as error:
+        problems.append(owner.problem(("calendar",), error.problems[0].message))
+        return ()
+    try:
+        document = read(file, "calendar")
+    except InvalidFile as error:
+        problems.extend(error.problems)
+        return ()
+    windows, complaints = calendar_windows(document.value, setting)
+    problems.extend(document.problem(path, text) for path, text in complaints)
+    return windows
+
+
+def _scenario(value: Mapping[str, Any], plans: _Plans) -> Scenario:
+    clock, orders = value.get("clock", {}), value.get("orders", {})
+    return Scenario(
+        name=plans.name,
+        catalog=plans.catalog,
+        prices=values.prices(value.get("prices", {}), plans.catalog, plans.seed),
+        rates=values.rates(value.get("fees", {}), plans.catalog),
+        seed=plans.seed,
+        clock_mode=ClockMode(clock.get("mode", "real")),
+        clock_rate=Decimal(clock.get("rate", "1")),
+        start_ms=plans.start_ms,
+        courses=values.courses(value.get("courses", {})),
+        order_rules=values.order_rules(orders.get("rules", [])),
+        default_course=orders.get("course", "success"),
+        default_policy=Policy(orders.get("policy", "time")),
+        default_polls=orders.get("polls", 3),
+        refund_ms=parse_duration(orders.get("refunded_after", "40s")),
+        ticket_ms=parse_duration(value.get("tickets", {}).get("resolved_after", "5m")),
+        openings=values.openings(value.get("balances", {}), plans.catalog),
+        calendar=plans.calendar,
+        list_version=value.get("lists", {}).get("version", 1),
+        id_prefix=value.get("ids", {}).get("prefix", 30),
+        fixed=plans.fixed,
+    )
+
+
+def _engine_problems(layers: Layers, scenario: Scenario) -> list[Problem]:
+    found = []
+    for problem in scenario_problems(scenario):
+        path = file_path(problem.field)
+        # A calendar's windows were judged where they were read, with their file and line.
+        if path[0] != "calendar":
+            text = problem.message + _near(layers.value, path, scenario)
+            found.append(layers.problem(path, text))
+    return found
+
+
+def _near(value: Json, path: FieldPath, scenario: Scenario) -> str:
+    """Return a suggestion where the field holds a name that is not known."""
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return ""
+    known = {
+        "chain": values.nicknames(scenario.catalog),
+        "source_chain": values.nicknames(scenario.catalog),
+        "target_chain": values.nicknames(scenario.catalog),
+        "token": values.symbols(scenario.catalog),
+        "course": list(scenario.courses),
+    }.get(str(path[-1]), [])
+    if not isinstance(value, str) or value in known:
+        return ""
+    return did_you_mean(value, known).removesuffix("?")

@@ -1,0 +1,138 @@
+"""Reads the published quotes of a scenario, which come out to the last digit for their requests."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from mockserver.documents import FieldPath
+from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, place_key
+from mockserver.engine.catalog import Catalog, Placed
+from mockserver.engine.quotes import BridgeKey, BridgeQuote
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.scenario import FixedQuotes
+
+Complaint = tuple[FieldPath, str]
+_Key = TypeVar("_Key")
+_Quote = TypeVar("_Quote")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Looks names up in the catalog and notes where one is unknown."""
+
+    catalog: Catalog
+    complaints: list[Complaint] = field(default_factory=list)
+
+    def placed(self, chain: str, token: str, at: FieldPath, where: str, what: str) -> Placed | None:
+        """Return a token on a chain; `where` and `what` are the fields that name them."""
+        last = where
+        try:
+            found = self.catalog.chain(chain)
+            last = what
+            return self.catalog.placed(found, self.catalog.token(token))
+        except Refusal as refusal:
+            self.complaints.append(((*at, *last.split(".")), refusal.reason))
+            return None
+
+    def table(
+        self,
+        name: str,
+        items: list[Mapping[str, Any]],
+        read: Callable[[Mapping[str, Any], FieldPath], tuple[_Key, _Quote] | None],
+    ) -> dict[_Key, _Quote]:
+        """Return the quotes of a list by their keys, noting those that are there twice."""
+        found: dict[_Key, _Quote] = {}
+        for number, item in enumerate(items):
+            place: FieldPath = ("quotes", name, number)
+            pair = read(item, place)
+            if pair is None:
+                continue
+            if pair[0] in found:
+                text = "another entry fixes the same request already; leave one of them"
+                self.complaints.append((place, text))
+            found.setdefault(*pair)
+        return found
+
+    def bridge(
+        self, item: Mapping[str, Any], at: FieldPath
+    ) -> tuple[BridgeKey, BridgeQuote] | None:
+        """Return a bridge quote by its request."""
+        source = self.placed(item["from"], item["token"], at, "from", "token")
+        target = self.placed(item["to"], item["token"], at, "to", "token")
+        if source is None or target is None:
+            return None
+        gives = item["gives"]
+        quote = BridgeQuote(
+            price=Decimal(gives["price"]),
+            gross=int(gives["out"]),
+            out_usd=gives["out_usd"],
+            service_fee=int(gives["service_fee"]),
+            gas_fee=int(gives["gas_fee"]),
+            rate_bps=gives["rate_bps"],
+            decimals=target.decimals,
+        )
+        channel = item.get("channel_bps", 0)
+        return (item["token"], int(item["amount"]), item["from"], item["to"], channel), quote
+
+    def aggregate(
+        self, item: Mapping[str, Any], at: FieldPath
+    ) -> tuple[QuoteKey, AggregateQuote] | None:
+        """Return an aggregate quote by its request."""
+        ends = [
+            self.placed(item[end]["chain"], item[end]["token"], at, f"{end}.chain", f"{end}.token")
+            for end in ("from", "to")
+        ]
+        source, target = ends
+        gives = item["gives"]
+        try:
+            execution = self.catalog.chain(gives["execution"])
+        except Refusal as refusal:
+            self.complaints.append(((*at, "gives", "execution"), refusal.reason))
+            return None
+        if source is None or target is None:
+            return None
+        there = target.token.contracts.get(execution.nickname, target.contract)
+        quote = AggregateQuote(
+            network=execution.network,
+            decimals=there.decimals,
+            aggregator=gives["aggregator"],
+            gross=int(gives["out"]),
+            out_usd=gives["out_usd"],
+            service_fee=int(gives["service_fee"]),
+            gas_fee=int(gives["gas_fee"]),
+            rate_bps=gives["rate_bps"],
+            slippage=Decimal(gives["slippage_percent"]),
+            price_impact=Decimal(gives["price_impact_percent"]),
+        )
+        return (
+            int(item["amount"]),
+            *_key(source),
+            *_key(target),
+            item.get("channel_bps", 0),
+        ), quote
+
+    def swap(self, item: Mapping[str, Any], at: FieldPath) -> tuple[SwapKey, int] | None:
+        """Return the amount out of swap call data by its request."""
+        source = self.placed(item["chain"], item["from"], at, "chain", "from")
+        target = self.placed(item["chain"], item["to"], at, "chain", "to")
+        if source is None or target is None:
+            return None
+        return (int(item["amount"]), *_key(source), _key(target)[1]), int(item["out"])
+
+
+def published_quotes(
+    value: Mapping[str, Any], catalog: Catalog
+) -> tuple[FixedQuotes, list[Complaint]]:
+    """Return the quotes a scenario fixes, and all that is wrong with them."""
+    reader = _Reader(catalog)
+    quotes = FixedQuotes(
+        reader.table("bridge", value.get("bridge", []), reader.bridge),
+        reader.table("aggregate", value.get("aggregate", []), reader.aggregate),
+        reader.table("swaps", value.get("swaps", []), reader.swap),
+    )
+    return quotes, list(dict.fromkeys(reader.complaints))
+
+
+def _key(placed: Placed) -> tuple[str, str]:
+    return place_key(placed.chain, placed.contract.address)

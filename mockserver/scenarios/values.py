@@ -1,0 +1,128 @@
+"""The parts of a scenario's merged value as engine values; names nobody knows are left out."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from mockserver.clock import parse_duration
+from mockserver.documents import FieldPath
+from mockserver.engine.catalog import Catalog
+from mockserver.engine.courses import COURSES, Course, Policy, Status, Step
+from mockserver.engine.fees import Rates
+from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.prices import Drift, Prices
+from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
+from mockserver.validation import did_you_mean
+
+Value = Mapping[str, Any]
+
+_KINDS = {"bridge": Kind.BRIDGE, "aggregate": Kind.AGGREGATE}
+_RULE_TEXTS = ("course", "polls", "source_chain", "target_chain", "token")
+_BY_CHAIN: tuple[FieldPath, ...] = (("fees", "gas_usd"), ("fees", "aggregators"))
+_BY_TOKEN: tuple[FieldPath, ...] = (("prices", "usd"), ("balances", "tokens"))
+
+
+def unknown_names(value: Value, catalog: Catalog) -> Iterator[tuple[FieldPath, str]]:
+    """Yield the maps' keys that should name a chain or a token of the catalog and do not."""
+    for paths, known, kind in (
+        (_BY_CHAIN, nicknames(catalog), "nickname"),
+        (_BY_TOKEN, symbols(catalog), "symbol"),
+    ):
+        for outer, inner in paths:
+            for name in value.get(str(outer), {}).get(inner, {}):
+                if name not in known:
+                    near = did_you_mean(name, known).removesuffix("?")
+                    yield (outer, inner, name), f"{name!r} is no {kind} of the catalog{near}"
+
+
+def nicknames(catalog: Catalog) -> list[str]:
+    """Return the nicknames of the catalog's chains."""
+    return [chain.nickname for chain in catalog.chains]
+
+
+def symbols(catalog: Catalog) -> list[str]:
+    """Return the symbols of the catalog's tokens."""
+    return [token.symbol for token in catalog.tokens]
+
+
+def prices(value: Value, catalog: Catalog, seed: int) -> Prices:
+    """Return the price table of `prices`."""
+    drift = value.get("drift")
+    return Prices(
+        usd=_amounts(value.get("usd", {}), symbols(catalog)),
+        source=value.get("source", "mock"),
+        drift=None if drift is None else Drift(drift["amplitude_bps"], _ms(drift["period"])),
+        seed=seed,
+    )
+
+
+def rates(value: Value, catalog: Catalog) -> Rates:
+    """Return what `fees` charges; what is not given is as in `Rates`."""
+    given: dict[str, Any] = {
+        name: value[name]
+        for name in ("bridge_bps", "aggregate_bps", "v1_bps", "v1_aggregate_bps")
+        if name in value
+    }
+    for name, field in (
+        ("default_gas_usd", "default_gas_usd"),
+        ("pool_depth_usd", "depth_usd"),
+        ("slippage_percent", "recommended_slippage_percent"),
+    ):
+        if name in value:
+            given[field] = Decimal(value[name])
+    if "default_aggregator" in value:
+        given["default_aggregator"] = value["default_aggregator"]
+    given["aggregators"] = {**Rates().aggregators, **value.get("aggregators", {})}
+    return Rates(gas_usd=_amounts(value.get("gas_usd", {}), nicknames(catalog)), **given)
+
+
+def courses(value: Value) -> dict[str, Course]:
+    """Return the courses every world knows with those of `courses` over them."""
+    return {**COURSES, **{name: _course(name, course) for name, course in value.items()}}
+
+
+def order_rules(items: list[Value]) -> tuple[OrderRule, ...]:
+    """Return the rules of `orders.rules`, in their order."""
+    return tuple(map(_rule, items))
+
+
+def openings(value: Value, catalog: Catalog) -> Openings:
+    """Return what `balances` says addresses own."""
+    return Openings(
+        usd=Decimal(value.get("usd", "1000")),
+        whole=_amounts(value.get("tokens", {}), symbols(catalog)),
+        accounts=tuple(
+            OpeningBalance(item["chain"], item["address"], item["token"], Decimal(item["amount"]))
+            for item in value.get("accounts", ())
+        ),
+    )
+
+
+def _course(name: str, value: Value) -> Course:
+    steps = tuple(
+        Step(Status(step["status"]), _ms(step["after"]), step.get("reason", ""))
+        for step in value["steps"]
+    )
+    return Course(name, steps, value.get("delivered_percent", 100))
+
+
+def _rule(item: Value) -> OrderRule:
+    given: dict[str, Any] = {name: item[name] for name in _RULE_TEXTS if name in item}
+    if "policy" in item:
+        given["policy"] = Policy(item["policy"])
+    if "generation" in item:
+        given["generation"] = Generation(item["generation"])
+    if "kind" in item:
+        given["kind"] = _KINDS[item["kind"]]
+    for name in ("least_amount", "most_amount"):
+        if name in item:
+            given[name] = Decimal(item[name])
+    return OrderRule(**given)
+
+
+def _amounts(value: Mapping[str, str], known: list[str]) -> dict[str, Decimal]:
+    return {name: Decimal(text) for name, text in value.items() if name in known}
+
+
+def _ms(text: str) -> int:
+    return parse_duration(text)

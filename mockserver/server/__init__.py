@@ -1,0 +1,1 @@
+"""The server: aiohttp at the socket, plain values behind it."""

@@ -1,0 +1,138 @@
+"""The service without a socket: plain requests in, plain answers out, and it never waits."""
+
+import logging
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from mockserver import jsontext
+from mockserver.contract import Operation
+from mockserver.exchange import Request, Response
+from mockserver.responders.delivery import Delivery
+from mockserver.responders.dialects import Contracts
+from mockserver.responders.hosted import DEFAULT_WORLD, BadWorldKey, HostedWorld, Worlds
+from mockserver.responders.refusing import REFUSAL_HEADER
+from mockserver.responders.responder import Call, Responder
+from mockserver.server import cors
+from mockserver.server.control import Control
+
+log = logging.getLogger("mockserver.requests")
+
+WORLD_HEADER = "X-Mock-World"
+_WORLD_PREFIX = "/w/"
+_CONTROL = "/__mock"
+
+
+class BrokenAnswer(AssertionError):
+    """The server's own answer breaks the contract: a defect of this server."""
+
+
+class Service:
+    """Finds the world and the operation of a request and lets the responders answer."""
+
+    def __init__(
+        self,
+        worlds: Worlds,
+        responders: Sequence[Responder],
+        contracts: Contracts,
+        control: Control,
+        *,
+        check_answers: bool = False,
+    ) -> None:
+        """Take the parts; `check_answers` holds every answer against the contract."""
+        self.worlds = worlds
+        self._responders = tuple(responders)
+        self._contracts = contracts
+        self._control = control
+        self._check_answers = check_answers
+        self.failures: list[str] = []
+        """What went wrong inside the server, for tests to look at."""
+
+    def answer(self, request: Request) -> Delivery:
+        """Return the answer to a request."""
+        path = unquote(request.path, errors="replace")
+        key = request.headers.get(WORLD_HEADER, DEFAULT_WORLD)
+        if path.startswith(_WORLD_PREFIX):
+            key, slash, rest = path.removeprefix(_WORLD_PREFIX).partition("/")
+            path = f"{slash}{rest}"
+        try:
+            hosted = self.worlds.get(key)
+        except BadWorldKey as error:
+            return Delivery(self._refused(path, "unknown-path", str(error)))
+        if path == _CONTROL or path.startswith(f"{_CONTROL}/"):
+            return Delivery(self._control.answer(hosted, path.removeprefix(_CONTROL), request))
+        if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
+            return Delivery(cors.preflight(hosted.contract, path))
+        response = self._answer(hosted, path, request)
+        return Delivery(cors.opened(response, hosted.key))
+
+    def refuse(self, request: Request, name: str, reason: str) -> Response:
+        """Return the refusal of a request that could not be read."""
+        response = cors.opened(self._refused(request.path, name, reason), DEFAULT_WORLD)
+        hosted = self.worlds.get(DEFAULT_WORLD)
+        hosted.journal.add(hosted.world.now(), None, request, response, "server")
+        return response
+
+    def _answer(self, hosted: HostedWorld, path: str, request: Request) -> Response:
+        operation = hosted.contract.find(request.method, path)
+        if operation is None:
+            responder, response = "server", self._lost(hosted, path, request)
+        else:
+            responder, response = self._respond(Call(operation, request, hosted))
+        name = operation.id if operation else None
+        hosted.journal.add(hosted.world.now(), name, request, response, responder)
+        if log.isEnabledFor(logging.INFO):
+            refusal = response.header(REFUSAL_HEADER)
+            log.info(
+                "%s %s %d%s",
+                request.method,
+                path,
+                response.status,
+                f" {refusal}" if refusal else "",
+            )
+        return response
+
+    def _respond(self, call: Call) -> tuple[str, Response]:
+        try:
+            for responder in self._responders:
+                response = responder.respond(call)
+                if response is not None:
+                    self._checked(call.operation, response)
+                    return responder.name, response
+        except Exception as error:
+            log.exception("failed to answer %s", call.operation.id)
+            self.failures.append(f"{call.operation.id}: {type(error).__name__}: {error}")
+            reason = f"a defect of the mock: {type(error).__name__}; please report it"
+            refuser = call.hosted.refuser
+            return "server", refuser.refuse(call.operation.generation, "internal-error", reason)
+        refuser = call.hosted.refuser
+        reason = f"no responder answers {call.operation.id}"
+        return "server", refuser.refuse(call.operation.generation, "not-recorded", reason)
+
+    def _checked(self, operation: Operation, response: Response) -> None:
+        if not self._check_answers or response.status != 200:
+            return
+        violations = operation.response_violations(jsontext.decode(response.body))
+        if violations:
+            raise BrokenAnswer(f"{operation.id}: {'; '.join(map(str, violations))}")
+
+    def _lost(self, hosted: HostedWorld, path: str, request: Request) -> Response:
+        """Return the refusal of a path or method that no operation answers."""
+        contract = hosted.contract
+        generation = contract.generation_of(path)
+        methods = contract.methods(path)
+        if methods:
+            reason = f"{request.method} {path} is not answered; use {' or '.join(methods)}"
+            refused = hosted.refuser.refuse(generation, "wrong-method", reason)
+            return refused.with_headers(("Allow", ", ".join([*methods, "OPTIONS"])))
+        reason = f"nothing is at {path[:200]!r}"
+        explained = self._contracts.where_path_exists(contract, request.method, path)
+        near = contract.nearest(path)
+        if explained:
+            reason = f"{reason} in this dialect: {explained}"
+        elif near:
+            reason = f"{reason}; the nearest operation is {near.method} {near.path}"
+        return hosted.refuser.refuse(generation, "unknown-path", reason)
+
+    def _refused(self, path: str, name: str, reason: str) -> Response:
+        hosted = self.worlds.get(DEFAULT_WORLD)
+        return hosted.refuser.refuse(hosted.contract.generation_of(path), name, reason)

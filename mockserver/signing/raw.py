@@ -1,0 +1,93 @@
+"""Raw transactions as v1 hands them out: RLP of a legacy transaction, signed by the service.
+
+Form and signature are observed (OAE; facts §3.3 and §7): `<RLP hex>_<RSA signature hex>`, SHA256
+with RSA (PKCS#1 v1.5) over the ASCII text of the hex. The key is the mock's own and no secret.
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+MODULUS = int(
+    "adb45c059ae2ca06b9e244486d571d3bcbbc7a314e78a7df18dd1e07b268338c"
+    "8c419e83e904144187476054dc85fbe8b86e726934c9bc36c1fbdf13973adfb2"
+    "b436c2849e395c1d61bd388e7df0bd03b561909cd71581014c2800a8e6a58873"
+    "2078a33eeb04c51b82137669f202446bd05cea028440eaba951b7de23ed3ac57",
+    16,
+)
+EXPONENT = 65537
+_PRIVATE = int(
+    "6812e1f7b1bf23d037db2b924180aa5143565fd7deee479651ad59eabea7d40a"
+    "e7960145837d202dcac1a723f1248db3f79ca50c07c6bef007f5c2c85819bc20"
+    "b6cc459ab20d01635b6927ef52cab523e77cb7862e64c287690f1a5376c546b9"
+    "61c2b40dde20a7d1a638435fa9e97fdb42751ba2555769e836bc280c21090911",
+    16,
+)
+_BYTES = 128
+_SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyTransaction:
+    """A transaction before EIP-2718: prices and values in the base coin's smallest units."""
+
+    nonce: int
+    gas_price: int
+    gas_limit: int
+    to: str
+    value: int
+    data: bytes
+
+    def rlp(self) -> bytes:
+        """Return it unsigned, with empty `v`, `r` and `s`."""
+        items = [
+            _number(self.nonce),
+            _number(self.gas_price),
+            _number(self.gas_limit),
+            bytes.fromhex(self.to[2:]),
+            _number(self.value),
+            self.data,
+            b"",
+            b"",
+            b"",
+        ]
+        return _rlp_list(items)
+
+
+def signed_raw(transaction: LegacyTransaction) -> str:
+    """Return the text of `raw`: the transaction's hex, an underscore, the signature's hex."""
+    text = transaction.rlp().hex()
+    return f"{text}_{signature(text).hex()}"
+
+
+def signature(text: str) -> bytes:
+    """Return the mock's RSA signature of an ASCII text, 128 bytes."""
+    padded = int.from_bytes(_padded(text), "big")
+    return pow(padded, _PRIVATE, MODULUS).to_bytes(_BYTES, "big")
+
+
+def _padded(text: str) -> bytes:
+    digest = _SHA256_INFO + sha256(text.encode("ascii")).digest()
+    filler = b"\xff" * (_BYTES - len(digest) - 3)
+    return b"\x00\x01" + filler + b"\x00" + digest
+
+
+def _number(number: int) -> bytes:
+    return number.to_bytes((number.bit_length() + 7) // 8, "big")
+
+
+def _rlp_list(items: list[bytes]) -> bytes:
+    body = b"".join(map(_rlp_bytes, items))
+    return _rlp_head(0xC0, len(body)) + body
+
+
+def _rlp_bytes(item: bytes) -> bytes:
+    if len(item) == 1 and item[0] < 0x80:
+        return item
+    return _rlp_head(0x80, len(item)) + item
+
+
+def _rlp_head(offset: int, length: int) -> bytes:
+    if length < 56:
+        return bytes([offset + length])
+    size = _number(length)
+    return bytes([offset + 55 + len(size)]) + size

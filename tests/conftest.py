@@ -1,0 +1,256 @@
+"""A real server on a real socket, and a client that holds every answer to the contract."""
+
+import asyncio
+import http.client
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from aiohttp import web
+
+from mockserver import jsontext
+from mockserver.clock import ClockMode, parse_instant
+from mockserver.contract import Contract, load
+from mockserver.server.assembly import Settings, build
+from mockserver.server.http import HttpServer
+from mockserver.server.service import Service
+
+START = "2026-01-01T00:00:00Z"
+START_MS = parse_instant(START)
+WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
+HASH = "0x4190dc4627cb4e97292b6b718d718d3c3af93f14477346efc181ff549f69f794"
+NATIVE = "0x" + "e" * 40
+USDT_ARB = "0xfd086bc7cd5c481dcc9c85ebe478a1c0b69fcbb9"
+USDT_BNB = "0x55d398326f99059ff775485246999027b3197955"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back over the socket."""
+
+    status: int
+    headers: dict[str, str]
+    raw: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body, read strictly: no NaN, no duplicate key, exact numbers."""
+        return jsontext.decode(self.raw)
+
+    @property
+    def data(self) -> Any:
+        """The data of a success; a refusal fails the test with its reason."""
+        assert self.json["code"] in (0, 200), self.json
+        return self.json["data"]
+
+    @property
+    def refusal(self) -> str:
+        """The refusal's name and reason; empty for a success."""
+        return self.headers.get("x-mock-refusal", "")
+
+
+@dataclass
+class Client:
+    """A keep-alive client. Every answer of an operation is validated against the contract."""
+
+    port: int
+    contract: Contract
+    prefix: str = ""
+    timestamp: int = START_MS
+    _connection: Any = field(default=None, repr=False)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: dict[str, str] | str = "",
+        headers: dict[str, str] | None = None,
+        body: Any = None,
+    ) -> Answer:
+        """Send a request; a body that is not bytes is sent as JSON."""
+        text = query if isinstance(query, str) else urlencode(query)
+        raw = body if isinstance(body, bytes) or body is None else jsontext.encode(body)
+        target = f"{self.prefix}{path}?{text}" if text else f"{self.prefix}{path}"
+        answer = self._sent(method, target, raw, headers or {})
+        operation = self.contract.find(method, path)
+        if operation is not None and answer.status == 200:
+            violations = operation.response_violations(answer.json)
+            assert not violations, f"{operation.id} broke the contract: {violations}"
+        return answer
+
+    def get(self, path: str, **options: Any) -> Answer:
+        """Send a GET."""
+        return self.call("GET", path, **options)
+
+    def post(self, path: str, body: Any, **options: Any) -> Answer:
+        """Send a POST."""
+        return self.call("POST", path, body=body, **options)
+
+    def control(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a control request that must succeed, and return its JSON."""
+        answer = self.call(method, f"/__mock{path}", body=body)
+        assert answer.status == 200, answer.raw
+        return answer.json
+
+    def operation(self, operation_id: str, **parts: Any) -> Answer:
+        """Call an operation with its example, parts of which may be replaced."""
+        operation = self.contract.operation(operation_id)
+        example = operation.row.get("example", {})
+        return self.call(
+            operation.method,
+            operation.path,
+            query=parts.get("query", {k: _text(v) for k, v in example.get("query", {}).items()}),
+            headers=parts.get(
+                "headers", {k: _text(v) for k, v in example.get("headers", {}).items()}
+            ),
+            body=parts.get("body", example.get("body")),
+        )
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The four headers of v1, good at the client's time."""
+        return {
+            "appKey": "demo-app-key",
+            "expireTime": "15000",
+            "timestamp": str(self.timestamp),
+            "signature": "0" * 64,
+        }
+
+    @property
+    def wallet(self) -> dict[str, str]:
+        """The headers of a 2.0 submission."""
+        return {"Evmaddress": WALLET, "Signature": "ab" * 65}
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def _sent(
+        self, method: str, target: str, body: bytes | None, headers: dict[str, str]
+    ) -> Answer:
+        if self._connection is None:
+            self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        self._connection.request(method, target, body=body, headers=headers)
+        response = self._connection.getresponse()
+        named = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, named, response.read())
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service behind a socket."""
+
+    service: Service
+    port: int
+    client: Client
+
+
+@contextmanager
+def running(settings: Settings) -> Iterator[Running]:
+    """Serve in a thread on a free port; a defect inside the server fails the test."""
+    service = build(settings)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    runner, port = asyncio.run_coroutine_threadsafe(_listen(service), loop).result(10)
+    client = Client(port, load(settings.dialect))
+    try:
+        yield Running(service, port, client)
+    finally:
+        client.close()
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
+    assert service.failures == []
+
+
+async def _listen(service: Service) -> tuple[web.ServerRunner, int]:
+    runner = web.ServerRunner(HttpServer(service), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    return runner, runner.addresses[0][1]
+
+
+def frozen(**changes: Any) -> Settings:
+    """Return settings of a frozen clock whose answers are checked."""
+    return Settings(
+        **{"clock": ClockMode.FROZEN, "start_ms": START_MS, "check_answers": True, **changes}
+    )
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Running]]:
+    """Serve with other settings than the usual: `serve(scenario="outage")`."""
+    opened = []
+
+    def start(**changes: Any) -> Running:
+        context = running(frozen(**changes))
+        opened.append(context)
+        return context.__enter__()
+
+    yield start
+    for context in reversed(opened):
+        context.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def _shared() -> Iterator[Running]:
+    with running(frozen()) as shared:
+        yield shared
+
+
+@pytest.fixture
+def mock(_shared: Running, request: pytest.FixtureRequest) -> Iterator[Client]:
+    """A client of a fresh world on a shared server with a frozen clock."""
+    key = "".join(char if char.isalnum() else "-" for char in request.node.name)[:100]
+    client = Client(_shared.port, _shared.client.contract, prefix=f"/w/{key}")
+    failed_before = len(_shared.service.failures)
+    yield client
+    client.close()
+    _shared.service.worlds.drop(key)
+    assert _shared.service.failures[failed_before:] == []
+
+
+def order(**changes: Any) -> dict[str, Any]:
+    """Return the body of a 2.0 order: 10 USDT from ARB to BNB."""
+    return {
+        "channel": "demo",
+        "execStrategy": "",
+        "extra": "",
+        "orderType": "1",
+        "slippage": "0",
+        "sourceCerts": certificate(),
+        "timeout": "0",
+        "toAddr": WALLET,
+        "toChain": "BNB",
+        "toIndex": "5",
+        "triggerPrice": "0",
+        **changes,
+    }
+
+
+def certificate(**changes: Any) -> str:
+    """Return `sourceCerts` for a deposit of 10 USDT on ARB."""
+    deposit = {
+        "fromAmount": "10000000",
+        "fromIndex": "5",
+        "fromChain": "ARB",
+        "fromAddr": WALLET,
+        "certHash": HASH,
+        "fromPublicKey": "",
+        "signature": "123456",
+        **changes,
+    }
+    return json.dumps(deposit, separators=(",", ":")).encode().hex()
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

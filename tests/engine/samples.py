@@ -1,0 +1,134 @@
+"""A small catalog and the scenarios and worlds the engine's tests start from."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from mockserver.clock import ClockMode
+from mockserver.engine.catalog import NATIVE, Catalog, Chain, Contract, Token
+from mockserver.engine.fees import Rates
+from mockserver.engine.orders import Kind
+from mockserver.engine.prices import Prices
+from mockserver.engine.scenario import Scenario
+from mockserver.engine.submission import OrderRequest, OrderRequestV1
+from mockserver.engine.world import World
+
+START = 1_767_225_600_000
+"""2026-01-01T00:00:00Z in milliseconds."""
+USER = "0x" + "a1" * 20
+OTHER = "0x" + "B2" * 20
+USDT = {
+    "FSN": "0x" + "01" * 20,
+    "ETH": "0x" + "02" * 20,
+    "BNB": "0x" + "03" * 20,
+    "ARB": "0x" + "0A" * 20,
+}
+XCHNG = "0x" + "0c" * 20
+
+CATALOG = Catalog(
+    chains=(
+        Chain("FSN", "Fusion", 1, "32659", "FSN", v1_name="FSN", v1_id=1, weth="0x" + "fd" * 20),
+        Chain("ETH", "Ethereum", 2, "1", "ETH", v1_name="ETH", v1_id=2),
+        Chain("BNB", "BNB Chain", 3, "56", "BNB", v1_name="BSC", v1_id=3),
+        Chain("ARB", "Arbitrum", 4, "42161", "ETH", v1_name="ARB", v1_id=4),
+        Chain("AVAXC", "Avalanche", 5, "43114", "AVAX"),
+        Chain("KAS", "Kaspa", 6, "", "KAS", decimals=8, family=6),
+    ),
+    tokens=(
+        Token(1, "XCHNG", "Chainge", {"FSN": Contract(XCHNG, 18, burnable=True)}, 9071),
+        Token(2, "FSN", "Fusion", {"FSN": Contract(NATIVE, 18)}),
+        Token(4, "ETH", "Ether", {"ETH": Contract(NATIVE, 18), "ARB": Contract(NATIVE, 18)}),
+        Token(
+            5,
+            "USDT",
+            "Tether",
+            {
+                **{
+                    nickname: Contract(address, 18 if nickname == "BNB" else 6)
+                    for nickname, address in USDT.items()
+                },
+                "KAS": Contract("CUSDT", 8),
+            },
+        ),
+        Token(8, "BNB", "BNB", {"BNB": Contract(NATIVE, 18)}),
+        Token(9, "AVAX", "Avalanche", {"AVAXC": Contract(NATIVE, 18)}),
+        Token(
+            18, "KAS", "Kaspa", {"KAS": Contract(NATIVE, 8), "FSN": Contract("0x" + "0d" * 20, 8)}
+        ),
+    ),
+)
+
+PRICES = Prices(
+    {
+        "XCHNG": Decimal("0.1248"),
+        "FSN": Decimal("0.0667"),
+        "ETH": Decimal("2645.01"),
+        "USDT": Decimal(1),
+        "BNB": Decimal("591.43"),
+        "AVAX": Decimal(30),
+        "KAS": Decimal("0.15"),
+    }
+)
+
+RATES = Rates(gas_usd={"BNB": Decimal("0.3"), "ETH": Decimal(2)})
+
+
+def scenario(**changes: Any) -> Scenario:
+    """Return a scenario with a frozen clock, with the parts given in place of the usual ones."""
+    usual: dict[str, Any] = {
+        "name": "sample",
+        "catalog": CATALOG,
+        "prices": PRICES,
+        "rates": RATES,
+        "seed": 7,
+        "clock_mode": ClockMode.FROZEN,
+        "start_ms": START,
+    }
+    return Scenario(**(usual | changes))
+
+
+def world(**changes: Any) -> World:
+    """Return a world whose wall clock stands still."""
+    return World(scenario(**changes), lambda: START)
+
+
+def bridge(number: int = 1, amount: int = 10_000_000, **changes: Any) -> OrderRequest:
+    """Return an order that moves USDT from ARB (6 decimals) to BNB (18 decimals)."""
+    usual: dict[str, Any] = {
+        "kind": Kind.BRIDGE,
+        "source_chain": "ARB",
+        "source_index": 5,
+        "amount": amount,
+        "sender": USER,
+        "target_chain": "BNB",
+        "target_index": 5,
+        "recipient": USER,
+        "cert_hash": f"0xabc{number:061x}",
+    }
+    return OrderRequest(**(usual | changes))
+
+
+def swap(number: int = 1, amount: int = 10_000_000, **changes: Any) -> OrderRequest:
+    """Return an order that swaps USDT on ARB for the native coin of BNB."""
+    changes = {"kind": Kind.AGGREGATE, "target_index": 8, "slippage_bps": 100} | changes
+    return bridge(number, amount, **changes)
+
+
+def v1_order(number: int = 1, amount: str = "10", **changes: Any) -> OrderRequestV1:
+    """Return a v1 order that moves USDT from FSN to BSC."""
+    usual: dict[str, Any] = {
+        "source_chain": "FSN",
+        "target_chain": "BSC",
+        "token": "USDT",
+        "amount": Decimal(amount),
+        "fee_level": 2,
+        "from_address": USER,
+        "evm_address": USER,
+        "cert_hash": f"0xdef{number:061x}",
+    }
+    return OrderRequestV1(**(usual | changes))
+
+
+def statuses(world: World, order_id: str) -> Sequence[str]:
+    """Return the statuses of an order, past and to come."""
+    return [event.status.value for event in world.orders.events(order_id)]

@@ -1,0 +1,291 @@
+"""Quotes follow the fee rule to the last digit and never fall as the amount grows."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mockserver.engine.aggregates import AggregateQuote, minimum_out, place_key
+from mockserver.engine.amounts import bps_floor
+from mockserver.engine.calendar import Phase
+from mockserver.engine.catalog import NATIVE
+from mockserver.engine.desk import SwapAsked, TokenRef
+from mockserver.engine.fees import checked_aggregator
+from mockserver.engine.prices import Drift
+from mockserver.engine.quotes import BridgeQuote
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.scenario import FixedQuotes
+from tests.engine.samples import CATALOG, PRICES, RATES, START, USDT, USER, XCHNG, world
+
+ARB_USDT = TokenRef("ARB", USDT["ARB"], 6)
+BNB_USDT = TokenRef("BNB", USDT["BNB"], 18)
+BNB_COIN = TokenRef("BNB", NATIVE, 18)
+FSN_COIN = TokenRef("FSN", NATIVE, 18)
+
+
+@pytest.mark.parametrize(
+    ("gross", "rate", "fee"),
+    [
+        (28897042829999997976576, 20, 57794085659999995953),
+        (13191607540000000000, 30, 39574822620000000),
+        (1681328812420731690, 40, 6725315249682926),
+        (10**21, 6, 6 * 10**17),
+        (10**19, 16, 16 * 10**15),
+    ],
+)
+def test_the_fee_rule_gives_the_vendors_figures(gross: int, rate: int, fee: int) -> None:
+    assert bps_floor(gross, rate) == fee
+
+
+def test_the_vendors_bridge_example_with_a_channel_fee_comes_out() -> None:
+    quote = world().quotes.bridge(10_000_000, "USDT", "ARB", "BNB", 10)
+    assert quote == BridgeQuote(
+        price=Decimal(1),
+        gross=10_000_000_000_000_000_000,
+        out_usd="10.000000000000000000",
+        service_fee=16_000_000_000_000_000,
+        gas_fee=300_000_000_000_000_000,
+        rate_bps=16,
+        decimals=18,
+    )
+    assert quote.net == quote.gross - quote.service_fee - quote.gas_fee
+
+
+def test_the_vendors_older_bridge_example_comes_out() -> None:
+    quotes = world(rates=replace(RATES, bridge_bps=5)).quotes
+    quote = quotes.bridge(100_000_000, "USDT", "FSN", "BNB")
+    assert (quote.gross, quote.service_fee, quote.gas_fee, quote.out_usd) == (
+        10**20,
+        5 * 10**16,
+        3 * 10**17,
+        "100.000000000000000000",
+    )
+
+
+@settings(deadline=None)
+@given(st.integers(1, 10**77), st.integers(0, 10**12), st.integers(0, 50))
+def test_bridge_quotes_are_monotone_and_exact(amount: int, more: int, channel: int) -> None:
+    quotes = world().quotes
+    try:
+        quote = quotes.bridge(amount, "USDT", "BNB", "ARB", channel)
+    except Refusal as refusal:
+        assert refusal.name == "amount-too-low"  # noqa: PT017 - amounts that pass are the rule
+        least = int(refusal.nearest[0])
+        assert least > amount
+        assert quotes.bridge(least, "USDT", "BNB", "ARB", channel).net > 0
+        with pytest.raises(Refusal):
+            quotes.bridge(least - 1, "USDT", "BNB", "ARB", channel)
+        return
+    assert quote.gross == amount // 10**12
+    assert quote.service_fee == quote.gross * (6 + channel) // 10_000
+    assert quote.net > 0
+    larger = quotes.bridge(min(amount + more, 10**77), "USDT", "BNB", "ARB", channel)
+    assert larger.gross >= quote.gross
+    assert larger.net >= quote.net
+    assert larger.gas_fee == quote.gas_fee
+
+
+@settings(deadline=None)
+@given(st.integers(10**5, 10**30), st.integers(0, 10**30))
+def test_aggregate_quotes_are_monotone_and_exact(amount: int, more: int) -> None:
+    quotes = world().quotes
+    quote = quotes.aggregate(10**6 + amount, ARB_USDT, BNB_COIN, 10)
+    larger = quotes.aggregate(10**6 + amount + more, ARB_USDT, BNB_COIN, 10)
+    assert larger.gross >= quote.gross
+    assert larger.net >= quote.net
+    assert larger.price_impact <= quote.price_impact <= 0
+    assert quote.service_fee == quote.gross * 30 // 10_000
+    assert (quote.network, quote.decimals, quote.aggregator) == ("56", 18, "1inch")
+
+
+def test_a_swap_on_one_chain_costs_nothing_although_the_rate_is_told() -> None:
+    quote = world().quotes.aggregate(10**18, BNB_COIN, BNB_USDT, 10)
+    assert (quote.service_fee, quote.gas_fee, quote.rate_bps) == (0, 0, 30)
+    assert 591 * 10**18 < quote.gross < 591_430_000_000_000_000_000
+    assert quote.route_summary is None
+
+
+def test_kyber_alone_gives_a_route() -> None:
+    quote = world().quotes.aggregate(10**18, TokenRef("ARB", NATIVE, 18), ARB_USDT)
+    assert quote.aggregator == "Kyber"
+    assert quote.route_summary == (
+        world().quotes.aggregate(10**18, TokenRef("ARB", NATIVE, 18), ARB_USDT).route_summary
+    )
+    assert quote.route_summary
+
+
+def test_the_hub_executes_what_the_target_cannot() -> None:
+    quotes = world().quotes
+    quote = quotes.aggregate(10**9, ARB_USDT, TokenRef("KAS", NATIVE, 8))
+    assert (quote.network, quote.aggregator, quote.decimals) == ("32659", "ChaingeDex", 8)
+
+
+def test_the_least_amount_of_a_swap_is_named() -> None:
+    quotes = world().quotes
+    with pytest.raises(Refusal) as caught:
+        quotes.aggregate(1, ARB_USDT, BNB_COIN)
+    least = int(caught.value.nearest[0])
+    assert quotes.aggregate(least, ARB_USDT, BNB_COIN).net > 0
+    with pytest.raises(Refusal):
+        quotes.aggregate(least - 1, ARB_USDT, BNB_COIN)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 10**13), st.integers(0, 10))
+def test_v1_quotes_add_up_in_whole_tokens(units: int, level: int) -> None:
+    amount = Decimal(units).scaleb(-6)
+    try:
+        quote = world().quotes.cross_chain(amount, "USDT", "FSN", "BSC", level)
+    except Refusal as refusal:
+        assert refusal.name == "amount-too-low"  # noqa: PT017 - amounts that pass are the rule
+        return
+    assert quote.amount_out == quote.amount_in - quote.fee - quote.gas
+    assert quote.fee == Decimal(units * (6 + 5 * level) // 10_000).scaleb(-6)
+    assert quote.gas == Decimal("0.3")
+    assert quote.out_units == int(quote.amount_out.scaleb(18))
+
+
+def test_v1_amounts_may_not_have_more_decimals_than_the_token() -> None:
+    quotes = world().quotes
+    assert quotes.cross_chain(Decimal("10.000001"), "USDT", "FSN", "BSC", 0).fee
+    with pytest.raises(Refusal, match="more decimals than the token's 6"):
+        quotes.cross_chain(Decimal("10.0000001"), "USDT", "FSN", "BSC", 0)
+
+
+def test_v1_swaps_take_fee_and_gas_from_the_token_in() -> None:
+    quotes = world().quotes
+    source = quotes.v1_placed("USDT", "ARB", "source chain", "token")
+    target = quotes.v1_placed("BNB", "BSC", "target chain", "target token")
+    quote = quotes.aggregate_v1(Decimal(1000), source, target, Phase.QUOTE, 2)
+    assert (quote.fee, quote.gas) == (Decimal(3), Decimal("0.3"))
+    assert Decimal("1.68") < quote.amount_out < Decimal("1.69")
+    with pytest.raises(Refusal, match="at least"):
+        quotes.aggregate_v1(Decimal("0.1"), source, target, Phase.QUOTE, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "about"),
+    [
+        ((10**7, "USDT", "ARB", "ARB", 0), "same-chain", "target chain"),
+        ((10**7, "USDT", "ARB", "BSC", 0), "unknown-chain", "target chain"),
+        ((10**7, "USDT", "arb", "BNB", 0), "unknown-chain", "source chain"),
+        ((10**7, "usdt", "ARB", "BNB", 0), "unknown-token", "token"),
+        ((10**7, "FSN", "ARB", "BNB", 0), "token-not-on-chain", "token"),
+        ((10**7, "USDT", "ARB", "BNB", 51), "fee-out-of-range", "channel fee"),
+        ((10**7, "USDT", "ARB", "BNB", -1), "fee-out-of-range", "channel fee"),
+        ((0, "USDT", "ARB", "BNB", 0), "amount-not-positive", "amount"),
+        ((2**256, "USDT", "ARB", "BNB", 0), "amount-too-large", "amount"),
+        ((1, "USDT", "ARB", "BNB", 0), "amount-too-low", "amount"),
+    ],
+)
+def test_bridge_quotes_are_refused_with_a_name(
+    arguments: tuple[int, str, str, str, int], name: str, about: str
+) -> None:
+    with pytest.raises(Refusal) as caught:
+        world().quotes.bridge(*arguments)
+    assert (caught.value.name, caught.value.about) == (name, about)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "name"),
+    [
+        (replace(ARB_USDT, decimals=18), BNB_COIN, "wrong-decimals"),
+        (ARB_USDT, replace(BNB_COIN, decimals=10**30), "wrong-decimals"),
+        (ARB_USDT, ARB_USDT, "same-token"),
+        (replace(ARB_USDT, address="0x00"), BNB_COIN, "unknown-token"),
+        (replace(ARB_USDT, chain="BSC"), BNB_COIN, "unknown-chain"),
+    ],
+)
+def test_swaps_are_refused_with_a_name(source: TokenRef, target: TokenRef, name: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        world().quotes.aggregate(10**9, source, target)
+    assert caught.value.name == name
+
+
+def test_chains_without_swaps_have_no_route() -> None:
+    chains = tuple(replace(chain, no_swap=chain.nickname == "BNB") for chain in CATALOG.chains)
+    quotes = world(catalog=replace(CATALOG, chains=chains)).quotes
+    with pytest.raises(Refusal, match="no aggregator works on 'BNB'"):
+        quotes.aggregate(10**9, ARB_USDT, BNB_COIN)
+    with pytest.raises(Refusal, match="may not be bridged"):
+        quotes.bridge(10**9, "USDT", "ARB", "BNB")
+
+
+def test_published_quotes_come_before_the_rules() -> None:
+    fixed = AggregateQuote(
+        network="32659",
+        decimals=18,
+        aggregator="ChaingeDex",
+        gross=13191607540000000000,
+        out_usd="0.8808303005",
+        service_fee=39574822620000000,
+        gas_fee=1340908080000000000,
+        rate_bps=30,
+        slippage=Decimal(1),
+        price_impact=Decimal("0.22"),
+    )
+    bnb, fsn = CATALOG.chain("BNB"), CATALOG.chain("FSN")
+    key = (10**18, *place_key(bnb, USDT["BNB"]), *place_key(fsn, NATIVE), 10)
+    quotes = world(fixed=FixedQuotes(aggregate={key: fixed})).quotes
+    assert quotes.aggregate(10**18, BNB_USDT, FSN_COIN, 10) is fixed
+    assert quotes.aggregate(10**18 + 10**17, BNB_USDT, FSN_COIN, 10).gross != fixed.gross
+
+
+def asked(**changes: object) -> SwapAsked:
+    usual = SwapAsked(10**18, TokenRef("FSN", XCHNG, 18), FSN_COIN, "0x" + "AB" * 20, USER, 100)
+    return replace(usual, **changes)  # type: ignore[arg-type]
+
+
+def test_call_data_is_for_the_sender_and_the_quotes_minimum() -> None:
+    call = world().quotes.swap(asked())
+    assert (call.sender, call.value, call.gas) == ("0x" + "ab" * 20, 0, "0")
+    assert call.minimum == call.amount_out - call.amount_out * 100 // 10_000
+    assert call.data.startswith("0x38ed1739")
+    native = world().quotes.swap(asked(source=FSN_COIN, target=TokenRef("FSN", XCHNG, 18)))
+    assert native.value == 10**18
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"slippage_bps": 0}, "slippage-out-of-range"),
+        ({"slippage_bps": 5001}, "slippage-out-of-range"),
+        ({"aggregator": "paraswap"}, "unknown-aggregator"),
+        ({"sender": "0x12"}, "bad-address"),
+        ({"recipient": "me"}, "bad-address"),
+        ({"target": BNB_COIN}, "no-route"),
+        ({"amount": 10**90}, "amount-too-large"),
+    ],
+)
+def test_call_data_is_refused_with_a_name(changes: dict[str, object], name: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        world().quotes.swap(asked(**changes))
+    assert caught.value.name == name
+
+
+def test_both_published_roundings_of_the_minimum() -> None:
+    assert minimum_out(125088, 100, "ChaingeDex") == 123838
+    assert minimum_out(580246917812272596205, 10, "1inch") == 579666670894460323608
+    assert minimum_out(378080592055128712, 100, "1inch") == 374299786134577424
+    assert checked_aggregator("chaingedex") == "ChaingeDex"
+
+
+def test_prices_stand_still_without_drift_and_move_with_it() -> None:
+    still = world().quotes
+    assert still.price("ETH").usd == Decimal("2645.01")
+    moving = replace(PRICES, drift=Drift(500, 60_000), seed=3)
+    seen = {moving.of("ETH", START + minute * 60_000).usd for minute in range(20)}
+    assert len(seen) > 5
+    assert all(abs(price / Decimal("2645.01") - 1) <= Decimal("0.05") for price in seen)
+    assert moving.of("ETH", START + 59_999) == moving.of("ETH", START)
+    with pytest.raises(Refusal, match="has no price"):
+        PRICES.of("NONE", START)
+
+
+def test_a_price_is_asked_by_address_and_symbol_that_agree() -> None:
+    quotes = world().quotes
+    assert quotes.price_at("FSN", XCHNG, "XCHNG").usd == Decimal("0.1248")
+    with pytest.raises(Refusal, match="'XCHNG' is"):
+        quotes.price_at("FSN", XCHNG, "USDT")

@@ -1,0 +1,119 @@
+"""The clock is a value that only moves forward."""
+
+import ast
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mockserver
+from mockserver.clock import Clock, ClockMode, ClockRefused, iso, parse_duration, parse_instant
+
+WALL = 1_000_000
+TIMES = st.integers(0, 10**13)
+
+
+@pytest.mark.parametrize("mode", [ClockMode.FROZEN, ClockMode.AUTO])
+@given(st.integers(0, 10**9))
+def test_a_standing_clock_ignores_the_wall(mode, passed):
+    assert Clock(mode, 5_000, WALL).now(WALL + passed) == 5_000
+
+
+@given(TIMES, st.integers(0, 10**9))
+def test_a_real_clock_follows_the_wall(start, passed):
+    assert Clock(ClockMode.REAL, start, WALL).now(WALL + passed) == start + passed
+
+
+@given(st.integers(0, 10**9))
+def test_a_scaled_clock_runs_faster(passed):
+    clock = Clock(ClockMode.SCALED, 0, WALL, Decimal("2.5"))
+    assert clock.now(WALL + passed) == passed * 5 // 2
+
+
+@pytest.mark.parametrize("mode", list(ClockMode))
+@given(TIMES, st.integers(0, 10**9), st.integers(0, 10**9))
+def test_advancing_adds_to_what_it_shows(mode, start, passed, by):
+    clock = Clock(mode, start, WALL)
+    wall = WALL + passed
+    assert clock.advance(by, wall).now(wall) == clock.now(wall) + by
+
+
+@pytest.mark.parametrize("before", list(ClockMode))
+@pytest.mark.parametrize("after", list(ClockMode))
+def test_switching_the_mode_keeps_the_time(before, after):
+    clock = Clock(before, 7_000, WALL)
+    assert clock.switched(after, WALL + 50).now(WALL + 50) == clock.now(WALL + 50)
+
+
+def test_it_is_not_turned_back():
+    clock = Clock(ClockMode.FROZEN, 10_000, WALL)
+    with pytest.raises(ClockRefused, match="only moves forward"):
+        clock.set(9_999, WALL)
+    with pytest.raises(ClockRefused, match="only moves forward"):
+        clock.advance(-1, WALL)
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [("15s", 15_000), ("1h30m", 5_400_000), ("250ms", 250), ("2.5d", 216_000_000), ("0s", 0)],
+)
+def test_durations(text, ms):
+    assert parse_duration(text) == ms
+
+
+@pytest.mark.parametrize("text", ["", "15", "-1s", "1 s", "1y", "s", "1e3s", "NaNs"])
+def test_what_is_no_duration(text):
+    with pytest.raises(ClockRefused, match="is no duration"):
+        parse_duration(text)
+
+
+def test_instants():
+    assert parse_instant("2026-01-01T00:00:00Z") == 1_767_225_600_000
+    assert parse_instant("2026-01-01T01:00:00+01:00") == 1_767_225_600_000
+    assert iso(1_767_225_600_000) == "2026-01-01T00:00:00Z"
+    assert iso(1_767_225_600_007) == "2026-01-01T00:00:00.007Z"
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2026-01-01", "2026-01-01T00:00:00", ""])
+def test_a_time_without_offset_is_not_guessed_at(text):
+    with pytest.raises(ClockRefused, match="is no time"):
+        parse_instant(text)
+
+
+def test_an_impossible_time_is_still_shown():
+    assert iso(10**30) == f"{10**30} ms"
+
+
+def test_only_the_clock_reads_the_wall_clock():
+    """Whatever else tells the time would disagree with the worlds."""
+    readers = {
+        str(path.relative_to(Path(mockserver.__file__).parent))
+        for path in Path(mockserver.__file__).parent.rglob("*.py")
+        if _reads_time(ast.parse(path.read_text("utf-8")))
+    }
+    assert readers == {"clock.py"}
+
+
+def test_a_reader_of_the_wall_clock_would_be_found():
+    assert _reads_time(ast.parse("import time\ntime.time()"))
+    assert _reads_time(ast.parse("from time import monotonic"))
+    assert _reads_time(ast.parse("from datetime import datetime\ndatetime.now()"))
+    assert not _reads_time(ast.parse("world.now()"))
+
+
+def _reads_time(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and any(name.name == "time" for name in node.names):
+            return True
+        if isinstance(node, ast.ImportFrom) and node.module == "time":
+            return True
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr in ("now", "utcnow", "today")
+            and isinstance(node.value, ast.Name)
+            and node.value.id in ("datetime", "date")
+        ):
+            return True
+    return False

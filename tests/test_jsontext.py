@@ -1,0 +1,77 @@
+"""JSON is read strictly and written exactly."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mockserver import jsontext
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.decimals(allow_nan=False, allow_infinity=False, places=6)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(VALUES)
+def test_what_was_written_is_read_again(value):
+    assert jsontext.decode(jsontext.encode(value)) == value
+
+
+@given(VALUES)
+def test_the_readable_form_says_the_same(value):
+    assert jsontext.decode(jsontext.pretty(value).encode()) == value
+
+
+@given(VALUES)
+def test_other_parsers_read_it_too(value):
+    json.loads(jsontext.encode(value))
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"", "expecting value at line 1 column 1"),
+        (b"{", "line 1 column 2"),
+        (b"[NaN]", "NaN is not a JSON number"),
+        (b"[-Infinity]", "-Infinity is not a JSON number"),
+        (b'{"a": 1, "a": 2}', "the key 'a' is given twice"),
+        (b"\xff", "not UTF-8: byte 0xff at offset 0"),
+        (b"[" * 65 + b"]" * 65, "nested deeper than 64 levels"),
+        (b'{"a":' * 65 + b"1" + b"}" * 65, "nested deeper than 64 levels"),
+        (b"1" * 5000, "a number with too many digits"),
+        (b"[1] x", "extra data"),
+    ],
+)
+def test_what_is_not_json_is_refused_with_the_reason(raw, reason):
+    with pytest.raises(jsontext.NotJson, match=reason):
+        jsontext.decode(raw)
+
+
+def test_depth_counts_only_brackets_outside_of_strings():
+    text = json.dumps(["[" * 500 + '"\\'])
+    assert jsontext.decode(text.encode()) == ["[" * 500 + '"\\']
+    assert jsontext.decode(b"[" * 64 + b"]" * 64)
+
+
+def test_numbers_stay_exact():
+    assert jsontext.decode(b"0.1") == Decimal("0.1")
+    assert jsontext.encode([Decimal("1E-7"), Decimal("10.50"), Decimal("1E+3"), Decimal("-0")]) == (
+        b"[0.0000001,10.5,1000,0]"
+    )
+
+
+def test_half_a_surrogate_pair_is_escaped():
+    assert jsontext.encode(jsontext.decode(b'"\\ud800"')) == b'"\\ud800"'
+
+
+def test_a_float_is_no_json_of_ours():
+    with pytest.raises(TypeError, match="no form for float"):
+        jsontext.encode({"amount": 0.1})
