@@ -1,4 +1,7 @@
-"""Quotes and call data of swaps through an aggregator, on one chain or across chains."""
+"""Quotes and call data of swaps through an aggregator, on one chain or across chains.
+
+Pricing, place of execution, routers and deadline are assumed (A-155, A-156).
+"""
 
 from base64 import b64encode
 from collections.abc import Mapping

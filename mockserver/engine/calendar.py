@@ -60,13 +60,6 @@ class Calendar:
                 changes += window.until_ms is not None and window.until_ms <= now_ms
         return changes
 
-    def in_mode(self, mode: Mode, chain: str | None, token: str | None, now_ms: int) -> bool:
-        """Whether exactly this subject is out in that mode, for whichever direction."""
-        return any(
-            window.mode is mode and (window.chain, window.token) == (chain, token)
-            for window in self.active(now_ms)
-        )
-
     def check(self, route: Route, phase: Phase, now_ms: int) -> None:
         """Raise `Refusal` where an outage forbids quoting or submitting this route now."""
         for window in self.windows:

@@ -1,4 +1,7 @@
-"""The courses an order may take: its statuses, when each is reached, and why."""
+"""The courses an order may take: its statuses, when each is reached, and why.
+
+The vocabulary is observed, the transitions are assumed (A-151).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""The rules by which a world charges: rates in basis points, gas in USD, depth of its pools."""
+"""The rules by which a world charges: rates in basis points, gas in USD, depth of its pools.
+
+What v1 charges beside the fee level is assumed (A-150).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""Outages: one window in which a chain, a token or a token on a chain is out of service."""
+"""Outages: one window in which a chain, a token or a token on a chain is out of service.
+
+What an outage does to orders in flight is assumed (A-157).
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

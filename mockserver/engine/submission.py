@@ -193,7 +193,8 @@ def draft_v1(core: Core, request: OrderRequestV1) -> Draft:
 def placed_order(core: Core, wanted: Draft) -> Order:
     """Return the stored order of a submission.
 
-    The same submission of the same transaction gives the order it gave before. Raises `Refusal`
+    The same submission of the same transaction gives the order it gave before (A-152), and one that
+    asks for more than it can get is refunded (A-153). Raises `Refusal`
     where the transaction belongs to another order.
     """
     known = core.state.by_hash.get(hash_key(wanted.source.chain.nickname, wanted.cert_hash))

@@ -1,4 +1,7 @@
-"""Tickets: problem reports about a transaction, which resolve a dropped order after a time."""
+"""Tickets: problem reports about a transaction, which resolve a dropped order after a time.
+
+How they stand is assumed (A-154).
+"""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum

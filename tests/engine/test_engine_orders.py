@@ -14,6 +14,7 @@ from mockserver.engine.outages import Mode, Window
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import RESERVED, Effect, in_amount, in_hex, reserved_in
 from mockserver.engine.scenario import OrderRule
+from mockserver.engine.submission import OpaqueOrderRequest
 from mockserver.engine.tickets import TicketStatus
 from tests.engine.samples import OTHER, START, USER, bridge, statuses, swap, v1_order, world
 
@@ -350,3 +351,21 @@ def test_the_shipped_courses_are_in_order() -> None:
         COURSES, ()
     )
     assert course_problems(replace(COURSES["success"], delivered_percent=0))
+
+
+def test_an_order_of_an_unknown_deposit_is_taken_and_moves_nothing() -> None:
+    here = world()
+    request = OpaqueOrderRequest(
+        kind=Kind.BRIDGE, sender=USER, target_index=5, recipient=OTHER, target_chain="BNB"
+    )
+    seen = here.orders.submit_opaque(request)
+    assert seen.status == "Unknown"
+    here.time.advance(30_000)
+    done = here.orders.poll(seen.order.id)
+    assert (done.status, done.amount_out) == ("Succeeded", 0)
+    moved = [posting for posting in here.balances.postings() if posting.order_id is not None]
+    assert [entry for posting in moved for entry in posting.entries] == []
+    assert here.orders.count_from(USER.upper().replace("0X", "0x")) == 1
+    assert here.orders.count_from(OTHER) == 0
+    with pytest.raises(Refusal):
+        here.orders.submit_opaque(replace(request, target_index=999))

@@ -289,3 +289,24 @@ def test_a_price_is_asked_by_address_and_symbol_that_agree() -> None:
     assert quotes.price_at("FSN", XCHNG, "XCHNG").usd == Decimal("0.1248")
     with pytest.raises(Refusal, match="'XCHNG' is"):
         quotes.price_at("FSN", XCHNG, "USDT")
+
+
+def test_the_published_swap_comes_out_with_its_minimum_and_deadline() -> None:
+    xchng, usdt = place_key(CATALOG.chain("FSN"), XCHNG)[1], USDT["FSN"].lower()
+    here = world(
+        fixed=FixedQuotes(swaps={(10**18, "FSN", xchng, usdt): 125088}),
+        start_ms=(0x65E0309E - 20 * 60) * 1000,
+    )
+    call = here.quotes.swap(asked(target=TokenRef("FSN", USDT["FSN"], 6), aggregator="chaingedex"))
+    assert (call.amount_out, call.minimum) == (125088, 123838)
+    assert call.to == "0x62bc5327868a998e1b3d9fe6037273e642a137ae"
+    assert call.data[10:138] == f"{10**18:064x}{123838:064x}"
+    assert call.data[266:330] == f"{0x65E0309E:064x}"
+
+
+def test_published_transfers_come_before_the_rules() -> None:
+    fixed = BridgeQuote(Decimal(1), 10**19, "10", 1, 2, 6, 18)
+    key = ("USDT", 10**7, "ARB", "BNB", 0)
+    quotes = world(fixed=FixedQuotes(bridge={key: fixed})).quotes
+    assert quotes.bridge(10**7, "USDT", "ARB", "BNB") is fixed
+    assert quotes.bridge(10**7, "USDT", "ARB", "BNB", 1).service_fee == 7 * 10**15
