@@ -1,7 +1,7 @@
 """JSON as it travels: read strictly, with exact numbers, and written without a float in sight."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii
 from typing import Any, NoReturn
@@ -29,9 +29,7 @@ def decode(raw: bytes) -> Json:
         raise NotJson(f"not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
     _limit_depth(text)
     try:
-        return json.loads(
-            text, parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_unique
-        )
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         raise NotJson(f"{error.msg[:1].lower()}{error.msg[1:]} at {place}") from None
@@ -47,7 +45,7 @@ def encode(value: Json) -> bytes:
 
     It is ASCII: other characters are escaped, so that even half a surrogate pair stays valid.
     """
-    return "".join(_parts(value)).encode("ascii")
+    return _text(value).encode("ascii")
 
 
 def plain(number: Decimal) -> str:
@@ -57,32 +55,49 @@ def plain(number: Decimal) -> str:
     return "0" if text in ("-0", "") else text
 
 
-def _parts(value: Json) -> Iterator[str]:
+def _text(value: Json) -> str:
+    parts: list[str] = []
+    _write(value, parts.append)
+    return "".join(parts)
+
+
+def _write(value: Json, out: Callable[[str], None]) -> None:
+    kind = type(value)
+    if kind is str:
+        out(encode_basestring_ascii(value))
+    elif kind is dict:
+        separator = "{"
+        for key, item in value.items():
+            out(f"{separator}{encode_basestring_ascii(key)}:")
+            _write(item, out)
+            separator = ","
+        out("{}" if separator == "{" else "}")
+    elif kind is list or kind is tuple:
+        separator = "["
+        for item in value:
+            out(separator)
+            _write(item, out)
+            separator = ","
+        out("[]" if separator == "[" else "]")
+    elif kind is int:
+        out(str(value))
+    elif value is None or kind is bool:
+        out("null" if value is None else "true" if value else "false")
+    elif kind is Decimal:
+        out(plain(value))
+    else:
+        _write_other(value, out)
+
+
+def _write_other(value: Json, out: Callable[[str], None]) -> None:
+    """Write what is a kind of a JSON value: an enumeration's member, a read-only mapping."""
     match value:
         case str():
-            yield encode_basestring_ascii(value)
-        case bool():
-            yield "true" if value else "false"
-        case None:
-            yield "null"
+            out(encode_basestring_ascii(value))
         case int():
-            yield str(value)
-        case Decimal():
-            yield plain(value)
+            out(str(int(value)))
         case Mapping():
-            separator = "{"
-            for key, item in value.items():
-                yield f"{separator}{encode_basestring_ascii(key)}:"
-                yield from _parts(item)
-                separator = ","
-            yield "{}" if separator == "{" else "}"
-        case list() | tuple():
-            separator = "["
-            for item in value:
-                yield separator
-                yield from _parts(item)
-                separator = ","
-            yield "[]" if separator == "[" else "]"
+            _write(dict(value), out)
         case _:
             raise TypeError(f"JSON has no form for {type(value).__name__}: {value!r}")
 
@@ -98,6 +113,11 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
             raise NotJson(f"the key {key!r} is given twice")
         found[key] = value
     return found
+
+
+_DECODER = json.JSONDecoder(
+    parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_unique
+)
 
 
 def _limit_depth(text: str) -> None:
@@ -135,4 +155,4 @@ def pretty(value: Json, indent: int = 0) -> str:
     if isinstance(value, list | tuple) and value:
         items = [f"{inner}{pretty(item, indent + 1)}" for item in value]
         return "[\n" + ",\n".join(items) + "\n" + "  " * indent + "]"
-    return "".join(_parts(value))
+    return _text(value)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+import hypothesis
 import pytest
 from aiohttp import web
 
@@ -27,6 +28,22 @@ HASH = "0x4190dc4627cb4e97292b6b718d718d3c3af93f14477346efc181ff549f69f794"
 NATIVE = "0x" + "e" * 40
 USDT_ARB = "0xfd086bc7cd5c481dcc9c85ebe478a1c0b69fcbb9"
 USDT_BNB = "0x55d398326f99059ff775485246999027b3197955"
+
+
+hypothesis.settings.register_profile("quick", max_examples=30, deadline=None)
+hypothesis.settings.register_profile("deep", max_examples=1000, deadline=None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the switch for long runs."""
+    parser.addoption(
+        "--deep", action="store_true", help="Many examples for every property; takes long."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how many examples a property gets."""
+    hypothesis.settings.load_profile("deep" if config.getoption("--deep") else "quick")
 
 
 @dataclass(frozen=True)

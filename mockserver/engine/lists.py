@@ -65,6 +65,11 @@ class Lists:
         changes = self._core.state.calendar.list_changes(self._core.now())
         return self._core.scenario.list_version + changes
 
+    def state(self) -> tuple[object, ...]:
+        """Return a value that is equal as long as the lists, and the prices in them, are."""
+        drift, now = self._core.scenario.prices.drift, self._core.now()
+        return self.version(), frozenset(self._out()), now // drift.period_ms if drift else 0
+
     def chains(self) -> Listing[ListedChain]:
         """Return the chains listed now, by the 2.0 interface."""
         return Listing(self.version(), self._listed(self._core.scenario.catalog.chains))

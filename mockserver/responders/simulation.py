@@ -10,6 +10,7 @@ from mockserver.exchange import Response
 from mockserver.operations import OperationFunction, field_about
 from mockserver.responders.authentication import by_presence
 from mockserver.responders.dialects import Contracts
+from mockserver.responders.listings import LIST_OPERATIONS, Listings
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.responder import Call
 from mockserver.validation import Violation
@@ -35,6 +36,7 @@ class Simulation:
         """Take the meaning of each operation by its id."""
         self._operations = operations
         self._contracts = contracts
+        self._listings = Listings()
 
     def respond(self, call: Call) -> Response:
         """Return the answer the world gives."""
@@ -46,15 +48,25 @@ class Simulation:
         if denial:
             return hosted.refuser.refuse(call.operation.generation, denial.name, denial.reason)
         try:
-            data = self._operations[call.operation.id](hosted.world, reading.inputs)
+            body = self._body(call, reading.inputs)
         except Refusal as refusal:
             reason = _blaming(refusal, reading.inputs)
             name = _OWN_NAMES.get((call.operation.id, refusal.name), refusal.name)
             return hosted.refuser.refuse(call.operation.generation, name, reason)
+        return Response(200, (JSON_TYPE,), body)
+
+    def _body(self, call: Call, inputs: Inputs) -> bytes:
+        if call.operation.id not in LIST_OPERATIONS:
+            return self._encoded(call, inputs)
+        chain = inputs.optional("chain")
+        return self._listings.body(call, chain, lambda: self._encoded(call, inputs))
+
+    def _encoded(self, call: Call, inputs: Inputs) -> bytes:
         operation = call.operation
+        data = self._operations[operation.id](call.hosted.world, inputs)
         shaped = operation.shape(data)
         answer = operation.generation.answer(shaped) if operation.enveloped else shaped
-        return Response(200, (JSON_TYPE,), jsontext.encode(answer))
+        return jsontext.encode(answer)
 
     def _broken(self, call: Call, reading: Reading) -> Response:
         generation, refuser = call.operation.generation, call.hosted.refuser

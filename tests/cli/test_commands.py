@@ -144,7 +144,7 @@ def test_a_changed_recording_is_found_and_made_anew(run, tmp_path):
 
 
 def test_every_operation_has_a_recorded_success_and_a_refusal():
-    seen = {}
+    seen: dict[str, set[bool]] = {}
     for path in (ROOT / "fixtures" / "recordings").rglob("*.yaml"):
         recording = yaml.safe_load(path.read_text())
         if recording["origin"] == "simulation":

@@ -142,7 +142,7 @@ def busy_world(**changes: Any) -> World:
     return world(order_rules=SEVERAL_COURSES, openings=openings, ticket_ms=5_000, **changes)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(OPERATIONS)
 def test_bookings_sum_to_zero_and_nobody_owes(operations: list[tuple[str, int, int]]) -> None:
     here = busy_world()
@@ -168,7 +168,7 @@ def test_bookings_sum_to_zero_and_nobody_owes(operations: list[tuple[str, int, i
             assert units >= 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(OPERATIONS)
 def test_an_order_never_leaves_a_final_status(operations: list[tuple[str, int, int]]) -> None:
     here = busy_world()
@@ -187,7 +187,7 @@ def test_an_order_never_leaves_a_final_status(operations: list[tuple[str, int, i
                 final[seen.order.id] = seen.status
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(OPERATIONS, OPERATIONS)
 def test_forks_snapshots_and_dumps_cannot_be_told_apart(
     before: list[tuple[str, int, int]], after: list[tuple[str, int, int]]
@@ -213,7 +213,7 @@ def test_forks_snapshots_and_dumps_cannot_be_told_apart(
         assert list(twin.balances.postings()) == list(here.balances.postings())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(OPERATIONS, st.lists(st.integers(0, 90_000), max_size=5))
 def test_what_has_happened_does_not_depend_on_how_time_passed(
     operations: list[tuple[str, int, int]], moments: list[int]

@@ -289,7 +289,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(where=st.sampled_from(paths(DEFAULT)), new=VALUES)
 def test_any_mutation_gives_a_scenario_or_a_refusal(
     tmp_path_factory: pytest.TempPathFactory, where: tuple[str | int, ...], new: object
@@ -299,7 +299,7 @@ def test_any_mutation_gives_a_scenario_or_a_refusal(
     assert loaded_or_refused(file)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(data=st.data())
 def test_any_cut_or_scrambled_text_gives_a_scenario_or_a_refusal(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
