@@ -34,8 +34,10 @@ SCHEMA = {
         ({"amount": 1}, "amount: expected a string, got an integer, 1"),
         (
             {"amount": "1", "sides": 1},
-            "sides: unknown name; did you mean 'side'? "
-            "(allowed: amount, either, level, list, one, side, text)",
+            (
+                "sides: unknown name; did you mean 'side'? "
+                "(allowed: amount, either, level, list, one, side, text)"
+            ),
         ),
         (
             {"amount": "1", "side": "bye"},
@@ -53,8 +55,10 @@ SCHEMA = {
         ),
         (
             {"amount": "1", "either": 4},
-            "either: fits none of the allowed forms: expected a string, got an integer, 4; "
-            "or expected at least 5, got an integer, 4",
+            (
+                "either: fits none of the allowed forms: expected a string, got an integer, 4; "
+                "or expected at least 5, got an integer, 4"
+            ),
         ),
         ({"amount": "1", "one": 2}, "one: expected 1, got an integer, 2"),
         ({"amount": "1", "text": 7}, "text: expected a string or null, got an integer, 7"),
