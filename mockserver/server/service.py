@@ -131,6 +131,8 @@ class Service:
             reason = f"{reason} in this dialect: {explained}"
         elif near:
             reason = f"{reason}; the nearest operation is {near.method} {near.path}"
+        else:
+            reason = f"{reason}; `crosschain-mock routes` lists the operations"
         return hosted.refuser.refuse(generation, "unknown-path", reason)
 
     def _refused(self, path: str, name: str, reason: str) -> Response:

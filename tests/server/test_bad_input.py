@@ -335,7 +335,7 @@ def test_a_body_of_ten_megabytes(mock):
         ("GET", "/v1/getBrigeQuote", "v2", ["GET /v1/getBridgeQuote"], 404),
         ("POST", "/order/submitCrossChain", "v2", ["/open/v1/order/submitCrossChain"], 404),
         ("GET", "/open/v1/base/getSupportChain", "v1", ["getSupportChains"], 404),
-        ("GET", "/", "v2", ["nothing is at '/'"], 404),
+        ("GET", "/", "v2", ["nothing is at '/'", "crosschain-mock routes"], 404),
         ("GET", "/v1/getVaultAddress", "v2", ["erratum E-"], 404),
         ("GET", "/open/v1/order/getOrderDetail", "v1", ["erratum E-"], 404),
     ],
