@@ -55,13 +55,15 @@ def routes(dialect: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("generation", type=click.Choice(["v1", "v2"]))
+@click.argument("generation", required=False, type=click.Choice(["v1", "v2"]))
 @_DIALECT
 @click.option("--server", default="/", show_default=True, help="The base URL to name.")
 @click.option("--lifted", is_flag=True, help="Present refusals as HTTP 400, for generic tools.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to a file instead.")
-def openapi(generation: str, dialect: str, server: str, lifted: bool, output: Path | None) -> None:
-    """Print the OpenAPI 3.1 document of a generation."""
+def openapi(
+    generation: str | None, dialect: str, server: str, lifted: bool, output: Path | None
+) -> None:
+    """Print the OpenAPI 3.1 document of a generation, or of both in one."""
     from mockserver import jsontext
     from mockserver.contract import load
     from mockserver.contract.openapi import document

@@ -1,6 +1,6 @@
 """OpenAPI 3.1 documents of both generations, computed from the contract."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mockserver.contract.contract import Contract
@@ -12,38 +12,52 @@ _IN = {"query": "query", "headers": "header"}
 
 
 def document(
-    contract: Contract, generation_id: str, *, version: str, server: str = "/", lifted: bool = False
+    contract: Contract,
+    generation_id: str | None,
+    *,
+    version: str,
+    server: str = "/",
+    lifted: bool = False,
 ) -> dict[str, Any]:
-    """Return the OpenAPI document of one generation (`v1` or `v2`).
+    """Return the OpenAPI document of one generation (`v1` or `v2`), or of both in one for None.
 
     A refusal travels with HTTP 200 and a `code`, which generic tools cannot tell from a success.
     The `lifted` document presents refusals as HTTP 400; serve with `--refusal-status 400` to match.
     """
-    generation = contract.generations[generation_id]
+    generations = [
+        generation
+        for name, generation in contract.generations.items()
+        if generation_id in (None, name)
+    ]
     paths: dict[str, Any] = {}
     for operation in contract:
-        if operation.generation.id == generation_id:
+        if operation.generation in generations:
             item = paths.setdefault(operation.path, {})
-            item[operation.method.lower()] = _operation(operation, lifted=lifted)
+            described = _operation(operation, lifted=lifted)
+            if generation_id is None:
+                # The generations may use the same name for two operations.
+                described["operationId"] = operation.id
+            item[operation.method.lower()] = described
     return {
         "openapi": "3.1.0",
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
         "info": {
-            "title": generation.title,
+            "title": "; ".join(generation.title for generation in generations),
             "version": version,
-            "description": _description(generation, contract, lifted=lifted),
+            "description": _description(generations, contract, lifted=lifted),
             "x-dialect": contract.dialect.name,
-            "x-section": generation.section,
+            "x-section": generations[0].section,
         },
         "servers": [{"url": server}],
         "paths": paths,
     }
 
 
-def _description(generation: Generation, contract: Contract, *, lifted: bool) -> str:
+def _description(generations: Iterable[Generation], contract: Contract, *, lifted: bool) -> str:
     told = "HTTP 400" if lifted else "HTTP 200 and a `code` that is not the code of success"
+    about = "\n\n".join(generation.description.strip() for generation in generations)
     return (
-        f"{generation.description.strip()}\n\nDialect: {contract.dialect.name}. "
+        f"{about}\n\nDialect: {contract.dialect.name}. "
         f"Refusals are presented as {told}. Facts without `x-basis` are documented; "
         "`x-basis` marks what is only observed or assumed."
     ).strip()

@@ -35,6 +35,13 @@ def test_openapi_prints_or_writes_the_document(run, tmp_path, generation):
     assert (tmp_path / "api.json").read_text() == printed.stdout
 
 
+def test_openapi_without_a_generation_has_both(run):
+    document = json.loads(run("openapi").stdout)
+    assert len(document["paths"]) == 19
+    quote = document["paths"]["/v1/getBridgeQuote"]["get"]
+    assert quote["operationId"] == "v2.getBridgeQuote"
+
+
 def test_openapi_lifted_documents_refusals_as_400(run):
     document = json.loads(run("openapi", "v2", "--lifted").stdout)
     assert set(document["paths"]["/v1/getChain"]["get"]["responses"]) == {"200", "400"}

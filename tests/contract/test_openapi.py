@@ -17,7 +17,7 @@ GENERATIONS = ("v1", "v2")
 
 @pytest.mark.parametrize("dialect", ["documented", "observed"])
 @pytest.mark.parametrize("lifted", [False, True])
-@pytest.mark.parametrize("generation", GENERATIONS)
+@pytest.mark.parametrize("generation", [*GENERATIONS, None])
 def test_the_document_is_valid_openapi_3_1(generation, lifted, dialect):
     found = document(load(dialect), generation, version="1", lifted=lifted)
     assert list(OpenAPIV31SpecValidator(json.loads(jsontext.encode(found))).iter_errors()) == []
