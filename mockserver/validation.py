@@ -64,9 +64,18 @@ class SchemaCheck:
             except ImportError:
                 pass
             else:
-                found: Callable[[Json], bool] = Compiled(dict(self.schema)).is_valid
-                return found
+                return self._with_fallback(Compiled(dict(self.schema)).is_valid)
         return self._validator.is_valid
+
+    def _with_fallback(self, compiled: Callable[[Json], bool]) -> Callable[[Json], bool]:
+        def accepts(value: Json) -> bool:
+            try:
+                return compiled(value)
+            except ValueError:
+                # Half a surrogate pair is text for Python, and none for the compiled library.
+                return self._validator.is_valid(value)
+
+        return accepts
 
     @cached_property
     def _validator(self) -> Validator:

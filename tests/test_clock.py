@@ -1,14 +1,11 @@
 """The clock is a value that only moves forward."""
 
-import ast
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import mockserver
 from mockserver.clock import Clock, ClockMode, ClockRefused, iso, parse_duration, parse_instant
 
 WALL = 1_000_000
@@ -84,36 +81,3 @@ def test_a_time_without_offset_is_not_guessed_at(text):
 
 def test_an_impossible_time_is_still_shown():
     assert iso(10**30) == f"{10**30} ms"
-
-
-def test_only_the_clock_reads_the_wall_clock():
-    """Whatever else tells the time would disagree with the worlds."""
-    readers = {
-        str(path.relative_to(Path(mockserver.__file__).parent))
-        for path in Path(mockserver.__file__).parent.rglob("*.py")
-        if _reads_time(ast.parse(path.read_text("utf-8")))
-    }
-    assert readers == {"clock.py"}
-
-
-def test_a_reader_of_the_wall_clock_would_be_found():
-    assert _reads_time(ast.parse("import time\ntime.time()"))
-    assert _reads_time(ast.parse("from time import monotonic"))
-    assert _reads_time(ast.parse("from datetime import datetime\ndatetime.now()"))
-    assert not _reads_time(ast.parse("world.now()"))
-
-
-def _reads_time(tree):
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import) and any(name.name == "time" for name in node.names):
-            return True
-        if isinstance(node, ast.ImportFrom) and node.module == "time":
-            return True
-        if (
-            isinstance(node, ast.Attribute)
-            and node.attr in ("now", "utcnow", "today")
-            and isinstance(node.value, ast.Name)
-            and node.value.id in ("datetime", "date")
-        ):
-            return True
-    return False

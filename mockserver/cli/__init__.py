@@ -5,7 +5,18 @@ import sys
 import click
 
 from mockserver import __version__
-from mockserver.cli import checking, exporting, recording, serving
+from mockserver.cli import (
+    calendars,
+    checking,
+    controlling,
+    exporting,
+    hosting,
+    recording,
+    running,
+    serving,
+    signing,
+    watching,
+)
 from mockserver.errors import CrosschainMockError
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -27,6 +38,21 @@ for _command in (
     checking.validate,
     checking.doctor,
     recording.record,
+    running.run,
+    signing.sign,
+    calendars.calendar,
+    controlling.clock,
+    controlling.control,
+    controlling.fault,
+    controlling.order,
+    controlling.outage,
+    controlling.reset,
+    controlling.stub,
+    hosting.snapshot,
+    hosting.world,
+    watching.check,
+    watching.journal,
+    watching.verify,
 ):
     _cli.add_command(_command)
 

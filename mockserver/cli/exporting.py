@@ -55,7 +55,7 @@ def routes(dialect: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("generation", required=False, type=click.Choice(["v1", "v2"]))
+@click.argument("generation", required=False, type=click.Choice(["v1", "v2", "control"]))
 @_DIALECT
 @click.option("--server", default="/", show_default=True, help="The base URL to name.")
 @click.option("--lifted", is_flag=True, help="Present refusals as HTTP 400, for generic tools.")
@@ -63,11 +63,14 @@ def routes(dialect: str, as_json: bool) -> None:
 def openapi(
     generation: str | None, dialect: str, server: str, lifted: bool, output: Path | None
 ) -> None:
-    """Print the OpenAPI 3.1 document of a generation, or of both in one."""
+    """Print the OpenAPI 3.1 document of a generation, of both in one, or of the control API."""
     from mockserver import jsontext
     from mockserver.contract import load
     from mockserver.contract.openapi import document
 
+    if generation == "control":
+        _write(_control_document(), output)
+        return
     found = document(load(dialect), generation, version=__version__, server=server, lifted=lifted)
     _write(jsontext.pretty(found) + "\n", output)
 
@@ -134,9 +137,11 @@ def errata(as_json: bool) -> None:
 def reference(folder: Path, check: bool) -> None:
     """Write the generated pages and documents into FOLDER."""
     from mockserver.contract.reference import pages
+    from mockserver.server.control.pages import pages as control_pages
 
     stale = []
-    for name, text in pages(__version__).items():
+    found = {**pages(__version__), **control_pages()}
+    for name, text in found.items():
         path = folder / name
         if path.is_file() and path.read_text("utf-8") == text:
             continue
@@ -147,6 +152,14 @@ def reference(folder: Path, check: bool) -> None:
         click.echo(f"{'stale' if check else 'written'}: {folder / name}")
     if check and stale:
         sys.exit(1)
+
+
+def _control_document() -> str:
+    from mockserver import jsontext
+    from mockserver.server.control import ROWS
+    from mockserver.server.control.openapi import document
+
+    return jsontext.pretty(document(ROWS)) + "\n"
 
 
 def _print_json(value: object) -> None:

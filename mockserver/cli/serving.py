@@ -2,12 +2,18 @@
 
 import logging
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mockserver.clock import ClockMode, ClockRefused, parse_instant
+
+if TYPE_CHECKING:
+    from mockserver.server.assembly import Settings
 
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -53,6 +59,25 @@ class _Instant(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
+class _AppKey(click.ParamType[tuple[str, str]]):
+    """A developer key and its secret, joined by a colon."""
+
+    name = "key:secret"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Return the key and the secret; what came is not repeated, as it may be a secret."""
+        if isinstance(value, tuple):
+            return value[0], value[1]
+        key, _, secret = str(value).partition(":")
+        if not key or not secret:
+            self.fail(
+                "a developer key and its secret belong together, as in KEY:SECRET", param, ctx
+            )
+        return key, secret
+
+
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option(
@@ -79,6 +104,23 @@ class _Instant(click.ParamType[int]):
     type=click.IntRange(400, 499),
     help="The HTTP status of refusals, for tools that do not read `code`.  [default: 200]",
 )
+@click.option(
+    "--app-key",
+    "app_keys",
+    type=_AppKey(),
+    multiple=True,
+    metavar="KEY:SECRET",
+    envvar="CROSSCHAIN_MOCK_APP_KEYS",
+    help="A developer key; with one, v1 signatures are verified. Repeatable.",
+)
+@click.option(
+    "--verify-wallets", is_flag=True, help="Verify the wallet signatures of 2.0 submissions."
+)
+@click.option(
+    "--control-token",
+    envvar="CROSSCHAIN_MOCK_TOKEN",
+    help="The token that the control API asks for; one is made beyond the loopback interface.",
+)
 @click.option("--check-answers", is_flag=True, help="Hold every answer against the contract.")
 @click.option(
     "--ready-file",
@@ -90,50 +132,56 @@ class _Instant(click.ParamType[int]):
     type=click.Choice(_LEVELS),
     help="What is logged on stderr; info has a line a request.  [default: info on a terminal]",
 )
-def serve(  # noqa: PLR0913 (one parameter an option)
+def serve(
     *,
     host: str,
     port: int,
-    scenario: str,
-    dialect: str,
-    erratum: tuple[str, ...],
-    clock: tuple[ClockMode, Decimal | None] | None,
-    start: int | None,
-    seed: int | None,
-    replay: Path | None,
-    replay_fallback: bool,
-    refusal_status: int | None,
-    check_answers: bool,
+    control_token: str | None,
     ready_file: Path | None,
     log_level: str | None,
+    **options: Any,
 ) -> None:
     """Serve both generations of the interface until stopped."""
-    from mockserver.server.assembly import Settings, build
+    from mockserver.server.assembly import build
+    from mockserver.server.control.guard import guard_for
     from mockserver.server.process import Listening, serve, to_stdout
 
-    if erratum and dialect == "observed":
-        raise click.UsageError("--erratum goes with the documented dialect; observed has them all")
-    if replay_fallback and replay is None:
-        raise click.UsageError("--replay-fallback goes with --replay")
+    settings = settings_of(options)
     _log_to_stderr(log_level)
-    service = build(
-        Settings(
-            scenario=scenario,
-            dialect=",".join(erratum) or dialect,
-            clock=clock[0] if clock else None,
-            rate=clock[1] if clock else None,
-            start_ms=start,
-            seed=seed,
-            replay=replay,
-            strict=not replay_fallback,
-            refusal_status=refusal_status,
-            check_answers=check_answers,
-        )
-    )
-    serve(
-        service,
-        Listening(host, port, ready_file),
-        lambda url: to_stdout(f"crosschain-mock ready on {url} (v1 and 2.0, scenario {scenario})"),
+    guard = guard_for(host, control_token)
+    service = build(replace(settings, guard=guard))
+    scenario = settings.scenario
+
+    def announce(url: str) -> None:
+        to_stdout(f"crosschain-mock ready on {url} (v1 and 2.0, scenario {scenario})")
+        if guard.token is not None and guard.token != control_token:
+            click.echo(f"the control API asks for the token {guard.token}", err=True)
+
+    serve(service, Listening(host, port, ready_file), announce)
+
+
+def settings_of(options: Mapping[str, Any]) -> "Settings":
+    """Return what the options of `serve` say about the service. Raises `click.UsageError`."""
+    from mockserver.server.assembly import Settings
+
+    mode, rate = options["clock"] or (None, None)
+    if options["erratum"] and options["dialect"] == "observed":
+        raise click.UsageError("--erratum goes with the documented dialect; observed has them all")
+    if options["replay_fallback"] and options["replay"] is None:
+        raise click.UsageError("--replay-fallback goes with --replay")
+    return Settings(
+        scenario=options["scenario"],
+        dialect=",".join(options["erratum"]) or options["dialect"],
+        clock=mode,
+        rate=rate,
+        start_ms=options["start"],
+        seed=options["seed"],
+        replay=options["replay"],
+        strict=not options["replay_fallback"],
+        refusal_status=options["refusal_status"],
+        check_answers=options["check_answers"],
+        app_keys=options["app_keys"],
+        verify_wallets=options["verify_wallets"],
     )
 
 

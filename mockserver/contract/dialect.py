@@ -82,6 +82,21 @@ def apply(
     return patched
 
 
+def places(change: Mapping[str, Any]) -> list[str]:
+    """Return the pointers of the places that a change touches."""
+    return [change["from"], change["path"]] if change["op"] == "move" else [change["path"]]
+
+
+def value_at(document: Any, pointer: str, missing: Any) -> Any:
+    """Return the value at a place of a document, or `missing` where there is none."""
+    for part in _pointer(pointer):
+        try:
+            document = document[_key(document, part)]
+        except (KeyError, IndexError, TypeError):
+            return missing
+    return document
+
+
 def _change(document: Any, change: Mapping[str, Any], where: str) -> None:
     *parents, last = _pointer(change["path"])
     target = _walk(document, parents, f"{where}{change['path']}")

@@ -43,13 +43,14 @@ class ContractSource:
     def contract(self, spec: str = DOCUMENTED) -> Contract:
         """Return the contract in a dialect. Raises `UnknownDialect`."""
         dialect = self.dialect(spec)
-        raw = self._documents
+        raw = self.raw
         if dialect.errata:
             raw = apply(raw, self.errata, dialect)
         return _Builder(raw).contract(dialect, self)
 
     @cached_property
-    def _documents(self) -> dict[str, Any]:
+    def raw(self) -> dict[str, Any]:
+        """The documents by their names, before any erratum."""
         found = {name: self._yaml(name) for name in (_ENDPOINTS, _REFUSALS)}
         for folder in ("common", "v1", "v2"):
             for path in sorted((self.root / folder).glob("*.json")):

@@ -56,9 +56,11 @@ class Operation:
     @cached_property
     def response_schema(self) -> dict[str, Any]:
         """The schema of a whole answer, envelope included."""
-        if not self.enveloped:
-            return dict(self.data_schema)
-        return self.generation.response_schema(self.data_schema)
+        inside = self.generation.response_schema(self.data_schema)
+        if self.enveloped:
+            return inside
+        # Only a success goes without envelope; a refusal is told in one, by its code.
+        return {"if": {"required": ["code"]}, "then": inside, "else": dict(self.data_schema)}
 
     @cached_property
     def shape(self) -> Shape:

@@ -65,10 +65,22 @@ class Inputs:
         """Tell whether the client sent it."""
         return role in self._values
 
+    def reading(self, role: str) -> str:
+        """Return how the dialect reads a text, such as `deposit`; empty where any form is taken."""
+        return str(self._schema(role).get("x-reading", ""))
+
+    def once(self, role: str) -> bool:
+        """Tell whether the dialect takes what the input names only once."""
+        return self._schema(role).get("x-once") is True
+
     def wire_name(self, role: str) -> str:
         """Return how the client calls it: `query parameter 'fromChain'`."""
         field = self._fields.get(role)
         return describe((field.location, field.name)) if field else repr(role)
+
+    def _schema(self, role: str) -> Mapping[str, Any]:
+        field = self._fields.get(role)
+        return field.schema if field else {}
 
 
 @dataclass(frozen=True, slots=True)

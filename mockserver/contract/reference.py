@@ -6,7 +6,8 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.contract import openapi
 from mockserver.contract.contract import Assumption, Contract
-from mockserver.contract.dialect import Erratum
+from mockserver.contract.dialect import DOCUMENTED, OBSERVED, Erratum
+from mockserver.contract.dialectpage import dialects_page
 from mockserver.contract.envelope import RefusalRule
 from mockserver.contract.load import ContractSource
 from mockserver.contract.operation import Operation
@@ -17,25 +18,29 @@ _PLACES = {"headers": "header", "query": "query", "body": "body"}
 
 
 def pages(version: str) -> dict[str, str]:
-    """Return every generated file by its name, as text."""
+    """Return every generated file by its name below `docs/reference`, as text."""
     source = ContractSource()
     contract = source.contract()
     found = {}
-    for generation in contract.generations:
-        document = openapi.document(contract, generation, version=version)
-        found[f"openapi-{generation}.json"] = jsontext.pretty(document) + "\n"
-        found[f"{generation}.md"] = operations_page(contract, generation)
+    for spec, suffix in ((DOCUMENTED, ""), (OBSERVED, "-observed")):
+        spoken = source.contract(spec)
+        for generation in spoken.generations:
+            document = openapi.document(spoken, generation, version=version)
+            found[f"openapi-{generation}{suffix}.json"] = jsontext.pretty(document) + "\n"
+            found[f"{generation}{suffix}.md"] = operations_page(spoken, generation)
     found["refusals.md"] = refusals_page(contract.refusals.values())
     found["assumptions.md"] = assumptions_page(source.assumptions)
     found["errata.md"] = errata_page(source.errata)
+    found["../dialects.md"] = dialects_page(source)
     return found
 
 
 def operations_page(contract: Contract, generation_id: str) -> str:
     """Return the page of one generation's operations."""
     generation = contract.generations[generation_id]
+    observed = contract.dialect.name != DOCUMENTED
     lines = [
-        f"# {generation.title}",
+        f"# {generation.title}{', in the dialect of the field' if observed else ''}",
         "",
         _NOTE,
         generation.description.strip(),
@@ -168,7 +173,8 @@ def _operation(operation: Operation) -> list[str]:
         lines += ["No input.", ""]
     answers = list(_answer_rows("", operation.data_schema, ""))
     if answers:
-        lines += ["Answer, inside `data`:", ""]
+        inside = "Answer, inside `data`:" if operation.enveloped else "Answer, without envelope:"
+        lines += [inside, ""]
         lines += [*_table(("field", "type", "meaning", "basis"), answers), ""]
     return lines
 

@@ -11,6 +11,7 @@ REFUSALS: Mapping[str, str] = MappingProxyType(
         "amount-too-low": "an amount that does not cover the fees",
         "amount-too-precise": "an amount with more decimals than the token has",
         "bad-address": "an address that does not have the form of its chain",
+        "bad-extra": "rules of an order that cannot be read",
         "bad-source-certs": "order information that cannot be read",
         "bridge-disabled": "a token that may not be bridged on this chain",
         "chain-suspended": "a chain that is out of service for this direction now",

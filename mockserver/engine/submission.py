@@ -23,8 +23,8 @@ from mockserver.engine.scenario import OrderRule
 class OrderRequest:
     """A 2.0 order: amounts in smallest units, slippage and channel fee in bps.
 
-    `minimum` is the least the sender accepts, in smallest units of the token out. Without a target
-    chain the order stays on its source chain.
+    `expected` is the most that is paid out and `minimum` the least the sender accepts, both in
+    smallest units of the token out. Without a target chain the order stays on its source chain.
     """
 
     kind: Kind
@@ -39,6 +39,7 @@ class OrderRequest:
     slippage_bps: int = 0
     channel: str = ""
     channel_bps: int = 0
+    expected: int | None = None
     minimum: int | None = None
 
 
@@ -132,7 +133,7 @@ def draft(core: Core, request: OrderRequest) -> Draft:
         recipient=request.recipient,
         evm_address=request.sender,
         cert_hash=request.cert_hash,
-        terms=_terms(desk, request, source, target),
+        terms=_capped(_terms(desk, request, source, target), request.expected),
         channel=request.channel,
         minimum=request.minimum,
     )
@@ -269,6 +270,12 @@ def _terms(desk: Desk, request: OrderRequest, source: Placed, target: Placed) ->
         for part in (quote.gross, quote.service_fee, quote.gas_fee)
     )
     return Terms(gross, *_split(service, request.channel_bps, quote.rate_bps), gas)
+
+
+def _capped(terms: Terms, expected: int | None) -> Terms:
+    """Return terms that pay out no more than expected; the service keeps the rest (SOL)."""
+    surplus = 0 if expected is None else max(0, _net(terms) - expected)
+    return replace(terms, service_fee=terms.service_fee + surplus)
 
 
 def _terms_v1(

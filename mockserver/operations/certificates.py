@@ -1,4 +1,4 @@
-"""`sourceCerts` and `extra` of 2.0 orders, read in the observed forms (facts §6)."""
+"""`sourceCerts` of 2.0 orders: what a client says of its deposit (facts §6)."""
 
 import re
 from collections.abc import Mapping
@@ -9,9 +9,13 @@ from mockserver.contract import Inputs
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
 
-_KEYS = ("fromAmount", "fromIndex", "fromChain", "fromAddr", "certHash")
+STRICT = "deposit"
+"""The dialect's word for taking the observed form only (E-35)."""
+
+_NEEDED = ("fromAmount", "fromIndex", "fromChain", "fromAddr", "certHash")
+_ALL = (*_NEEDED, "fromPublicKey", "signature")
 _DIGITS = re.compile(r"[0-9]{1,78}")
-_RULE = re.compile(r"([1-5])_(.+)")
+_PUBLIC_KEY = re.compile(r"(?:0x)?(?:[0-9a-fA-F]{64}|0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,31 +29,29 @@ class Certificate:
     cert_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
-    """The rules of `extra`: amounts in smallest units of the token out, the channel's fee in bps.
-
-    Rule 1 is what the client expects, 2 the third party's fee, 4 the least it accepts.
-    """
-
-    expected: int | None = None
-    channel_bps: int = 0
-    minimum: int | None = None
-
-
 def certificate(inputs: Inputs) -> Certificate | None:
     """Return the deposit that `sourceCerts` tells of, or None where it has another form.
 
-    The description says no more than "order information as a hex string"; hex of anything but the
-    observed JSON object is an order whose deposit nobody here can read (A-035). Raises `Refusal`
-    where the observed object lacks a key or a key has no usable value.
+    The description says no more than "order information as a hex string": there, hex of anything
+    but the observed JSON object is an order whose deposit nobody here can read (A-035). Raises
+    `Refusal` where the observed object lacks a key or a key has no usable value, and in the
+    observed dialect for every other form as well.
     """
-    told = _decoded(inputs.text("sourceCerts"))
-    if told is None or not set(_KEYS) & set(told):
+    return certificate_of(
+        inputs.text("sourceCerts"), strict=inputs.reading("sourceCerts") == STRICT
+    )
+
+
+def certificate_of(text: str, *, strict: bool) -> Certificate | None:
+    """Return the deposit that a hex text tells of; see `certificate`."""
+    told = _decoded(text, strict=strict)
+    if told is None or not (strict or set(_NEEDED) & set(told)):
         return None
-    missing = [key for key in _KEYS if key not in told]
+    missing = [key for key in (_ALL if strict else _NEEDED) if key not in told]
     if missing:
         raise _bad(f"the order information lacks {', '.join(map(repr, missing))}")
+    if strict:
+        _check_public_key(told["fromPublicKey"])
     return Certificate(
         amount=_number(told, "fromAmount"),
         index=_number(told, "fromIndex"),
@@ -59,32 +61,30 @@ def certificate(inputs: Inputs) -> Certificate | None:
     )
 
 
-def extra(inputs: Inputs) -> Extra:
-    """Return the rules of `extra`; text in another form has no rules."""
-    rules: dict[str, str] = {}
-    for part in inputs.text("extra").split(";"):
-        rule = _RULE.fullmatch(part)
-        if rule is None or rule[1] in rules:
-            return Extra()
-        rules[rule[1]] = rule[2]
-    return Extra(
-        expected=_amount(rules, "1"),
-        channel_bps=_amount(rules, "2") or 0,
-        minimum=_amount(rules, "4"),
-    )
-
-
-def _decoded(text: str) -> Mapping[str, Json] | None:
+def _decoded(text: str, *, strict: bool) -> Mapping[str, Json] | None:
     try:
         value = jsontext.decode(bytes.fromhex(text.removeprefix("0x")))
-    except ValueError:
+    except jsontext.NotJson as error:
+        if strict:
+            raise _bad(f"the bytes behind the hex are no JSON: {error}") from None
         return None
-    return value if isinstance(value, Mapping) else None
+    except ValueError:
+        if strict:
+            raise _bad("no hex of whole bytes") from None
+        return None
+    if isinstance(value, Mapping):
+        return value
+    if strict:
+        raise _bad("the JSON behind the hex is no object")
+    return None
 
 
-def _amount(rules: Mapping[str, str], rule: str) -> int | None:
-    text = rules.get(rule)
-    return int(text) if text is not None and _DIGITS.fullmatch(text) else None
+def _check_public_key(value: Json) -> None:
+    if not isinstance(value, str) or not _PUBLIC_KEY.fullmatch(value):
+        raise _bad(
+            f"'fromPublicKey' is {ascii(value)[:140]}, expected an empty text or a public key in "
+            "hex, of 32, 33 or 65 bytes"
+        )
 
 
 def _number(told: Mapping[str, Json], key: str) -> int:

@@ -1,5 +1,6 @@
 """How chains and tokens are shown, in both generations (facts §1; chains.json, assets.json)."""
 
+from mockserver.engine.catalog import Placed
 from mockserver.engine.lists import ListedChain, ListedContract, ListedToken
 from mockserver.jsontext import Json
 
@@ -38,15 +39,15 @@ def chain(listed: ListedChain) -> Json:
     )
 
 
-def v1_chain(listed: ListedChain) -> Json:
-    """Return a chain as v1 lists it (OAE)."""
+def v1_chain(listed: ListedChain, coin: int | None) -> Json:
+    """Return a chain as v1 lists it; `coin` is the index of its base coin (OAE)."""
     one = listed.chain
     return {
         "id": one.v1_id or 0,
         "name": one.v1_name,
         "chainId": int(one.network or 0),
         "fullName": one.full_name,
-        "url": one.v1_icon,
+        "url": one.v1_icon or _v1_icon(coin, one.v1_name),
         "tokens": [],
         "isActive": listed.active,
     }
@@ -93,8 +94,20 @@ def v1_token(listed: ListedContract, price: str) -> Json:
         "name": placed.token.name,
         "price": price,
         "symbol": placed.symbol,
-        "url": f"https://icon.chainge.finance/{placed.token.index}_{placed.symbol}_color.png",
+        "url": _v1_icon(placed.token.index, placed.symbol),
     }
+
+
+def icon(placed: Placed) -> str:
+    """Return the address of a token's icon (SDK2)."""
+    return f"https://icon.chainge.finance/{placed.token.index}_{placed.symbol}_color.png"
+
+
+def _v1_icon(index: int | None, name: str | None) -> str:
+    """Return the address of an icon as v1 gives it, where the number is the token's (OAE, ESS1)."""
+    if index is None:
+        return ""
+    return f"https://chainge.oss-cn-hongkong.aliyuncs.com/icon/{index}_{name}_color.png"
 
 
 def _contract(listed: ListedContract) -> Json:

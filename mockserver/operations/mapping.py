@@ -38,6 +38,8 @@ OPERATIONS: Mapping[str, OperationFunction] = MappingProxyType(
         "v2.getVaultAddress": v2.get_vault_address,
         "v2.getOrderIdByHash": v2.get_order_id_by_hash,
         "v2.getChainGasUsd": v2.get_chain_gas_usd,
+        "v2.getTokenInfo": v2.get_token_info,
+        "v2.getUserTokens": v2.get_user_tokens,
     }
 )
 """Meaning by operation id."""
@@ -48,7 +50,7 @@ _INPUTS_ABOUT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "source chain": ("fromChain", "chain", "sourceCerts"),
         "target chain": ("toChain", "chain"),
         "token": ("token", "symbol", "fromToken"),
-        "token address": ("contractAddress",),
+        "token address": ("contractAddress", "tokenAddress"),
         "source token": ("fromTokenAddress", "fromToken", "sourceCerts", "token", "symbol"),
         "target token": ("toTokenAddress", "toToken", "toIndex", "token", "symbol"),
         "source token address": ("fromTokenAddress",),
@@ -69,6 +71,8 @@ _INPUTS_ABOUT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "order": ("id",),
         "order number": ("sn",),
         "order information": ("sourceCerts",),
+        "order rules": ("extra",),
+        "signer chain": ("signerChain",),
         "transaction hash": ("certHash", "hash", "sourceCerts"),
         "ticket": ("ticketId",),
     }

@@ -5,22 +5,23 @@ from decimal import Decimal
 from mockserver.contract import Inputs
 from mockserver.engine import amounts
 from mockserver.engine.calendar import Phase
+from mockserver.engine.catalog import Placed
 from mockserver.engine.orders import OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequestV1
 from mockserver.engine.world import World
 from mockserver.jsontext import Json, plain
 from mockserver.operations import lists
-from mockserver.signing.raw import LegacyTransaction, signed_raw
-
-_GWEI_5 = 5_000_000_000
-_GAS_NATIVE, _GAS_TOKEN = 21_000, 90_000
+from mockserver.operations.deposits import deposit_transaction, refuse_used
+from mockserver.signing.raw import signed_raw
 
 
 def get_support_chains(world: World, inputs: Inputs) -> Json:
     """List the chains v1 offers."""
     listing = world.lists.v1_chains()
-    return {"chains": [lists.v1_chain(one) for one in listing.items], "version": listing.version}
+    coins = {token.symbol: token.index for token in world.scenario.catalog.tokens}
+    chains = [lists.v1_chain(one, coins.get(one.chain.base_coin)) for one in listing.items]
+    return {"chains": chains, "version": listing.version}
 
 
 def get_support_tokens(world: World, inputs: Inputs) -> Json:
@@ -63,20 +64,12 @@ def get_transfer_to_minter_raw(world: World, inputs: Inputs) -> Json:
     placed = desk.v1_placed(inputs.text("token"), inputs.text("chain"), "source chain", "token")
     desk.admit(placed, placed, Phase.QUOTE)
     units = amounts.units_exact(inputs.decimal("amount"), placed.decimals)
-    nonce = world.orders.count_from(inputs.text("evmAddress"))
-    minter = placed.chain.minter
-    if placed.contract.native:
-        transaction = LegacyTransaction(nonce, _GWEI_5, _GAS_NATIVE, minter, units, b"")
-    else:
-        call = _transfer_call(minter, units)
-        to = placed.contract.address
-        transaction = LegacyTransaction(nonce, _GWEI_5, _GAS_TOKEN, to, 0, call)
-    return {"raw": signed_raw(transaction)}
+    return {"raw": signed_raw(deposit_transaction(world, placed, units, inputs.text("evmAddress")))}
 
 
 def submit_cross_chain(world: World, inputs: Inputs) -> Json:
     """Start the transfer that a deposit transaction pays for."""
-    return _submitted(world.orders.submit_v1(_order_request(inputs)))
+    return _submitted(world.orders.submit_v1(_order_request(world, inputs)))
 
 
 def get_order_detail_by_hash_and_evm_address(world: World, inputs: Inputs) -> Json:
@@ -120,7 +113,7 @@ def get_aggregate_quote(world: World, inputs: Inputs) -> Json:
 
 def submit_aggregate(world: World, inputs: Inputs) -> Json:
     """Start the swap that a deposit transaction pays for (observed only, OAE)."""
-    return _submitted(world.orders.submit_v1(_order_request(inputs)))
+    return _submitted(world.orders.submit_v1(_order_request(world, inputs)))
 
 
 def get_token_price(world: World, inputs: Inputs) -> Json:
@@ -128,7 +121,10 @@ def get_token_price(world: World, inputs: Inputs) -> Json:
     return {"price": plain(world.quotes.price(inputs.text("token")).usd)}
 
 
-def _order_request(inputs: Inputs) -> OrderRequestV1:
+def _order_request(world: World, inputs: Inputs) -> OrderRequestV1:
+    if inputs.once("certHash"):
+        source = world.scenario.catalog.chain_v1(inputs.text("fromChain"), "source chain")
+        refuse_used(world, source.nickname, inputs.text("certHash"))
     user = inputs.text("evmAddress")
     return OrderRequestV1(
         source_chain=inputs.text("fromChain"),
@@ -175,11 +171,27 @@ def _order(world: World, view: OrderView) -> Json:
         "toHash": view.exec_hash,
         "toToken": route.target_token,
         "feeLevel": None if order.fee_level is None else str(order.fee_level),
+        **_third_party(view, target),
         "backAddress": order.sender if returned else None,
         "backAmount": _whole(view.back_amount, source.decimals),
         "backChain": source_chain.v1_name if returned else None,
         "backHash": view.back_hash or None,
         "backToken": route.source_token if returned else None,
+    }
+
+
+def _third_party(view: OrderView, target: Placed) -> dict[str, Json]:
+    """Return the payout of the third party's fee (ESS1).
+
+    Whom it goes to is set by a call whose path nobody shows, so address and hash stay empty.
+    """
+    paid = view.order.delivered.channel_fee if view.amount_out else 0
+    return {
+        "feeToAddress": None,
+        "feeToAmount": _whole(paid, target.decimals),
+        "feeToChain": target.chain.v1_name if paid else None,
+        "feeToHash": None,
+        "feeToToken": target.symbol if paid else None,
     }
 
 
@@ -193,12 +205,6 @@ def _same_address(inputs: Inputs) -> None:
             about="source address",
             nearest=(user,),
         )
-
-
-def _transfer_call(recipient: str, units: int) -> bytes:
-    """Return the call data of ERC-20 `transfer(address,uint256)` (facts §7)."""
-    selector = bytes.fromhex("a9059cbb")
-    return selector + bytes.fromhex(recipient[2:]).rjust(32, b"\0") + units.to_bytes(32, "big")
 
 
 def _whole(units: int, decimals: int) -> str:

@@ -1,6 +1,7 @@
 """The operations of 2.0: one short function each, from wire names to the world and back."""
 
 from mockserver.contract import Inputs
+from mockserver.engine.catalog import checked_address
 from mockserver.engine.desk import SwapAsked, TokenRef
 from mockserver.engine.orders import Kind
 from mockserver.engine.submission import OpaqueOrderRequest, OrderRequest
@@ -8,7 +9,12 @@ from mockserver.engine.tickets import TicketStatus, TicketView
 from mockserver.engine.world import World
 from mockserver.jsontext import Json, plain
 from mockserver.operations import lists
-from mockserver.operations.certificates import certificate, extra
+from mockserver.operations.certificates import certificate
+from mockserver.operations.deposits import refuse_used
+from mockserver.operations.holdings import held_tokens, token_info
+from mockserver.operations.rules import STRICT, order_rules
+
+_ENDS = {"source": "from", "target": "to"}
 
 
 def get_chain(world: World, inputs: Inputs) -> Json:
@@ -53,8 +59,8 @@ def get_aggregate_quote(world: World, inputs: Inputs) -> Json:
     """Quote a swap through an aggregator; amounts in smallest units with `chainDecimal`."""
     quote = world.quotes.aggregate(
         inputs.integer("fromAmount"),
-        _token(inputs, "from", inputs.text("fromChain")),
-        _token(inputs, "to", inputs.text("toChain")),
+        _token(world, inputs, "source", inputs.text("fromChain")),
+        _token(world, inputs, "target", inputs.text("toChain")),
         _channel_bps(inputs),
     )
     data = {
@@ -81,8 +87,8 @@ def get_aggregate_swap(world: World, inputs: Inputs) -> Json:
     call = world.quotes.swap(
         SwapAsked(
             amount=inputs.integer("fromAmount"),
-            source=_token(inputs, "from", chain),
-            target=_token(inputs, "to", chain),
+            source=_token(world, inputs, "source", chain),
+            target=_token(world, inputs, "target", chain),
             sender=inputs.text("sender"),
             recipient=inputs.text("recipient"),
             slippage_bps=inputs.integer("slippage"),
@@ -103,12 +109,16 @@ def get_aggregate_swap(world: World, inputs: Inputs) -> Json:
 
 def submit_order(world: World, inputs: Inputs) -> Json:
     """Accept an order; the deposit is what `sourceCerts` tells of (facts §6)."""
-    deposit, rules = certificate(inputs), extra(inputs)
-    kind = Kind(inputs.integer("orderType"))
+    deposit, rules = certificate(inputs), order_rules(inputs)
+    catalog, kind = world.scenario.catalog, Kind(inputs.integer("orderType"))
+    if inputs.has("signerChain"):
+        catalog.chain(inputs.text("signerChain"), "signer chain")
+    if rules.execution is not None and inputs.reading("extra") == STRICT:
+        catalog.chain(rules.execution, "order rules")
     if deposit is None:
         opaque = OpaqueOrderRequest(
             kind=kind,
-            sender=inputs.text("userAddress"),
+            sender=inputs.text("userAddress" if inputs.has("userAddress") else "signerAddress"),
             target_index=inputs.integer("toIndex"),
             recipient=inputs.text("toAddr"),
             target_chain=inputs.optional("toChain"),
@@ -116,6 +126,8 @@ def submit_order(world: World, inputs: Inputs) -> Json:
             channel=inputs.text("channel"),
         )
         return {"id": world.orders.submit_opaque(opaque).order.id}
+    if inputs.once("sourceCerts"):
+        refuse_used(world, deposit.chain, deposit.cert_hash)
     request = OrderRequest(
         kind=kind,
         source_chain=deposit.chain,
@@ -129,6 +141,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
         slippage_bps=inputs.integer("slippage"),
         channel=inputs.text("channel"),
         channel_bps=rules.channel_bps,
+        expected=rules.expected,
         minimum=rules.minimum,
     )
     return {"id": world.orders.submit(request).order.id}
@@ -213,9 +226,30 @@ def get_chain_gas_usd(world: World, inputs: Inputs) -> Json:
     ]
 
 
-def _token(inputs: Inputs, end: str, chain: str) -> TokenRef:
-    decimals = f"{end}Decimal"
-    return TokenRef(chain, inputs.text(f"{end}TokenAddress"), inputs.integer(decimals))
+def get_token_info(world: World, inputs: Inputs) -> Json:
+    """Return what is known about a token (observed only, SDK2)."""
+    catalog = world.scenario.catalog
+    placed = catalog.placed_at(catalog.chain(inputs.text("chain")), inputs.text("tokenAddress"))
+    return token_info(world, placed)
+
+
+def get_user_tokens(world: World, inputs: Inputs) -> Json:
+    """Return the tokens an address holds on a chain (observed only, DEMO)."""
+    chain = world.scenario.catalog.chain(inputs.text("chain"))
+    return held_tokens(world, chain, checked_address(chain, inputs.text("address")))
+
+
+def _token(world: World, inputs: Inputs, end: str, chain: str) -> TokenRef:
+    """Return a token as it is named; decimals that were left out are the list's own (E-18)."""
+    word = _ENDS[end]
+    address, decimals = inputs.text(f"{word}TokenAddress"), f"{word}Decimal"
+    if inputs.has(decimals):
+        return TokenRef(chain, address, inputs.integer(decimals))
+    catalog = world.scenario.catalog
+    placed = catalog.placed_at(
+        catalog.chain(chain, f"{end} chain"), address, f"{end} token address"
+    )
+    return TokenRef(chain, address, placed.decimals)
 
 
 def _channel_bps(inputs: Inputs) -> int:

@@ -1,20 +1,39 @@
-"""Authentication by presence: the headers are there, well-formed and not expired."""
+"""Authentication: one strategy for each word that the endpoint table may say of an operation.
 
+Presence is all that is documented: the headers are there, well-formed and not expired. Signatures
+are judged in a world that has registered keys for them (facts §3).
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from mockserver.clock import iso
 from mockserver.contract import Inputs
+from mockserver.responders import wallets
+from mockserver.responders.denial import Denial
+from mockserver.signing import developer
+from mockserver.signing.keyring import Keyring
 
 _MILLISECONDS_FROM = 100_000_000_000
 """From here on a timestamp is in milliseconds: as seconds it would be the year 5138 (A-014)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Denial:
-    """Why a request is not let in: the name of a refusal and the reason."""
+class Claim:
+    """A well-formed request on its way in: its inputs, its body as sent, and the time in ms."""
 
-    name: str
-    reason: str
+    inputs: Inputs
+    body: bytes
+    now_ms: int
+
+
+Strategy = Callable[[Claim, Keyring], Denial | None]
+
+
+def authenticate(auth: str, claim: Claim, keys: Keyring) -> Denial | None:
+    """Return why a request is not let in, or None. Raises `KeyError` for an unknown strategy."""
+    return STRATEGIES[auth](claim, keys)
 
 
 def timestamp_ms(timestamp: int) -> int:
@@ -22,26 +41,67 @@ def timestamp_ms(timestamp: int) -> int:
     return timestamp if timestamp >= _MILLISECONDS_FROM else timestamp * 1000
 
 
-def by_presence(auth: str, inputs: Inputs, now_ms: int) -> Denial | None:
-    """Return why a well-formed request is not let in, or None.
-
-    That the headers are there and well-formed is part of the contract and was checked with it; what
-    is left is v1's time window (interface.md 5): `timestamp` plus `expireTime` against the clock.
-    """
-    if auth != "developer-key":
-        return None
+def by_window(claim: Claim) -> Denial | None:
+    """Return why the time of a v1 request is not good: `timestamp` plus `expireTime`, in ms."""
+    inputs, now = claim.inputs, claim.now_ms
     sent, window = timestamp_ms(inputs.integer("timestamp")), inputs.integer("expireTime")
-    if sent + window < now_ms:
-        late = now_ms - sent - window
+    if sent + window < now:
         return Denial(
             "expired",
             f"header 'timestamp' {inputs.text('timestamp')} is {iso(sent)}; with 'expireTime' "
-            f"{window} ms it expired {late} ms ago, the clock shows {iso(now_ms)}",
+            f"{window} ms it expired {now - sent - window} ms ago, the clock shows {iso(now)}",
         )
-    if sent > now_ms + window:
+    if sent > now + window:
         return Denial(
             "timestamp-ahead",
             f"header 'timestamp' {inputs.text('timestamp')} is {iso(sent)}, more than 'expireTime' "
-            f"{window} ms ahead of the clock, which shows {iso(now_ms)}",
+            f"{window} ms ahead of the clock, which shows {iso(now)}",
         )
     return None
+
+
+def by_developer_key(claim: Claim, keys: Keyring) -> Denial | None:
+    """Return why a v1 request is not let in: its time, its key, or its signature (facts §3.1)."""
+    late = by_window(claim)
+    if late or not keys.developers:
+        return late
+    inputs = claim.inputs
+    app_key = inputs.text("appKey")
+    secret = keys.developers.get(app_key)
+    if secret is None:
+        known = ", ".join(map(repr, keys.developers))
+        return Denial(
+            "unknown-app-key",
+            f"header 'appKey': {app_key!r} is not registered with this world; there are {known}",
+        )
+    headers = developer.DeveloperHeaders(
+        app_key, inputs.text("expireTime"), inputs.text("timestamp")
+    )
+    if developer.matches(inputs.text("signature"), claim.body, headers, secret):
+        return None
+    text = developer.accepted_texts(claim.body, headers)[0]
+    return Denial(
+        "bad-signature",
+        "header 'signature': expected the HMAC-SHA256 with the key's secret, as 64 lower-case hex "
+        f"digits, of {text!r}",
+    )
+
+
+def by_wallet(claim: Claim, keys: Keyring) -> Denial | None:
+    """Return why a 2.0 submission is not let in, where the world verifies wallets (facts §3.2)."""
+    return wallets.denial(claim.inputs, claim.body) if keys.wallets else None
+
+
+def nobody_asks(claim: Claim, keys: Keyring) -> Denial | None:
+    """Let everybody in: no authentication is published for the operation."""
+    return None
+
+
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
+    {
+        "none": nobody_asks,
+        "developer-key": by_developer_key,
+        "wallet-signature": by_wallet,
+    }
+)
+"""Strategy by the word of the endpoint table."""

@@ -1,9 +1,15 @@
 """How an answer reaches the client: at once and whole, or disturbed on purpose."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context
 from enum import StrEnum
 
+from mockserver.clock import ClockMode
+from mockserver.engine.world import World
 from mockserver.exchange import Response
+
+ELAPSED_HEADER = "X-Mock-Virtual-Elapsed"
+"""How much of the world's time an answer took, in milliseconds."""
 
 
 class Cut(StrEnum):
@@ -17,8 +23,31 @@ class Cut(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """An answer and the manner of its sending. `delay_ms` is wall time to wait before it."""
+    """An answer and the manner of its sending.
+
+    `delay_ms` is wall time to wait before it; `cut` is what happens to the connection.
+    """
 
     response: Response
     delay_ms: int = 0
     cut: Cut | None = None
+
+
+def charged(delivery: Delivery, world: World) -> Delivery:
+    """Return a delivery whose delay, given in the world's time, is paid for on the world's clock.
+
+    Where the clock stands still (frozen, auto) it is moved and nobody waits; a running clock passes
+    the delay by itself, a scaled one in `rate` times less wall time. `X-Mock-Virtual-Elapsed` tells
+    the delay in milliseconds of the world.
+    """
+    if not delivery.delay_ms:
+        return delivery
+    clock = world.time.clock
+    response = delivery.response.with_headers((ELAPSED_HEADER, str(delivery.delay_ms)))
+    if clock.mode in (ClockMode.FROZEN, ClockMode.AUTO):
+        world.time.advance(delivery.delay_ms)
+        return replace(delivery, response=response, delay_ms=0)
+    context = Context(prec=40)
+    wall = context.divide(context.create_decimal(delivery.delay_ms), clock.rate)
+    waited = int(wall.to_integral_value(ROUND_CEILING, context))
+    return replace(delivery, response=response, delay_ms=waited)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from mockserver import jsontext
 from mockserver.clock import iso
@@ -15,7 +16,10 @@ CAPACITY = 1000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One request a world has seen. `sequence` counts from 1; `at_ms` is the world's time."""
+    """One request a world has seen. `sequence` counts from 1; `at_ms` is the world's time.
+
+    `fault` names what disturbed the answer on its way; the response is what would have been sent.
+    """
 
     sequence: int
     at_ms: int
@@ -23,6 +27,13 @@ class Entry:
     request: Request
     response: Response
     responder: str
+    fault: str = ""
+
+    @property
+    def path(self) -> str:
+        """The path below the world, percent-decoded."""
+        path = unquote(self.request.path, errors="replace")
+        return f"/{path.split('/', 3)[3]}" if path[:3] == "/w/" and path.count("/") > 2 else path
 
     @property
     def refusal(self) -> str | None:
@@ -37,6 +48,7 @@ class Entry:
             "operation": self.operation,
             "responder": self.responder,
             "refusal": self.refusal,
+            "fault": self.fault or None,
             "request": {
                 "method": self.request.method,
                 "path": self.request.path,
@@ -86,11 +98,13 @@ class Journal:
         request: Request,
         response: Response,
         responder: str,
+        *,
+        fault: str = "",
     ) -> Entry:
         """Write down an exchange and return its entry."""
         if self._entries is None:
             self._entries = deque(maxlen=self._capacity)
-        entry = Entry(self._next, at_ms, operation, request, response, responder)
+        entry = Entry(self._next, at_ms, operation, request, response, responder, fault)
         self._next += 1
         self._entries.append(entry)
         return entry

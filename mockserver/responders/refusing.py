@@ -6,7 +6,8 @@ from mockserver.exchange import Response
 
 JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")
 REFUSAL_HEADER = "X-Mock-Refusal"
-_MAX_HEADER = 1000
+_MAX_HEADER = 4000
+"""Characters of a reason: clients read headers of 8190, and a text to be signed is long."""
 
 
 class Refuser:

@@ -1,11 +1,13 @@
 """What a responder is given and what it returns."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from mockserver.contract import Operation
 from mockserver.exchange import Request, Response
-from mockserver.responders.hosted import HostedWorld
+
+if TYPE_CHECKING:
+    from mockserver.responders.hosted import HostedWorld
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +16,7 @@ class Call:
 
     operation: Operation
     request: Request
-    hosted: HostedWorld
+    hosted: "HostedWorld"
 
 
 class Responder(Protocol):

@@ -7,12 +7,14 @@ from mockserver import jsontext
 from mockserver.contract import Inputs, Reading, sentence
 from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Response
+from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
-from mockserver.responders.authentication import by_presence
+from mockserver.responders.authentication import Claim, authenticate
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.listings import LIST_OPERATIONS, Listings
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.responder import Call
+from mockserver.responders.signer import OWN_ANSWERS
 from mockserver.validation import Violation
 
 _TOLD = 4
@@ -44,7 +46,8 @@ class Simulation:
         if reading.refusal or reading.violations:
             return self._broken(call, reading)
         hosted = call.hosted
-        denial = by_presence(call.operation.auth, reading.inputs, hosted.world.now())
+        claim = Claim(reading.inputs, call.request.body, hosted.world.now())
+        denial = authenticate(call.operation.auth, claim, hosted.keys)
         if denial:
             return hosted.refuser.refuse(call.operation.generation, denial.name, denial.reason)
         try:
@@ -63,10 +66,15 @@ class Simulation:
 
     def _encoded(self, call: Call, inputs: Inputs) -> bytes:
         operation = call.operation
-        data = self._operations[operation.id](call.hosted.world, inputs)
-        shaped = operation.shape(data)
+        shaped = operation.shape(self._data(call, inputs))
         answer = operation.generation.answer(shaped) if operation.enveloped else shaped
         return jsontext.encode(answer)
+
+    def _data(self, call: Call, inputs: Inputs) -> Json:
+        own = OWN_ANSWERS.get(call.operation.id)
+        if own is not None:
+            return own(call, inputs)
+        return self._operations[call.operation.id](call.hosted.world, inputs)
 
     def _broken(self, call: Call, reading: Reading) -> Response:
         generation, refuser = call.operation.generation, call.hosted.refuser

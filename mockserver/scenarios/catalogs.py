@@ -7,7 +7,15 @@ from typing import Any
 
 from mockserver import resources
 from mockserver.documents import Document, FieldPath, read
-from mockserver.engine.catalog import NATIVE, Catalog, Chain, Contract, Token, address_key
+from mockserver.engine.catalog import (
+    EVM_FAMILY,
+    NATIVE,
+    Catalog,
+    Chain,
+    Contract,
+    Token,
+    address_key,
+)
 from mockserver.errors import InvalidFile, Problem
 from mockserver.validation import did_you_mean
 
@@ -67,8 +75,11 @@ def _chain(document: Document, item: Mapping[str, Any]) -> Chain:
 
 def _defaults(document: Document, item: Mapping[str, Any]) -> Mapping[str, Any]:
     defaults: Mapping[str, Any] = document.value.get("chain_defaults", {})
-    # The minter of v1 is an address of EVM chains, and of those v1 offers.
-    return {name: value for name, value in defaults.items() if name != "minter" or "v1" in item}
+    # The minter of v1 is an address of EVM chains, and of those v1 offers; proxies are contracts.
+    unfit = set() if "v1" in item else {"minter"}
+    if item.get("family", EVM_FAMILY) != EVM_FAMILY:
+        unfit |= {"minter_proxy_v2", "swap_proxy"}
+    return {name: value for name, value in defaults.items() if name not in unfit}
 
 
 def _token(item: Mapping[str, Any]) -> Token:

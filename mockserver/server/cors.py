@@ -4,7 +4,16 @@ from mockserver.contract import Contract
 from mockserver.exchange import Response
 
 _OWN = ("Content-Type", "X-Mock-World")
-_EXPOSED = "X-Mock-Refusal, X-Mock-World, X-Mock-Source, X-Mock-Virtual-Elapsed"
+_EXPOSED = ", ".join(
+    (
+        "X-Mock-Refusal",
+        "X-Mock-World",
+        "X-Mock-Source",
+        "X-Mock-Virtual-Elapsed",
+        "X-Mock-Fault",
+        "Retry-After",
+    )
+)
 _DAY_S = "86400"
 
 

@@ -5,6 +5,7 @@ import logging
 import socket
 import struct
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any, Protocol
 
 from aiohttp import web
@@ -17,6 +18,9 @@ log = logging.getLogger("mockserver.server")
 
 MAX_BODY = 1024 * 1024
 """Bytes a request body may have; the service's own bodies have under two thousand (A-030)."""
+
+MAX_CONTROL_BODY = 16 * 1024 * 1024
+"""Bytes a body of the control API may have: the dump of a world with many orders is large."""
 
 _LINE = 65_536
 
@@ -42,6 +46,7 @@ class HttpServer(web.Server):
             max_line_size=_LINE,
             max_field_size=_LINE,
             handler_cancellation=True,
+            request_factory=_request,
         )
         self._answering = answering
 
@@ -79,7 +84,7 @@ class _Connection(RequestHandler):
 
 def _handler(answering: Answering) -> Callable[[web.BaseRequest], Any]:
     async def handle(http: web.BaseRequest) -> web.StreamResponse:
-        if (http.content_length or 0) > MAX_BODY:
+        if (http.content_length or 0) > _most(http.raw_path):
             return _too_large(answering, http)
         try:
             body = await http.read() if http.can_read_body else b""
@@ -93,6 +98,20 @@ def _handler(answering: Answering) -> Callable[[web.BaseRequest], Any]:
         return _http(delivery.response)
 
     return handle
+
+
+def _request(
+    message: Any, payload: Any, protocol: Any, writer: Any, task: "asyncio.Task[None]"
+) -> web.BaseRequest:
+    loop = task.get_loop()
+    most = _most(message.path)
+    return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=most + 1)
+
+
+def _most(target: str) -> int:
+    """Return how many bytes a body may have that is sent to a target."""
+    control = "/__mock/" in target.partition("?")[0]
+    return MAX_CONTROL_BODY if control else MAX_BODY
 
 
 def _head(http: web.BaseRequest, body: bytes = b"") -> Request:
@@ -111,7 +130,7 @@ def _target(raw: str) -> str:
 
 
 def _too_large(answering: Answering, http: web.BaseRequest) -> web.StreamResponse:
-    reason = f"the body has more than {MAX_BODY} bytes, expected at most that many"
+    reason = f"the body has more than {_most(http.raw_path)} bytes, expected at most that many"
     response = _http(answering.refuse(_head(http), "body-too-large", reason))
     response.force_close()
     return response
@@ -129,29 +148,28 @@ async def _cut(http: web.BaseRequest, response: Response, cut: Cut) -> web.Strea
     if transport is None:
         return sent
     if cut is Cut.RESET_BEFORE:
-        transport.abort()
+        _reset(transport)
     elif cut is Cut.EMPTY:
         transport.close()
+    elif cut is Cut.RESET_AFTER:
+        transport.write(_raw_head(response))
+        _reset(transport)
     else:
-        head = _raw_head(response)
-        half = response.body[: len(response.body) // 2] if cut is Cut.TRUNCATED else b""
-        transport.write(head + half)
-        if cut is Cut.TRUNCATED:
-            transport.close()
-        else:
-            _reset(transport)
+        transport.write(_raw_head(response) + response.body[: len(response.body) // 2])
+        transport.close()
     return sent
 
 
 def _raw_head(response: Response) -> bytes:
-    lines = [f"HTTP/1.1 {response.status} OK"]
+    phrase = {int(known): known.phrase for known in HTTPStatus}.get(response.status, "")
+    lines = [f"HTTP/1.1 {response.status} {phrase}"]
     lines += [f"{name}: {value}" for name, value in response.headers]
     lines += [f"Content-Length: {len(response.body)}", "", ""]
     return "\r\n".join(lines).encode("ascii")
 
 
 def _reset(transport: asyncio.WriteTransport) -> None:
-    # The head is in the socket's buffer by now; with lingering off, closing sends a reset.
+    # What was written is in the socket's buffer by now; with lingering off, closing it resets.
     raw = transport.get_extra_info("socket")
     if raw is not None:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -2,18 +2,22 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import unquote
 
 from mockserver import jsontext
 from mockserver.contract import Operation
 from mockserver.exchange import Request, Response
-from mockserver.responders.delivery import Delivery
+from mockserver.responders.delivery import Delivery, charged
 from mockserver.responders.dialects import Contracts
+from mockserver.responders.faults import Strike, reserved_strike
 from mockserver.responders.hosted import DEFAULT_WORLD, BadWorldKey, HostedWorld, Worlds
 from mockserver.responders.refusing import REFUSAL_HEADER
 from mockserver.responders.responder import Call, Responder
+from mockserver.responders.stubs import StubResponder
 from mockserver.server import cors
 from mockserver.server.control import Control
+from mockserver.server.control.desk import refused
 
 log = logging.getLogger("mockserver.requests")
 
@@ -49,21 +53,22 @@ class Service:
 
     def answer(self, request: Request) -> Delivery:
         """Return the answer to a request."""
-        path = unquote(request.path, errors="replace")
-        key = request.headers.get(WORLD_HEADER, DEFAULT_WORLD)
-        if path.startswith(_WORLD_PREFIX):
-            key, slash, rest = path.removeprefix(_WORLD_PREFIX).partition("/")
-            path = f"{slash}{rest}"
+        path, key = self._place(request)
+        control = path == _CONTROL or path.startswith(f"{_CONTROL}/")
+        if control and (denied := self._control.denied(path.removeprefix(_CONTROL), request)):
+            return Delivery(denied)
         try:
             hosted = self.worlds.get(key)
         except BadWorldKey as error:
+            if control:
+                return Delivery(refused(400, str(error)))
             return Delivery(self._refused(path, "unknown-path", str(error)))
-        if path == _CONTROL or path.startswith(f"{_CONTROL}/"):
+        if control:
             return Delivery(self._control.answer(hosted, path.removeprefix(_CONTROL), request))
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
             return Delivery(cors.preflight(hosted.contract, path))
-        response = self._answer(hosted, path, request)
-        return Delivery(cors.opened(response, hosted.key))
+        delivery = self._answer(hosted, path, request)
+        return replace(delivery, response=cors.opened(delivery.response, hosted.key))
 
     def refuse(self, request: Request, name: str, reason: str) -> Response:
         """Return the refusal of a request that could not be read."""
@@ -72,14 +77,25 @@ class Service:
         hosted.journal.add(hosted.world.now(), None, request, response, "server")
         return response
 
-    def _answer(self, hosted: HostedWorld, path: str, request: Request) -> Response:
-        operation = hosted.contract.find(request.method, path)
+    def _place(self, request: Request) -> tuple[str, str]:
+        """Return the path below the world and the world's key: by path, header or app key."""
+        path = unquote(request.path, errors="replace")
+        if path.startswith(_WORLD_PREFIX):
+            key, slash, rest = path.removeprefix(_WORLD_PREFIX).partition("/")
+            return f"{slash}{rest}", key
+        if WORLD_HEADER in request.headers:
+            return path, request.headers[WORLD_HEADER]
+        return path, self.worlds.key_of(request.headers.get("appKey"))
+
+    def _answer(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
+        operation, at_ms, fault = hosted.contract.find(request.method, path), hosted.world.now(), ""
         if operation is None:
-            responder, response = "server", self._lost(hosted, path, request)
+            responder, delivery = "server", Delivery(self._lost(hosted, path, request))
         else:
-            responder, response = self._respond(Call(operation, request, hosted))
-        name = operation.id if operation else None
-        hosted.journal.add(hosted.world.now(), name, request, response, responder)
+            responder, delivery, fault = self._delivered(Call(operation, request, hosted))
+        name, response = operation.id if operation else None, delivery.response
+        hosted.journal.add(at_ms, name, request, response, responder, fault=fault)
+        self._control.house.counters.count(name, response, fault)
         if log.isEnabledFor(logging.INFO):
             refusal = response.header(REFUSAL_HEADER)
             log.info(
@@ -89,27 +105,54 @@ class Service:
                 response.status,
                 f" {refusal}" if refusal else "",
             )
-        return response
+        return delivery
 
-    def _respond(self, call: Call) -> tuple[str, Response]:
+    def _delivered(self, call: Call) -> tuple[str, Delivery, str]:
+        """Return who answers, the answer as it is let out, and what disturbed it."""
         try:
-            for responder in self._responders:
-                response = responder.respond(call)
-                if response is not None:
-                    self._checked(call.operation, response)
-                    return responder.name, response
+            strike = call.hosted.faults.strike(call) or reserved_strike(call)
+            if strike is None:
+                responder, response = self._respond(call)
+                return responder, Delivery(response), ""
+            responder, answer = self._struck(call, strike)
+            delivery = charged(strike.delivery(answer), call.hosted.world)
         except Exception as error:
             log.exception("failed to answer %s", call.operation.id)
-            self.failures.append(f"{call.operation.id}: {type(error).__name__}: {error}")
-            reason = f"a defect of the mock: {type(error).__name__}; please report it"
-            refuser = call.hosted.refuser
-            return "server", refuser.refuse(call.operation.generation, "internal-error", reason)
+            return "server", Delivery(self._failed(call, error)), ""
+        return responder, delivery, strike.names
+
+    def _struck(self, call: Call, strike: Strike) -> tuple[str, Response | None]:
+        if strike.done:
+            return self._respond(call)
+        if not strike.answers:
+            return "fault", None
+        # The client gets the answer it would have got, while this world stays as it is.
+        twin = call.hosted.fork(call.hosted.key)
+        _, response = self._respond(replace(call, hosted=twin))
+        return "fault", response
+
+    def _respond(self, call: Call) -> tuple[str, Response]:
+        for responder in self._responders:
+            response = responder.respond(call)
+            if response is not None:
+                self._checked(call.operation, responder, response)
+                return responder.name, response
         refuser = call.hosted.refuser
         reason = f"no responder answers {call.operation.id}"
         return "server", refuser.refuse(call.operation.generation, "not-recorded", reason)
 
-    def _checked(self, operation: Operation, response: Response) -> None:
+    def _failed(self, call: Call, error: Exception) -> Response:
+        failure = f"{call.operation.id}: {type(error).__name__}: {error}"
+        self.failures.append(failure)
+        call.hosted.failures = (*call.hosted.failures, failure)
+        reason = f"a defect of the mock: {type(error).__name__}; please report it"
+        return call.hosted.refuser.refuse(call.operation.generation, "internal-error", reason)
+
+    def _checked(self, operation: Operation, responder: Responder, response: Response) -> None:
         if not self._check_answers or response.status != 200:
+            return
+        if responder.name == StubResponder.name:
+            # A stub was held against the contract when it was set, or told not to be.
             return
         violations = operation.response_violations(jsontext.decode(response.body))
         if violations:

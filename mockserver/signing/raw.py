@@ -4,8 +4,11 @@ Form and signature are observed (OAE; facts §3.3 and §7): `<RLP hex>_<RSA sign
 with RSA (PKCS#1 v1.5) over the ASCII text of the hex. The key is the mock's own and no secret.
 """
 
+from base64 import b64encode
 from dataclasses import dataclass
 from hashlib import sha256
+
+from mockserver.signing import rlp
 
 MODULUS = int(
     "adb45c059ae2ca06b9e244486d571d3bcbbc7a314e78a7df18dd1e07b268338c"
@@ -23,6 +26,7 @@ _PRIVATE = int(
     16,
 )
 _BYTES = 128
+_SPKI_HEAD = bytes.fromhex("30819f300d06092a864886f70d010101050003818d0030818902818100")
 _SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
 
 
@@ -40,17 +44,17 @@ class LegacyTransaction:
     def rlp(self) -> bytes:
         """Return it unsigned, with empty `v`, `r` and `s`."""
         items = [
-            _number(self.nonce),
-            _number(self.gas_price),
-            _number(self.gas_limit),
+            rlp.number(self.nonce),
+            rlp.number(self.gas_price),
+            rlp.number(self.gas_limit),
             bytes.fromhex(self.to[2:]),
-            _number(self.value),
+            rlp.number(self.value),
             self.data,
             b"",
             b"",
             b"",
         ]
-        return _rlp_list(items)
+        return rlp.encoded(items)
 
 
 def signed_raw(transaction: LegacyTransaction) -> str:
@@ -65,29 +69,20 @@ def signature(text: str) -> bytes:
     return pow(padded, _PRIVATE, MODULUS).to_bytes(_BYTES, "big")
 
 
+def public_key() -> bytes:
+    """Return the public half of the key as a DER SubjectPublicKeyInfo, as clients embed it."""
+    number = MODULUS.to_bytes(_BYTES, "big")
+    return _SPKI_HEAD + number + bytes.fromhex("0203") + EXPONENT.to_bytes(3, "big")
+
+
+def public_pem() -> str:
+    """Return the public half of the key in PEM."""
+    text = b64encode(public_key()).decode("ascii")
+    lines = [text[start : start + 64] for start in range(0, len(text), 64)]
+    return "\n".join(["-----BEGIN PUBLIC KEY-----", *lines, "-----END PUBLIC KEY-----", ""])
+
+
 def _padded(text: str) -> bytes:
     digest = _SHA256_INFO + sha256(text.encode("ascii")).digest()
     filler = b"\xff" * (_BYTES - len(digest) - 3)
     return b"\x00\x01" + filler + b"\x00" + digest
-
-
-def _number(number: int) -> bytes:
-    return number.to_bytes((number.bit_length() + 7) // 8, "big")
-
-
-def _rlp_list(items: list[bytes]) -> bytes:
-    body = b"".join(map(_rlp_bytes, items))
-    return _rlp_head(0xC0, len(body)) + body
-
-
-def _rlp_bytes(item: bytes) -> bytes:
-    if len(item) == 1 and item[0] < 0x80:
-        return item
-    return _rlp_head(0x80, len(item)) + item
-
-
-def _rlp_head(offset: int, length: int) -> bytes:
-    if length < 56:
-        return bytes([offset + length])
-    size = _number(length)
-    return bytes([offset + 55 + len(size)]) + size

@@ -71,6 +71,8 @@ PLAIN = frozenset(
         "then",
         "x-section",
         "x-role",
+        "x-reading",
+        "x-once",
         "x-expects",
     ]
 )

@@ -50,6 +50,8 @@ def test_both_validators_agree_on_requests(operation, data):
         ({"type": "number", "maximum": 10**60}, Decimal("1E+999999999"), False),
         ({"pattern": "^[0-9]+$"}, "10\n", False),
         ({"pattern": "^[0-9]+$"}, "10", True),
+        ({"type": "string"}, "\ud800", True),
+        ({"pattern": "^[0-9]+$"}, "\ud800", False),
     ],
 )
 def test_where_libraries_like_to_differ(schema, value, accepted):

@@ -310,6 +310,7 @@ def test_the_chain_of_v1_tokens_travels_in_a_header(mock):
         (b'{"timeout": NaN}', ["NaN"], 400),
         (b'{"timeout": ' + b"9" * 6000 + b"}", ["too many digits"], 400),
         (b"[]", ["an array"], 200),
+        (b'{"channel": "\\ud800"}', ["missing"], 200),
         (b"null", ["null"], 200),
         (b'"text"', ["'text'"], 200),
     ],

@@ -1,0 +1,80 @@
+"""What worlds cost: memory of an idle one, time of a fork, a snapshot and a revert.
+
+Run: `python -m benchmarks.worlds [--worlds N]`. Figures are printed beside those of a world with
+a hundred orders.
+"""
+
+import argparse
+import gc
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable
+
+from mockserver.clock import ClockMode, parse_instant
+from mockserver.engine.orders import Kind
+from mockserver.engine.submission import OrderRequest
+from mockserver.responders.hosted import HostedWorld
+from mockserver.server.assembly import Settings, build
+
+_WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", type=int, default=10_000)
+    count = parser.parse_args().worlds
+    start = parse_instant("2026-01-01T00:00:00Z")
+    service = build(Settings(clock=ClockMode.FROZEN, start_ms=start))
+    idle = service.worlds.get("idle")
+    print(f"{count} worlds in one process")
+    print(f"  memory of an idle world    {_memory(service.worlds.get, count):10.0f} bytes")
+    busy = service.worlds.get("busy")
+    _submit(busy, 100)
+    for name, hosted in (("idle", idle), ("with 100 orders", busy)):
+        print(f"a world {name}")
+        print(f"  fork                       {_median_us(lambda: hosted.fork('fork')):10.1f} us")  # noqa: B023
+        print(f"  snapshot                   {_median_us(lambda: hosted.snapshot('s')):10.1f} us")  # noqa: B023
+        print(f"  revert                     {_median_us(lambda: hosted.revert('s')):10.1f} us")  # noqa: B023
+        print(f"  dump                       {_median_us(hosted.dump):10.1f} us")
+
+
+def _memory(get: Callable[[str], HostedWorld], count: int) -> float:
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for number in range(count):
+        get(f"world-{number}")
+    gc.collect()
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return (after - before) / count
+
+
+def _submit(hosted: HostedWorld, count: int) -> None:
+    for number in range(count):
+        request = OrderRequest(
+            kind=Kind.BRIDGE,
+            source_chain="ARB",
+            source_index=5,
+            amount=10_000_000,
+            sender=_WALLET,
+            target_index=5,
+            recipient=_WALLET,
+            cert_hash=f"0x{number + 1:064x}",
+            target_chain="BNB",
+        )
+        hosted.world.orders.submit(request)
+
+
+def _median_us(action: Callable[[], object]) -> float:
+    taken = []
+    for _ in range(500):
+        begun = time.perf_counter()
+        action()
+        taken.append(time.perf_counter() - begun)
+    return statistics.median(taken) * 1e6
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""The command `calendar`: a calendar of outages as a time line."""
+
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from mockserver.engine.outages import Window
+
+_DAY_MS = 86_400_000
+_MARKS = {
+    "delisted": ("D", "red"),
+    "disabled": ("X", "magenta"),
+    "listed-dead": ("#", "bright_red"),
+    "quote-only": ("q", "yellow"),
+    "accept-stall": ("s", "blue"),
+    "lagging": ("~", "cyan"),
+    "flapping": ("%", "bright_magenta"),
+}
+_WORKING, _ANNOUNCED = ".", "-"
+
+
+@click.group()
+def calendar() -> None:
+    """Look at calendars of outages."""
+
+
+@calendar.command("show")
+@click.argument("name")
+@click.option("--start", help="What times such as +2h count from; now without it.")
+@click.option("--days", type=click.IntRange(1, 3660), help="How many days; all without it.")
+@click.option("--width", type=click.IntRange(20, 1000), help="How many columns the line has.")
+def calendar_show(name: str, start: str | None, days: int | None, width: int | None) -> None:
+    """Draw the calendar NAME, a shipped one or a file, as a time line."""
+    from mockserver.clock import parse_instant, wall_ms
+    from mockserver.scenarios import load_calendar
+
+    begin = parse_instant(start) if start else wall_ms() // _DAY_MS * _DAY_MS
+    windows = load_calendar(name, start_ms=begin)
+    line = time_line(windows, begin, days, width or _room(windows))
+    _print(line, windows)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLine:
+    """A drawing: for each subject a mark a column, from one moment to another (ms since 1970)."""
+
+    begin_ms: int
+    end_ms: int
+    rows: tuple[tuple[str, str], ...]
+
+
+def time_line(windows: Sequence["Window"], start_ms: int, days: int | None, width: int) -> TimeLine:
+    """Return the drawing of outages; without `days` it ends with the last of them."""
+    begin = min([start_ms, *(window.from_ms for window in windows)])
+    last = max([begin + 1, *(window.until_ms or window.from_ms + _DAY_MS for window in windows)])
+    end = begin + days * _DAY_MS if days else last
+    subjects = dict.fromkeys(window.subject for window in windows)
+    rows = []
+    for subject in subjects:
+        mine = [window for window in windows if window.subject == subject]
+        marks = (_mark(mine, *_cell(begin, end, width, column)) for column in range(width))
+        rows.append((subject, "".join(marks)))
+    return TimeLine(begin, end, tuple(rows))
+
+
+def _cell(begin: int, end: int, width: int, column: int) -> tuple[int, int]:
+    span = end - begin
+    from_ms = begin + span * column // width
+    return from_ms, max(from_ms + 1, begin + span * (column + 1) // width)
+
+
+def _mark(windows: Sequence["Window"], from_ms: int, until_ms: int) -> str:
+    for window in windows:
+        if window.from_ms < until_ms and (window.until_ms is None or window.until_ms > from_ms):
+            return _MARKS[window.mode.value][0]
+    for window in windows:
+        if window.from_ms - window.lead_ms < until_ms and from_ms < window.from_ms:
+            return _ANNOUNCED
+    return _WORKING
+
+
+def _room(windows: Sequence["Window"]) -> int:
+    columns = shutil.get_terminal_size((100, 24)).columns
+    return max(20, columns - 2 - max((len(window.subject) for window in windows), default=0))
+
+
+def _print(line: TimeLine, windows: Sequence["Window"]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from mockserver.cli.tables import print_table
+    from mockserver.clock import iso
+
+    label = max((len(subject) for subject, _ in line.rows), default=0)
+    styles = dict(_MARKS.values())
+    # A pipe gets the marks alone, without colours and without folding.
+    console = Console(highlight=False, soft_wrap=True, no_color=not sys.stdout.isatty())
+    console.print(f"{iso(line.begin_ms)} to {iso(line.end_ms)}")
+    for subject, marks in line.rows:
+        text = Text(f"{subject.ljust(label)}  ")
+        for mark in marks:
+            text.append(mark, styles.get(mark, "dim"))
+        console.print(text)
+    used = sorted({window.mode.value for window in windows})
+    key = [f"{_MARKS[mode][0]} {mode}" for mode in used]
+    console.print(f"{'  '.join([*key, f'{_ANNOUNCED} announced', f'{_WORKING} in service'])}\n")
+    print_table(
+        ("subject", "from", "until", "mode", "direction", "reason"),
+        [
+            (
+                window.subject,
+                iso(window.from_ms),
+                "open" if window.until_ms is None else iso(window.until_ms),
+                window.mode.value,
+                window.direction.value,
+                window.reason,
+            )
+            for window in sorted(windows, key=lambda one: (one.from_ms, one.subject))
+        ],
+    )

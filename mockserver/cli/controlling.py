@@ -1,0 +1,386 @@
+"""Commands that control a world of a running server: clock, outages, faults, stubs, orders."""
+
+from typing import Any
+
+import click
+
+from mockserver.cli.remote import Remote, connected, given, pairs, show, value_of
+from mockserver.cli.tables import print_table
+from mockserver.jsontext import Json
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+@click.group()
+def clock() -> None:
+    """Show and move the clock of a world."""
+
+
+@clock.command("show")
+@connected
+def clock_show(remote: Remote) -> None:
+    """Show the time and how it passes."""
+    _clock(remote.get("/clock"))
+
+
+@clock.command("advance")
+@click.argument("duration")
+@connected
+def clock_advance(remote: Remote, duration: str) -> None:
+    """Move the clock forward by DURATION, such as 9h or 1h30m."""
+    _clock(remote.post("/clock", {"advance": duration}))
+
+
+@clock.command("set")
+@click.argument("time")
+@connected
+def clock_set(remote: Remote, time: str) -> None:
+    """Move the clock forward to TIME, such as 2026-01-01T00:00:00Z."""
+    _clock(remote.post("/clock", {"set": time}))
+
+
+@clock.command("mode")
+@click.argument("mode")
+@connected
+def clock_mode(remote: Remote, mode: str) -> None:
+    """Let time pass as MODE says: real, frozen, auto or scaled:60."""
+    name, colon, rate = mode.partition(":")
+    _clock(remote.post("/clock", given(mode=name, rate=value_of(rate) if colon else None)))
+
+
+@clock.command("next")
+@connected
+def clock_next(remote: Remote) -> None:
+    """Jump to the next thing that happens."""
+    _clock(remote.post("/clock", {"next": True}))
+
+
+@clock.command("run-until")
+@click.argument("order")
+@click.argument("status", default="terminal")
+@connected
+def clock_run_until(remote: Remote, order: str, status: str) -> None:
+    """Jump to the moment an ORDER (an id, or order:ID) is `terminal` or has a STATUS."""
+    until: dict[str, Json] = {"order": order.removeprefix("order:")}
+    until |= {"terminal": True} if status == "terminal" else {"status": status}
+    _clock(remote.post("/clock", {"runUntil": until}))
+
+
+def _clock(told: Json) -> None:
+    rate = f", {told['rate']} times as fast" if told["mode"] == "scaled" else ""
+    click.echo(f"{told['now']} ({told['mode']}{rate})")
+
+
+@click.group()
+def outage() -> None:
+    """Suspend and restore chains and tokens."""
+
+
+@outage.command("list")
+@click.option("--which", type=click.Choice(["all", "active", "announced"]), default="all")
+@_JSON
+@connected
+def outage_list(remote: Remote, which: str, as_json: bool) -> None:
+    """List the outages of a world."""
+    told = remote.get("/outages", which=which)
+    if as_json:
+        show(told)
+        return
+    _windows(told["outages"])
+
+
+@outage.command("start")
+@click.option("--chain", help="A chain by its nickname.")
+@click.option("--token-symbol", "symbol", help="A token by its symbol.")
+@click.option("--mode", help="What clients see; listed-dead without it.")
+@click.option("--direction", help="source, target or both.")
+@click.option("--from", "begin", help="Its beginning; now without it.")
+@click.option("--until", help="Its end; open without it.")
+@click.option("--for", "length", help="Its length, in place of its end.")
+@click.option("--in-flight", help="stall, fail, refund or none: orders on their way.")
+@click.option("--reason", help="Why.")
+@click.option("--lead", help="How long before its beginning it is announced.")
+@click.option("--lag", type=int, help="How many times slower, of mode lagging.")
+@click.option("--period", help="The length of a period, of mode flapping.")
+@click.option("--down-percent", type=int, help="How much of a period is down, of mode flapping.")
+@connected
+def outage_start(remote: Remote, **options: Any) -> None:
+    """Suspend a chain or a token, from now on or as planned."""
+    names = {
+        "symbol": "token",
+        "begin": "from",
+        "length": "for",
+        "in_flight": "inFlight",
+        "down_percent": "downPercent",
+    }
+    body = {names.get(name, name): value for name, value in options.items()}
+    _windows([remote.post("/outages", given(**body))])
+
+
+@outage.command("end")
+@click.option("--chain", help="A chain by its nickname.")
+@click.option("--token-symbol", "symbol", help="A token by its symbol.")
+@click.option("--direction", help="source, target or both.")
+@click.option("--planned", is_flag=True, help="Strike off what has not begun.")
+@connected
+def outage_end(remote: Remote, symbol: str | None, **options: Any) -> None:
+    """End the active outages of a chain or a token."""
+    told = remote.delete("/outages", **given(token=symbol, **options))
+    _windows(told["restored"])
+
+
+@outage.command("load")
+@click.argument("name")
+@click.option("--start", help="What times such as +2h count from; the world's now without it.")
+@connected
+def outage_load(remote: Remote, name: str, start: str | None) -> None:
+    """Add the calendar NAME: a shipped one, or a file of this machine."""
+    from mockserver.clock import parse_instant
+    from mockserver.scenarios import calendar_names, load_calendar
+
+    body = given(name=name, start=start)
+    if name not in calendar_names():
+        begin = parse_instant(start) if start else remote.get("/clock")["ms"]
+        body = {"windows": [_told(one) for one in load_calendar(name, start_ms=begin)]}
+    told = remote.post("/calendar", body)
+    _windows(told["added"])
+    if told["past"]:
+        click.echo(f"{told['past']} of its outages are past already", err=True)
+
+
+@outage.command("timeline")
+@click.option("--from", "begin", help="The beginning; now without it.")
+@click.option("--until", help="The end.")
+@click.option("--for", "length", help="The length; a week without it.")
+@connected
+def outage_timeline(
+    remote: Remote, begin: str | None, until: str | None, length: str | None
+) -> None:
+    """List the outages between two moments, by subject."""
+    query = given(**{"from": begin, "until": until, "for": length})
+    spans = remote.get("/timeline", **query)["spans"]
+    rows = [(one["subject"], one["from"], one["until"], one["mode"]) for one in spans]
+    print_table(("subject", "from", "until", "mode"), rows)
+
+
+def _windows(windows: Json) -> None:
+    rows = [
+        (
+            one["subject"],
+            one["mode"],
+            one["direction"],
+            one["from"],
+            one["until"] or "open",
+            "active" if one["active"] else "",
+            one["reason"],
+        )
+        for one in windows
+    ]
+    print_table(("subject", "mode", "direction", "from", "until", "", "reason"), rows)
+
+
+def _told(window: Any) -> dict[str, Json]:
+    """Return a window in the words of the control API."""
+    from mockserver.clock import iso
+
+    flapping = window.mode.value == "flapping"
+    return given(
+        **{
+            "chain": window.chain,
+            "token": window.token,
+            "mode": window.mode.value,
+            "direction": window.direction.value,
+            "from": iso(window.from_ms),
+            "until": None if window.until_ms is None else iso(window.until_ms),
+            "inFlight": window.in_flight.value,
+            "reason": window.reason or None,
+            "lead": f"{window.lead_ms}ms",
+            "lag": window.lag,
+            "period": f"{window.period_ms}ms",
+            "downPercent": window.down_percent if flapping else None,
+        }
+    )
+
+
+@click.group()
+def fault() -> None:
+    """Disturb answers on purpose."""
+
+
+@fault.command("list")
+@_JSON
+@connected
+def fault_list(remote: Remote, as_json: bool) -> None:
+    """List the faults of a world with their counts."""
+    told = remote.get("/faults")
+    if as_json:
+        show(told)
+        return
+    known = ("id", "kind", "does", "seen", "struck")
+    rows = [
+        (
+            *(str(one[name]) for name in known),
+            ", ".join(f"{name}={value}" for name, value in one.items() if name not in known),
+        )
+        for one in told["faults"]
+    ]
+    print_table((*known, "options"), rows)
+
+
+@fault.command("add")
+@click.argument("kind")
+@click.argument("options", nargs=-1)
+@connected
+def fault_add(remote: Remote, kind: str, options: tuple[str, ...]) -> None:
+    """Set a fault of a KIND, with OPTIONS as NAME=VALUE.
+
+    Such as: fault add latency delay=2s operation=v2.submitOrder first=3
+    """
+    show(remote.post("/faults", {"kind": kind, **pairs(options)}))
+
+
+@fault.command("remove")
+@click.argument("fault_id", metavar="ID")
+@connected
+def fault_remove(remote: Remote, fault_id: str) -> None:
+    """Take a fault away."""
+    show(remote.delete(f"/faults/{fault_id}"))
+
+
+@fault.command("clear")
+@connected
+def fault_clear(remote: Remote) -> None:
+    """Take all faults away."""
+    click.echo(f"{remote.delete('/faults')['removed']} removed")
+
+
+@click.group()
+def stub() -> None:
+    """Put answers in front of the simulation."""
+
+
+@stub.command("list")
+@connected
+def stub_list(remote: Remote) -> None:
+    """List the stubs of a world and how often they answered."""
+    show(remote.get("/stubs")["stubs"])
+
+
+@stub.command("add")
+@click.argument("file", type=click.File("rb"))
+@connected
+def stub_add(remote: Remote, file: Any) -> None:
+    """Set the stub that a JSON FILE describes; - reads standard input."""
+    show(remote.post("/stubs", _json_of(file)))
+
+
+@stub.command("remove")
+@click.argument("stub_id", metavar="ID")
+@connected
+def stub_remove(remote: Remote, stub_id: str) -> None:
+    """Take a stub away."""
+    show(remote.delete(f"/stubs/{stub_id}"))
+
+
+@stub.command("clear")
+@connected
+def stub_clear(remote: Remote) -> None:
+    """Take all stubs away."""
+    click.echo(f"{remote.delete('/stubs')['removed']} removed")
+
+
+@click.group()
+def order() -> None:
+    """Look at orders and steer them."""
+
+
+@order.command("list")
+@_JSON
+@connected
+def order_list(remote: Remote, as_json: bool) -> None:
+    """List the orders of a world."""
+    told = remote.get("/orders")
+    if as_json:
+        show(told)
+        return
+    rows = [
+        (
+            one["id"],
+            one["status"],
+            f"{one['from']['token']} {one['from']['chain']}",
+            f"{one['to']['token']} {one['to']['chain']}",
+            one["amount"],
+            one["course"],
+            one["submitted"],
+        )
+        for one in told["orders"]
+    ]
+    print_table(("id", "status", "from", "to", "amount", "course", "submitted"), rows)
+
+
+@order.command("show")
+@click.argument("order_id", metavar="ORDER")
+@connected
+def order_show(remote: Remote, order_id: str) -> None:
+    """Show an ORDER, by its id or v1 number, with its events."""
+    show(remote.get(f"/orders/{order_id}"))
+
+
+@order.command("steer")
+@click.argument("order_id", metavar="ORDER")
+@click.argument("course", required=False)
+@click.option("--policy", help="immediate, polls, time or manual.")
+@connected
+def order_steer(remote: Remote, order_id: str, course: str | None, policy: str | None) -> None:
+    """Send an ORDER along another COURSE: success, slow, fail, refund, dropped, stuck, partial."""
+    show(remote.post(f"/orders/{order_id}", given(course=course, policy=policy)))
+
+
+@order.command("force")
+@click.argument("order_id", metavar="ORDER")
+@click.argument("status")
+@click.option("--reason", help="The reason that goes with it.")
+@click.option("--policy", help="What moves it from there; by hand without it.")
+@connected
+def order_force(
+    remote: Remote, order_id: str, status: str, reason: str | None, policy: str | None
+) -> None:
+    """Set the STATUS of an ORDER now."""
+    body = given(status=status, reason=reason, policy=policy)
+    show(remote.post(f"/orders/{order_id}", body))
+
+
+@order.command("step")
+@click.argument("order_id", metavar="ORDER")
+@connected
+def order_step(remote: Remote, order_id: str) -> None:
+    """Move an ORDER to the next status of its course."""
+    show(remote.post(f"/orders/{order_id}", {"step": True}))
+
+
+@click.command()
+@connected
+def reset(remote: Remote) -> None:
+    """Begin the scenario of a world anew, without faults, stubs and journal."""
+    show(remote.post("/reset", {}))
+
+
+@click.command()
+@click.argument("method", type=click.Choice(["GET", "POST", "DELETE"]))
+@click.argument("path")
+@click.argument("body", required=False)
+@connected
+def control(remote: Remote, method: str, path: str, body: str | None) -> None:
+    """Send any request to the control API: METHOD, the PATH below /__mock, and a JSON BODY."""
+    path, _, query = path.partition("?")
+    parameters = pairs(tuple(query.split("&"))) if query else {}
+    show(remote.send(method, path, query=parameters, body=None if body is None else value_of(body)))
+
+
+def _json_of(file: Any) -> Json:
+    from mockserver import jsontext
+
+    try:
+        return jsontext.decode(file.read())
+    except jsontext.NotJson as error:
+        raise click.UsageError(f"{file.name}: {error}; expected a JSON object") from None

@@ -1,0 +1,151 @@
+"""Commands for whole worlds: made, forked, dumped and loaded, kept and brought back."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mockserver.cli.files import write_text
+from mockserver.cli.remote import Remote, connected, given, show, value_of
+from mockserver.cli.tables import print_table
+from mockserver.jsontext import Json
+
+
+@click.group()
+def world() -> None:
+    """Make, fork, dump, load and drop worlds."""
+
+
+@world.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@connected
+def world_list(remote: Remote, as_json: bool) -> None:
+    """List the worlds of a server."""
+    told = remote.get("/worlds")
+    if as_json:
+        show(told)
+        return
+    names = ("key", "scenario", "dialect", "clock", "now", "orders", "requests")
+    print_table(names, [tuple(str(one[name]) for name in names) for one in told["worlds"]])
+
+
+@world.command("new")
+@click.argument("key")
+@click.option("--scenario", help="A shipped scenario.")
+@click.option("--dialect", help="documented, observed, or errata such as E-01,E-03.")
+@click.option("--clock", help="real, frozen, auto or scaled:60.")
+@click.option("--start", help="The first time its clock shows.")
+@click.option("--seed", type=int, help="The seed of everything that looks random.")
+@click.option("--app-key", "app_keys", multiple=True, help="An app key bound to it; repeatable.")
+@connected
+def world_new(
+    remote: Remote, key: str, clock: str | None, app_keys: tuple[str, ...], **options: Any
+) -> None:
+    """Make a world under KEY; it is found at /w/KEY and by the header X-Mock-World."""
+    mode, colon, rate = (clock or "").partition(":")
+    body = given(
+        key=key,
+        clock=mode or None,
+        rate=value_of(rate) if colon else None,
+        appKeys=list(app_keys) or None,
+    )
+    seed = options.pop("seed")
+    body |= given(**options) | ({} if seed is None else {"seed": seed})
+    show(remote.post("/worlds", body))
+
+
+@world.command("drop")
+@click.argument("key")
+@connected
+def world_drop(remote: Remote, key: str) -> None:
+    """Forget the world of KEY with everything in it."""
+    show(remote.delete(f"/worlds/{key}"))
+
+
+@world.command("fork")
+@click.argument("to")
+@connected
+def world_fork(remote: Remote, to: str) -> None:
+    """Make a world under the key TO that has been the same up to now."""
+    show(remote.post("/fork", {"to": to}))
+
+
+@world.command("dump")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to a file instead.")
+@connected
+def world_dump(remote: Remote, output: Path | None) -> None:
+    """Print a world as JSON, to be loaded later."""
+    from mockserver import jsontext
+
+    text = jsontext.pretty(remote.get("/dump")) + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)
+
+
+@world.command("load")
+@click.argument("file", type=click.File("rb"))
+@connected
+def world_load(remote: Remote, file: Any) -> None:
+    """Put the world of a FILE in the place of the one meant; - reads standard input."""
+    from mockserver import jsontext
+
+    try:
+        dump: Json = jsontext.decode(file.read())
+    except jsontext.NotJson as error:
+        raise click.UsageError(f"{file.name}: {error}; expected the dump of a world") from None
+    show(remote.post("/load", dump))
+
+
+@world.command("bind")
+@click.argument("app_keys", nargs=-1, required=True, metavar="APPKEY...")
+@connected
+def world_bind(remote: Remote, app_keys: tuple[str, ...]) -> None:
+    """Send the v1 requests of these app keys to the world meant."""
+    show(remote.post("/app-keys", {"appKeys": list(app_keys)}))
+
+
+@world.command("unbind")
+@connected
+def world_unbind(remote: Remote) -> None:
+    """Send no app keys to the world meant."""
+    show(remote.delete("/app-keys"))
+
+
+@click.group()
+def snapshot() -> None:
+    """Keep a world as it is, and go back to it."""
+
+
+@snapshot.command("list")
+@connected
+def snapshot_list(remote: Remote) -> None:
+    """List the snapshots of a world, oldest first."""
+    for name in remote.get("/snapshots")["snapshots"]:
+        click.echo(name)
+
+
+@snapshot.command("take")
+@click.argument("name", required=False)
+@connected
+def snapshot_take(remote: Remote, name: str | None) -> None:
+    """Keep the world, clock, faults and stubs too, and print the name."""
+    click.echo(remote.post("/snapshots", given(name=name))["name"])
+
+
+@snapshot.command("revert")
+@click.argument("name")
+@connected
+def snapshot_revert(remote: Remote, name: str) -> None:
+    """Go back to a snapshot, which stays."""
+    told = remote.post("/revert", {"name": name})
+    click.echo(f"{told['name']}: it is {told['now']}")
+
+
+@snapshot.command("drop")
+@click.argument("name")
+@connected
+def snapshot_drop(remote: Remote, name: str) -> None:
+    """Forget a snapshot."""
+    remote.delete(f"/snapshots/{name}")

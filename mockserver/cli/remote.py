@@ -1,0 +1,164 @@
+"""A running server, as the commands that control one reach it."""
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import update_wrapper
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import click
+
+from mockserver import jsontext
+from mockserver.errors import CrosschainMockError
+from mockserver.jsontext import Json
+
+DEFAULT_URL = "http://127.0.0.1:8765"
+_TIMEOUT_S = 30
+
+
+class NotThere(CrosschainMockError):
+    """No mock answers at the address."""
+
+    exit_code = 3
+
+
+class NotDone(CrosschainMockError):
+    """The server did not do what it was asked; nothing has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A server by its address, the world that is meant, and the token where it wants one."""
+
+    url: str
+    world: str
+    token: str | None = field(default=None, repr=False)
+
+    def get(self, path: str, **query: Json) -> Json:
+        """Return what the control API shows; parameters that are None are left out."""
+        return self.send("GET", path, query=query)
+
+    def post(self, path: str, body: Json) -> Json:
+        """Have something done and return what came of it."""
+        return self.send("POST", path, body=body)
+
+    def delete(self, path: str, **query: Json) -> Json:
+        """Have something taken away and return what came of it."""
+        return self.send("DELETE", path, query=query)
+
+    def send(
+        self, method: str, path: str, *, query: Mapping[str, Json] | None = None, body: Json = None
+    ) -> Json:
+        """Return the answer of the control API. Raises `NotThere`, `NotDone`."""
+        given = {name: _text(value) for name, value in (query or {}).items() if value is not None}
+        target = f"{self.url}/__mock{quote(path)}" + (f"?{urlencode(given)}" if given else "")
+        raw = None if body is None else jsontext.encode(body)
+        request = urllib.request.Request(target, raw, self._headers(), method=method)  # noqa: S310
+        try:
+            with self._opener().open(request, timeout=_TIMEOUT_S) as answer:
+                return self._read(answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                told = self._read(error.read())
+            raise NotDone(_sentence(told, error.code)) from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            raise NotThere(
+                f"no server answers at {self.url} ({str(reason).lower()}); start one with "
+                "'crosschain-mock serve', or name another with --url"
+            ) from None
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json", "X-Mock-World": self.world}
+        return {**headers, "X-Mock-Token": self.token} if self.token else headers
+
+    def _opener(self) -> urllib.request.OpenerDirector:
+        # A proxy of the environment cannot reach what listens on this machine.
+        host = urlsplit(self.url).hostname or ""
+        near = host in ("localhost", "::1") or host.startswith("127.")
+        handlers = [urllib.request.ProxyHandler({})] if near else []
+        return urllib.request.build_opener(*handlers)
+
+    def _read(self, raw: bytes) -> Json:
+        try:
+            return jsontext.decode(raw)
+        except jsontext.NotJson:
+            raise NotThere(
+                f"what answers at {self.url} is no crosschain-mock; name another with --url"
+            ) from None
+
+
+def connected(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that name a server, and hand it over as `remote`."""
+
+    def called(*, url: str, world: str, token: str | None, **options: Any) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
+        function(remote=Remote(url.rstrip("/"), world, token), **options)
+
+    options = (
+        click.option(
+            "--url",
+            default=DEFAULT_URL,
+            show_default=True,
+            envvar="CROSSCHAIN_MOCK_URL",
+            show_envvar=True,
+            help="Where the server is.",
+        ),
+        click.option(
+            "--world", default="default", show_default=True, help="The key of the world meant."
+        ),
+        click.option(
+            "--token",
+            envvar="CROSSCHAIN_MOCK_TOKEN",
+            show_envvar=True,
+            help="The token of a server that listens beyond this machine.",
+        ),
+    )
+    wrapped: Callable[..., None] = update_wrapper(called, function)
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def show(value: Json) -> None:
+    """Print an answer as JSON that people can read and programs, too."""
+    click.echo(jsontext.pretty(value))
+
+
+def given(**members: Json) -> dict[str, Json]:
+    """Return the members of a request without those that were not given."""
+    return {name: value for name, value in members.items() if value not in (None, False)}
+
+
+def value_of(text: str) -> Json:
+    """Return a value as it is written on a command line: a number or JSON, else plain text."""
+    try:
+        return jsontext.decode(text.encode("utf-8", "surrogateescape"))
+    except jsontext.NotJson:
+        return text
+
+
+def pairs(texts: tuple[str, ...]) -> dict[str, Json]:
+    """Return the members written as `NAME=VALUE`. Raises `UsageError` for anything else."""
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise click.UsageError(f"{text!r}: write NAME=VALUE, as in delay=2s")
+        found[name] = value_of(value)
+    return found
+
+
+def _sentence(told: Json, status: int) -> str:
+    if isinstance(told, Mapping) and isinstance(told.get("error"), str):
+        return str(told["error"])
+    return f"the server answered {status}: {json.dumps(told, default=str)[:200]}"
+
+
+def _text(value: Json) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,170 @@
+"""The command `sign`: the headers of a signed request, for either generation."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from mockserver.errors import CrosschainMockError
+
+T = TypeVar("T")
+
+_BODY = click.option(
+    "--body",
+    default="",
+    metavar="JSON|@FILE|-",
+    help="The JSON body exactly as it is sent: its text, a file, or - for stdin.",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+_SHOW = click.option("--show-text", is_flag=True, help="Tell on stderr what is signed.")
+
+
+class CannotSign(CrosschainMockError):
+    """A request that cannot be signed as it was given."""
+
+
+@click.group()
+def sign() -> None:
+    """Print the headers that sign a request, for either generation.
+
+    They are what a world with registered keys, and the real service, expect.
+    """
+
+
+@sign.command()
+@click.option("--app-key", required=True, help="The developer key.")
+@click.option(
+    "--app-secret",
+    envvar="CROSSCHAIN_MOCK_APP_SECRET",
+    show_envvar=True,
+    required=True,
+    help="Its secret; better given by the environment.",
+)
+@_BODY
+@click.option("--timestamp", type=int, help="Milliseconds since 1970.  [default: now]")
+@click.option("--expire-time", type=int, default=15000, show_default=True, help="Milliseconds.")
+@_JSON
+@_SHOW
+def v1(  # noqa: PLR0913 (one parameter an option)
+    *,
+    app_key: str,
+    app_secret: str,
+    body: str,
+    timestamp: int | None,
+    expire_time: int,
+    as_json: bool,
+    show_text: bool,
+) -> None:
+    """Sign a v1 request; a GET is signed without a body, its query is not signed."""
+    from mockserver.clock import wall_ms
+    from mockserver.signing import developer
+
+    sent = wall_ms() if timestamp is None else timestamp
+    headers = developer.DeveloperHeaders(app_key, str(expire_time), str(sent))
+    text = _text(lambda: developer.signed_text(_raw(body), headers))
+    _print(
+        {
+            "appKey": app_key,
+            "expireTime": headers.expire_time,
+            "timestamp": headers.timestamp,
+            "signature": developer.signature(text, app_secret),
+        },
+        as_json=as_json,
+    )
+    if show_text:
+        click.echo(f"signed: {text}", err=True)
+
+
+@sign.command()
+@click.option(
+    "--key",
+    envvar="CROSSCHAIN_MOCK_WALLET_KEY",
+    show_envvar=True,
+    required=True,
+    help="The wallet's private key in hex; better given by the environment.",
+)
+@_BODY
+@click.option("--address", help="The address as it is sent.  [default: that of the key]")
+@click.option("--as-bytes", is_flag=True, help="Sign the 32 bytes of the hash, not its text.")
+@click.option("--kaspa", is_flag=True, help="Sign as a Kaspa wallet does; --address is needed.")
+@_JSON
+@_SHOW
+def v2(  # noqa: PLR0913 (one parameter an option)
+    *,
+    key: str,
+    body: str,
+    address: str | None,
+    as_bytes: bool,
+    kaspa: bool,
+    as_json: bool,
+    show_text: bool,
+) -> None:
+    """Sign a 2.0 submission, an order or a ticket, with a wallet's key."""
+    from mockserver.signing import kaspa as kaspa_wallet
+    from mockserver.signing import wallet
+
+    raw = _raw(body)
+    if kaspa:
+        if address is None:
+            raise click.UsageError("--kaspa goes with --address")
+        text = _text(lambda: wallet.signed_text(raw, address, prefix=wallet.OTHER_PREFIX))
+        made, public_key = _with_key(
+            lambda: kaspa_wallet.signature(wallet.digest(text), _key_bytes(key))
+        )
+        headers = {"Address": address, "PublicKey": public_key, "Chain": "KAS", "Signature": made}
+    else:
+        sent = address or _with_key(lambda: wallet.address_of(key))
+        text = _text(lambda: wallet.signed_text(raw, sent))
+        made = _with_key(lambda: wallet.signature(text, key, as_bytes=as_bytes))
+        headers = {"EvmAddress": sent, "Signature": made}
+    _print(headers, as_json=as_json)
+    if show_text:
+        click.echo(f"signed: {text}\nkeccak-256: {wallet.digest(text)}", err=True)
+
+
+def _raw(body: str) -> bytes:
+    if body == "-":
+        return sys.stdin.buffer.read()
+    if not body.startswith("@"):
+        return body.encode()
+    try:
+        return Path(body[1:]).read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise CannotSign(f"cannot read {body[1:]!r}: {reason}") from None
+
+
+def _text(make: Callable[[], str]) -> str:
+    from mockserver.jsontext import NotJson
+
+    try:
+        return make()
+    except NotJson as error:
+        raise CannotSign(f"--body: {error}; give the JSON object that is sent") from None
+
+
+def _with_key(make: Callable[[], T]) -> T:
+    try:
+        return make()
+    except ValueError:
+        # What came may be a key with a slip in it, so it is not repeated.
+        raise CannotSign("--key: no private key; give 32 bytes as 64 hex digits") from None
+
+
+def _key_bytes(key: str) -> bytes:
+    raw = bytes.fromhex(key.removeprefix("0x"))
+    if len(raw) != 32:
+        raise ValueError("a private key has 32 bytes")
+    return raw
+
+
+def _print(headers: Mapping[str, str], *, as_json: bool) -> None:
+    from mockserver import jsontext
+
+    if as_json:
+        click.echo(jsontext.pretty(dict(headers)))
+        return
+    for name, value in headers.items():
+        click.echo(f"{name}: {value}")

@@ -1,0 +1,118 @@
+"""Commands that look at what a world has seen: the journal, and checks of it."""
+
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from mockserver.cli.remote import Remote, connected, given, pairs, show
+from mockserver.jsontext import Json
+
+_POLL_S = 0.2
+
+
+@click.command()
+@click.option("--follow", "-f", is_flag=True, help="Go on printing what comes, until interrupted.")
+@click.option("--operation", help="Only this operation.")
+@click.option("--method", help="Only this method.")
+@click.option("--path", help="Only this path below the world.")
+@click.option("--refused", is_flag=True, help="Only refused requests.")
+@click.option("--since", type=int, help="Only entries after that number.")
+@click.option("--limit", type=int, help="At most so many entries.")
+@click.option("--json", "as_json", is_flag=True, help="Print an entry a line, as JSON.")
+@click.option("--clear", is_flag=True, help="Forget the journal instead.")
+@connected
+def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options: Any) -> None:
+    """Print what a world has seen, and why requests were refused."""
+    if clear:
+        show(remote.delete("/journal"))
+        return
+    search = given(**options)
+    told = remote.get("/journal", **search)
+    _entries(told["entries"], as_json=as_json)
+    while follow:
+        time.sleep(_POLL_S)
+        told = remote.get("/journal", **{**search, "since": told["next"]})
+        _entries(told["entries"], as_json=as_json)
+
+
+@click.command()
+@click.option("--operation", help="Requests of this operation.")
+@click.option("--method", help="Requests with this method.")
+@click.option("--path", help="Requests for this path below the world.")
+@click.option("--refused/--answered", default=None, help="Only refused ones, or only the others.")
+@click.option("--query", multiple=True, metavar="NAME=VALUE", help="A parameter they must have.")
+@click.option("--body", multiple=True, metavar="NAME=VALUE", help="A body field they must have.")
+@click.option("--from", "begin", help="At or after that time of the world.")
+@click.option("--until", help="Before that time of the world.")
+@click.option("--exactly", type=int, help="So many of them.")
+@click.option("--at-least", type=int, help="So many or more.")
+@click.option("--at-most", type=int, help="So many or fewer.")
+@click.option("--never", is_flag=True, help="None of them.")
+@click.option("--within", help="All within that much of the world's time.")
+@click.option("--order", multiple=True, metavar="OPERATION", help="In this order; repeatable.")
+@connected
+def verify(  # noqa: PLR0913 (one parameter an option)
+    remote: Remote,
+    *,
+    query: tuple[str, ...],
+    body: tuple[str, ...],
+    begin: str | None,
+    exactly: int | None,
+    at_least: int | None,
+    at_most: int | None,
+    refused: bool | None,
+    order: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Tell whether a world has seen what it should; exit 1 where it has not."""
+    match = given(query=pairs(query) or None, body=pairs(body) or None)
+    wanted: dict[str, Json] = given(
+        **{**options, "from": begin, "match": match or None, "order": list(order) or None}
+    )
+    # Nought and false have a meaning here.
+    numbers = {"exactly": exactly, "atLeast": at_least, "atMost": at_most, "refused": refused}
+    wanted |= {name: value for name, value in numbers.items() if value is not None}
+    told = remote.post("/verify", wanted)
+    click.echo(f"{'held' if told['held'] else 'not held'}: {told['told']}")
+    for line in told["nearest"]:
+        click.echo(f"  {line}")
+    if told["dropped"]:
+        click.echo(f"  {told['dropped']} older requests are not in the journal any more")
+    if not told["held"]:
+        sys.exit(1)
+
+
+@click.command()
+@connected
+def check(remote: Remote) -> None:
+    """Tell of unused stubs, failures and unexpected refusals; exit 1 where there are any."""
+    told = remote.get("/check")
+    show(told)
+    if not told["ok"]:
+        sys.exit(1)
+
+
+def _entries(entries: Iterable[Json], *, as_json: bool) -> None:
+    from mockserver import jsontext
+
+    for entry in entries:
+        if as_json:
+            click.echo(jsontext.encode(entry))
+        else:
+            _entry(entry)
+    sys.stdout.flush()
+
+
+def _entry(entry: Json) -> None:
+    request, response = entry["request"], entry["response"]
+    told = f"{entry['sequence']}  {entry['at']}  {request['method']} {request['path']}"
+    click.echo(f"{told}  {response['status']}  {entry['responder']}")
+    if entry["fault"]:
+        click.echo(f"    fault: {entry['fault']}")
+    if entry["refusal"]:
+        click.echo(f"    refused: {entry['refusal']}")
+    if entry["nearest"] and entry["nearest"]["changed"]:
+        click.echo(f"    nearest valid form: {'; '.join(entry['nearest']['changed'])}")

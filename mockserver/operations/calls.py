@@ -1,0 +1,245 @@
+"""Orders that travel in contract calls: `vaultOut` and `swap` with the order in them (facts §6).
+
+Both carriers are read: the short text of 2024-08 on, and the JSON body of a submission before it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mockserver import jsontext
+from mockserver.engine.aggregates import ROUTERS
+from mockserver.engine.catalog import Chain, Placed
+from mockserver.engine.orders import Kind
+from mockserver.engine.submission import OrderRequest
+from mockserver.engine.world import World
+from mockserver.errors import CrosschainMockError
+from mockserver.operations.rules import rules_of
+
+VAULT_OUT = bytes.fromhex("3f163c47")
+"""`vaultOut(address,uint256,bool,bytes)` of the minter proxy (SOL)."""
+SWAP = bytes.fromhex("565bc234")
+"""`swap(address,uint256,address,address,address,uint256,bytes,bytes)` of the swap proxy (SOL)."""
+
+_WORD = 32
+
+
+class Reverted(CrosschainMockError):
+    """A call that the contract does not carry out; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContractCall:
+    """A transaction on an EVM chain: `value` in smallest units of the base coin."""
+
+    chain: str
+    hash: str
+    sender: str
+    to: str
+    value: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class VaultTransfer:
+    """A plain transfer on a chain without contracts: smallest units of a token, with a memo."""
+
+    chain: str
+    hash: str
+    sender: str
+    to: str
+    token: str
+    amount: int
+    memo: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OrderText:
+    """What the `order` bytes say: where the order goes, its slippage in bps, its rules."""
+
+    channel: str
+    target_chain: str
+    target: Placed
+    recipient: str
+    slippage_bps: int
+    extra: str
+
+
+def order_in(world: World, call: ContractCall) -> OrderRequest | None:
+    """Return the order that a transaction carries, or None where it calls neither method.
+
+    Raises `Reverted` where the contract would not take the call, and `Refusal` for names in it that
+    nobody knows.
+    """
+    chain = world.scenario.catalog.chain(call.chain)
+    method, arguments = call.data[:4], _Arguments(call.data[4:])
+    if method == VAULT_OUT:
+        _check_contract(call, chain.minter_proxy_v2, "vaultOut")
+        return _vault_out(world, call, chain, arguments)
+    if method == SWAP:
+        _check_contract(call, chain.swap_proxy, "swap")
+        return _swap(world, call, chain, arguments)
+    return None
+
+
+def order_of_transfer(world: World, transfer: VaultTransfer) -> OrderRequest | None:
+    """Return the order in the memo of a transfer to the vault, or None where it has no order.
+
+    Clients of Kaspa put only the rules there and submit the order (SDK2, GHOST). Raises `Reverted`
+    for an order that cannot be read, and `Refusal` for unknown names.
+    """
+    catalog = world.scenario.catalog
+    chain = catalog.chain(transfer.chain)
+    if b":" not in transfer.memo or transfer.to != chain.vault:
+        return None
+    source = catalog.placed_at(chain, transfer.token, "source token address")
+    call = ContractCall(
+        transfer.chain,
+        transfer.hash,
+        transfer.sender,
+        transfer.to,
+        transfer.amount,
+        transfer.memo,
+    )
+    return _request(call, source, transfer.amount, order_text(world, transfer.memo), minimum=0)
+
+
+def order_text(world: World, raw: bytes) -> OrderText:
+    """Return what `order` bytes say. Raises `Reverted`, and `Refusal` for unknown names."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Reverted("the order is no UTF-8 text") from None
+    if text.startswith("{"):
+        return _json_order(world, raw)
+    # An address of another chain may have a colon of its own: the parts are taken from both ends.
+    head, tail = text.split(":", 3), text.rsplit(":", 2)
+    if len(head) != 4 or len(tail) != 3 or text.count(":") < 5:
+        raise Reverted(
+            f"the order {text[:100]!r} is not channel:toChain:toTokenAddress:toAddr:slippage:extra"
+        )
+    recipient = head[3].rsplit(":", 2)[0]
+    catalog = world.scenario.catalog
+    chain = catalog.chain(head[1], "target chain")
+    target = catalog.placed_at(chain, head[2], "target token address")
+    return OrderText(head[0], head[1], target, recipient, _bps(tail[1]), tail[2])
+
+
+def _vault_out(
+    world: World, call: ContractCall, chain: Chain, arguments: "_Arguments"
+) -> OrderRequest:
+    catalog = world.scenario.catalog
+    source = catalog.placed_at(chain, arguments.address(0), "source token address")
+    told = order_text(world, arguments.blob(3))
+    return _request(call, source, arguments.number(1), told, minimum=0)
+
+
+def _swap(world: World, call: ContractCall, chain: Chain, arguments: "_Arguments") -> OrderRequest:
+    catalog = world.scenario.catalog
+    source = catalog.placed_at(chain, arguments.address(0), "source token address")
+    router, receiver = arguments.address(2), arguments.address(4)
+    receives = catalog.placed_at(chain, arguments.address(3), "target token address")
+    if router not in ROUTERS.values():
+        raise Reverted(f"{router} is the router of no aggregator; take 'to' of getAggregateSwap")
+    if len(arguments.blob(6)) < 4:
+        raise Reverted("the router is called without data; take 'data' of getAggregateSwap")
+    told = order_text(world, arguments.blob(7))
+    if (told.target_chain, told.target.token.index) != (chain.nickname, receives.token.index):
+        raise Reverted(
+            f"the order goes to {told.target.symbol!r} on {told.target_chain!r}, the call receives "
+            f"{receives.symbol!r} on {chain.nickname!r}; a direct swap stays on its chain"
+        )
+    if told.recipient.lower() != receiver:
+        raise Reverted(f"the order pays {told.recipient!r}, the call {receiver!r}")
+    return _request(call, source, arguments.number(1), told, minimum=arguments.number(5))
+
+
+def _request(
+    call: ContractCall, source: Placed, amount: int, told: OrderText, *, minimum: int
+) -> OrderRequest:
+    if source.contract.native and call.value != amount:
+        raise Reverted(
+            f"the call brings {call.value} smallest units of {source.symbol!r}, the order needs "
+            f"{amount}"
+        )
+    rules = rules_of(told.extra)
+    same = source.token.index == told.target.token.index
+    return OrderRequest(
+        kind=Kind.BRIDGE if same else Kind.AGGREGATE,
+        source_chain=call.chain,
+        source_index=source.token.index,
+        amount=amount,
+        sender=call.sender,
+        target_index=told.target.token.index,
+        recipient=told.recipient,
+        cert_hash=call.hash,
+        target_chain=told.target_chain,
+        slippage_bps=told.slippage_bps,
+        channel=told.channel,
+        channel_bps=rules.channel_bps,
+        expected=rules.expected,
+        minimum=max(minimum, rules.minimum or 0) or None,
+    )
+
+
+def _json_order(world: World, raw: bytes) -> OrderText:
+    try:
+        order = jsontext.decode(raw)
+    except jsontext.NotJson as error:
+        raise Reverted(f"the order is no JSON: {error}") from None
+    names = ("channel", "toChain", "toIndex", "toAddr", "slippage", "extra")
+    if not isinstance(order, Mapping) or any(not isinstance(order.get(n), str) for n in names):
+        raise Reverted(f"the order lacks one of {', '.join(names)} as text")
+    catalog = world.scenario.catalog
+    chain = catalog.chain(order["toChain"], "target chain")
+    index = order["toIndex"]
+    if not (index.isdecimal() and index.isascii() and len(index) < 10):
+        raise Reverted(f"the order's toIndex is {index[:40]!r}, expected digits")
+    target = catalog.placed(chain, catalog.token_by_index(int(index)), "target token")
+    return OrderText(
+        order["channel"],
+        order["toChain"],
+        target,
+        order["toAddr"],
+        _bps(order["slippage"]),
+        order["extra"],
+    )
+
+
+def _check_contract(call: ContractCall, contract: str, method: str) -> None:
+    if call.to.lower() != contract.lower():
+        raise Reverted(
+            f"{call.to!r} has no method {method!r}; on {call.chain!r} the contract is {contract!r}"
+        )
+
+
+def _bps(text: str) -> int:
+    if text.isdecimal() and text.isascii() and len(text) < 6:
+        return int(text)
+    raise Reverted(f"the order's slippage is {text[:40]!r}, expected basis points as digits")
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """The arguments of a call, by place; reading raises `Reverted` where they end too early."""
+
+    raw: bytes
+
+    def number(self, place: int) -> int:
+        return int.from_bytes(self._word(place * _WORD), "big")
+
+    def address(self, place: int) -> str:
+        return f"0x{self._word(place * _WORD)[12:].hex()}"
+
+    def blob(self, place: int) -> bytes:
+        start = self.number(place)
+        length = int.from_bytes(self._word(start), "big")
+        found = self.raw[start + _WORD : start + _WORD + length]
+        if len(found) != length:
+            raise Reverted("the arguments of the call end too early")
+        return found
+
+    def _word(self, start: int) -> bytes:
+        word = self.raw[start : start + _WORD]
+        if len(word) != _WORD:
+            raise Reverted("the arguments of the call end too early")
+        return word

@@ -1,0 +1,66 @@
+"""Deposits: the transaction that pays for an order, and that it pays for one only."""
+
+from fractions import Fraction
+
+from mockserver.engine import amounts
+from mockserver.engine.catalog import Chain, Placed
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.world import World
+from mockserver.signing.raw import LegacyTransaction
+
+GAS_NATIVE = 21_000
+"""Gas of a plain transfer (DEMO)."""
+GAS_TOKEN = 90_000
+"""Gas of an ERC-20 transfer."""
+
+_FALLBACK_GAS_PRICE = 5_000_000_000
+_MOST_GAS_PRICE = 500_000_000_000
+_TRANSFER = bytes.fromhex("a9059cbb")
+
+
+def deposit_transaction(world: World, placed: Placed, units: int, sender: str) -> LegacyTransaction:
+    """Return the transaction that pays smallest units of a token to the minter (facts §7).
+
+    The nonce counts the deposits the world has seen from the sender.
+    """
+    nonce, price = world.orders.count_from(sender), gas_price(world, placed.chain)
+    minter = placed.chain.minter
+    if placed.contract.native:
+        return LegacyTransaction(nonce, price, GAS_NATIVE, minter, units, b"")
+    call = transfer_call(minter, units)
+    return LegacyTransaction(nonce, price, GAS_TOKEN, placed.contract.address, 0, call)
+
+
+def gas_price(world: World, chain: Chain) -> int:
+    """Return the price of gas in smallest units of the base coin, rounded down.
+
+    It is such that a token transfer costs what the world says a transaction costs on the chain, and
+    at most 500 gwei: a coin of little worth does not make gas look absurd (A-074).
+    """
+    try:
+        usd = world.quotes.price(chain.base_coin).usd
+    except Refusal:
+        return _FALLBACK_GAS_PRICE
+    coins = Fraction(world.gas_usd()[chain.nickname]) / Fraction(usd)
+    price = amounts.floor(coins * 10**chain.decimals / GAS_TOKEN)
+    return min(max(1, price), _MOST_GAS_PRICE)
+
+
+def transfer_call(recipient: str, units: int) -> bytes:
+    """Return the call data of ERC-20 `transfer(address,uint256)` (facts §7)."""
+    return _TRANSFER + bytes.fromhex(recipient[2:]).rjust(32, b"\0") + units.to_bytes(32, "big")
+
+
+def refuse_used(world: World, nickname: str, cert_hash: str) -> None:
+    """Raise `Refusal` where a transaction has made an order already, whichever that is (E-36)."""
+    try:
+        order_id = world.orders.id_of_hash(nickname, cert_hash)
+    except Refusal:
+        return
+    raise Refusal(
+        "hash-already-used",
+        f"transaction {cert_hash[:80]!r} has made order {order_id!r}; ask for that one, or send "
+        "another transaction",
+        about="transaction hash",
+        nearest=(order_id,),
+    )

@@ -1,0 +1,160 @@
+"""The pytest plugin: a server for the session, a world for each test, and a check after it.
+
+Nothing of the mock is imported before a test asks for it, so that a project which does not use it
+pays nothing.
+"""
+
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from mockserver.testing import CrosschainMock, MockSettings, MockWorld
+
+_MARKER = "crosschain_mock"
+_WORLDS: "pytest.StashKey[list[MockWorld]]" = pytest.StashKey()
+_BESIDE: pytest.StashKey[list[str]] = pytest.StashKey()
+_CLEAN: pytest.StashKey[bool] = pytest.StashKey()
+
+_OPTIONS = {
+    "scenario": "a shipped scenario or a file; by default 'default'",
+    "clock": "frozen (the default), auto, real or scaled:60",
+    "start": "the clock's first time, such as 2026-01-01T00:00:00Z, or now",
+    "seed": "another seed than the scenario's",
+    "dialect": "documented (the default), observed, or errata such as E-01,E-02",
+    "refusals": "fail (the default): a refusal no test expected fails it; or allow",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add an option and an ini key for each setting."""
+    group = parser.getgroup("crosschain-mock", "the mock of the cross-chain service")
+    for name, help_text in _OPTIONS.items():
+        group.addoption(
+            f"--crosschain-mock-{name}",
+            dest=f"{_MARKER}_{name}",
+            metavar=name.upper(),
+            help=help_text,
+        )
+        parser.addini(f"{_MARKER}_{name}", help=help_text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    settings = ", ".join(f"{name}=…" for name in _OPTIONS)
+    config.addinivalue_line("markers", f"{_MARKER}({settings}): how the world of a test is to be")
+
+
+@pytest.fixture(scope="session")
+def crosschain_mock_settings(pytestconfig: pytest.Config) -> "MockSettings":
+    """How worlds are to be, from options and ini keys; override it in a conftest.py."""
+    from mockserver.testing import MockSettings
+
+    with _sentences():
+        return MockSettings().changed(**_given(pytestconfig))
+
+
+@pytest.fixture(scope="session")
+def crosschain_mock_server(
+    crosschain_mock_settings: "MockSettings",
+) -> Iterator["CrosschainMock"]:
+    """A server in this process, shared by the session; `.world()` makes a world on it."""
+    from mockserver.testing import running
+
+    with ExitStack() as stack:
+        with _sentences():
+            server = stack.enter_context(running(crosschain_mock_settings))
+        yield server
+
+
+@pytest.fixture
+def crosschain_mock(
+    request: pytest.FixtureRequest, crosschain_mock_server: "CrosschainMock"
+) -> Iterator["MockWorld"]:
+    """A world of this test's own on the session's server, checked when the test has run."""
+    item = request.node
+    with _sentences():
+        world = crosschain_mock_server.world(item.nodeid, **_marked(item))
+    item.stash.setdefault(_WORLDS, []).append(world)
+    yield world
+    # Fixtures that use the world have ended by now and may have sent more.
+    late = world.complaints() if item.stash.get(_CLEAN, False) else []
+    journal = world.report() if late else ""
+    item.stash[_WORLDS].remove(world)
+    world.close()
+    if late:
+        text = "\n".join(late)
+        pytest.fail(f"after the test: {text}\nthe journal of its world:\n{journal}", pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Fail a test whose world has something to complain of."""
+    item.stash[_CLEAN] = False
+    item.stash[_BESIDE] = []
+    try:
+        yield
+    except BaseException:
+        item.stash[_BESIDE] = _complaints(item)
+        raise
+    found = _complaints(item)
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
+    item.stash[_CLEAN] = True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Attach to a failure what its world has seen, and what it would have complained of."""
+    report = yield
+    if report.failed:
+        beside = item.stash.get(_BESIDE, [])
+        if beside:
+            report.sections.append(("crosschain_mock complaints", "\n".join(beside)))
+        for world in item.stash.get(_WORLDS, []):
+            report.sections.append((f"crosschain_mock journal of {world.key}", world.report()))
+    return report
+
+
+def _complaints(item: pytest.Item) -> list[str]:
+    worlds = item.stash.get(_WORLDS, [])
+    return [text for world in worlds for text in world.complaints()]
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Fail with the sentence of an error that a person can put right, without a traceback."""
+    from mockserver.errors import CrosschainMockError
+
+    try:
+        yield
+    except CrosschainMockError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
+
+
+def _given(config: pytest.Config) -> dict[str, Any]:
+    """Return what options, or else ini keys, say; the seed as a number."""
+    found = {}
+    for name in _OPTIONS:
+        value = config.getoption(f"{_MARKER}_{name}") or config.getini(f"{_MARKER}_{name}")
+        if value:
+            found[name] = int(value) if name == "seed" and value.isdecimal() else value
+    return found
+
+
+def _marked(node: pytest.Item) -> dict[str, Any]:
+    """Return what the markers of a test say; the one closest to it wins."""
+    changes: dict[str, Any] = {}
+    for mark in reversed(list(node.iter_markers(_MARKER))):
+        if mark.args:
+            pytest.fail(
+                f"the marker {_MARKER} takes settings by name, as in scenario='outage'; "
+                f"got {mark.args[0]!r}",
+                pytrace=False,
+            )
+        changes.update(mark.kwargs)
+    return changes

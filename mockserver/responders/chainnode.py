@@ -1,0 +1,191 @@
+"""A chain as wallets see it: the JSON-RPC methods that sending a transaction takes.
+
+A wallet whose node address points here signs and sends as it always does; what it sends becomes
+known to the world as any announced transaction (docs/decisions/0030). There are no contracts
+behind it: calls are answered from the world's lists and balances.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from mockserver.engine.catalog import NATIVE, Chain
+from mockserver.engine.refusal import Refusal
+from mockserver.errors import CrosschainMockError
+from mockserver.jsontext import Json
+from mockserver.operations.deposits import GAS_NATIVE, GAS_TOKEN, gas_price
+from mockserver.responders import receipts
+from mockserver.responders.broadcasting import BadTransaction, nonce_of, take_raw
+from mockserver.responders.hosted import HostedWorld
+
+_GAS_CALL = 300_000
+_INVALID, _UNKNOWN_METHOD, _BAD_PARAMS, _REFUSED = -32600, -32601, -32602, -32000
+_BALANCE_OF, _DECIMALS, _ALLOWANCE, _SYMBOL = "0x70a08231", "0x313ce567", "0xdd62ed3e", "0x95d89b41"
+
+
+class _Fault(Exception):
+    """A JSON-RPC error: its code and message."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call of a method: the world, the chain and the parameters."""
+
+    hosted: HostedWorld
+    chain: Chain
+    params: Sequence[Json]
+
+    def text(self, place: int) -> str:
+        """Return a parameter that is text."""
+        if place < len(self.params) and isinstance(self.params[place], str):
+            return str(self.params[place])
+        raise _Fault(_BAD_PARAMS, f"parameter {place + 1}: expected text")
+
+    def members(self, place: int) -> Mapping[str, Json]:
+        """Return a parameter that is an object."""
+        value = self.params[place] if place < len(self.params) else None
+        if isinstance(value, Mapping):
+            return value
+        raise _Fault(_BAD_PARAMS, f"parameter {place + 1}: expected an object")
+
+
+def answer(hosted: HostedWorld, nickname: str, body: Json) -> Json:
+    """Return the JSON-RPC answer to a call, or to a batch of them."""
+    try:
+        chain = hosted.world.scenario.catalog.chain(nickname)
+    except Refusal as refusal:
+        return _error(None, _INVALID, refusal.reason)
+    if isinstance(body, Sequence) and not isinstance(body, str):
+        return [_one(hosted, chain, call) for call in body]
+    return _one(hosted, chain, body)
+
+
+def _one(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
+    if not isinstance(call, Mapping) or not isinstance(call.get("method"), str):
+        return _error(None, _INVALID, "no JSON-RPC call: expected an object with 'method'")
+    number, params = call.get("id"), call.get("params", [])
+    method = METHODS.get(call["method"])
+    if method is None:
+        known = ", ".join(METHODS)
+        return _error(number, _UNKNOWN_METHOD, f"{call['method'][:60]!r} is not one of {known}")
+    if not isinstance(params, Sequence) or isinstance(params, str):
+        return _error(number, _BAD_PARAMS, "'params': expected an array")
+    try:
+        result = method(Asked(hosted, chain, params))
+    except _Fault as fault:
+        return _error(number, fault.code, str(fault))
+    except Refusal as refusal:
+        return _error(number, _REFUSED, refusal.reason)
+    except CrosschainMockError as error:
+        return _error(number, _REFUSED, str(error))
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def _error(number: Json, code: int, message: str) -> Json:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
+
+
+def _chain_id(asked: Asked) -> Json:
+    return hex(_network(asked.chain))
+
+
+def _net_version(asked: Asked) -> Json:
+    return str(_network(asked.chain))
+
+
+def _block_number(asked: Asked) -> Json:
+    return hex(len(asked.hosted.transactions))
+
+
+def _gas_price(asked: Asked) -> Json:
+    return hex(gas_price(asked.hosted.world, asked.chain))
+
+
+def _estimate(asked: Asked) -> Json:
+    data = asked.members(0).get("data") or asked.members(0).get("input") or "0x"
+    if data == "0x":
+        return hex(GAS_NATIVE)
+    return hex(GAS_TOKEN if str(data).startswith("0xa9059cbb") else _GAS_CALL)
+
+
+def _count(asked: Asked) -> Json:
+    return hex(nonce_of(asked.hosted, asked.chain.nickname, asked.text(0)))
+
+
+def _balance(asked: Asked) -> Json:
+    nickname = asked.chain.nickname
+    return hex(asked.hosted.world.balances.of(nickname, NATIVE, asked.text(0)).units)
+
+
+def _call(asked: Asked) -> Json:
+    """Answer the reading methods of a token contract; an allowance is always enough."""
+    told = asked.members(0)
+    data, to = str(told.get("data") or told.get("input") or ""), str(told.get("to") or "")
+    world = asked.hosted.world
+    placed = world.scenario.catalog.placed_at(asked.chain, to)
+    match data[:10]:
+        case method if method == _BALANCE_OF and len(data) == 74:
+            holder = f"0x{data[34:]}"
+            return _word(world.balances.of(asked.chain.nickname, to, holder).units)
+        case method if method == _DECIMALS:
+            return _word(placed.decimals)
+        case method if method == _ALLOWANCE:
+            return _word(2**256 - 1)
+        case method if method == _SYMBOL:
+            return f"0x{receipts.abi_text(placed.symbol).hex()}"
+        case method:
+            raise _Fault(_REFUSED, f"the contract {to!r} answers no method {method!r} here")
+
+
+def _send(asked: Asked) -> Json:
+    try:
+        return take_raw(asked.hosted, asked.chain.nickname, asked.text(0)).hash
+    except BadTransaction as error:
+        raise _Fault(_BAD_PARAMS, str(error)) from None
+
+
+def _transaction(asked: Asked) -> Json:
+    seen = asked.hosted.transactions.get((asked.chain.nickname, asked.text(0).lower()))
+    return None if seen is None else receipts.transaction(seen)
+
+
+def _receipt(asked: Asked) -> Json:
+    seen = asked.hosted.transactions.get((asked.chain.nickname, asked.text(0).lower()))
+    return None if seen is None else receipts.receipt(seen)
+
+
+def _block(asked: Asked) -> Json:
+    return receipts.block(len(asked.hosted.transactions), asked.hosted.world.now())
+
+
+def _network(chain: Chain) -> int:
+    if not chain.evm:
+        raise _Fault(_REFUSED, f"{chain.nickname!r} is no EVM chain")
+    return int(chain.network)
+
+
+def _word(value: int) -> str:
+    return f"0x{value:064x}"
+
+
+METHODS: Mapping[str, Callable[[Asked], Json]] = MappingProxyType(
+    {
+        "eth_chainId": _chain_id,
+        "net_version": _net_version,
+        "eth_blockNumber": _block_number,
+        "eth_getBlockByNumber": _block,
+        "eth_gasPrice": _gas_price,
+        "eth_estimateGas": _estimate,
+        "eth_getTransactionCount": _count,
+        "eth_getBalance": _balance,
+        "eth_call": _call,
+        "eth_sendRawTransaction": _send,
+        "eth_getTransactionByHash": _transaction,
+        "eth_getTransactionReceipt": _receipt,
+    }
+)
+"""The methods by name."""

@@ -1,0 +1,295 @@
+"""The faults of a world: set, counted, asked at every call, and taken away."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from mockserver.clock import iso
+from mockserver.contract import Contract
+from mockserver.engine.derived import derived_int
+from mockserver.engine.scenario import Scenario
+from mockserver.exchange import Response
+from mockserver.jsontext import Json
+from mockserver.responders.delivery import Delivery
+from mockserver.responders.faults.kinds import (
+    KINDS,
+    Disturbance,
+    FalseSuccess,
+    Latency,
+    Quota,
+    Struck,
+    rule_name,
+)
+from mockserver.responders.faults.trigger import FIELDS, Trigger, trigger_of
+from mockserver.responders.forms import (
+    NAME,
+    BadControl,
+    Schema,
+    check,
+    choice,
+    described,
+    members,
+    variants,
+)
+from mockserver.responders.responder import Call
+
+MOST = 1_000
+"""How many faults a world may have at once."""
+
+FAULT_HEADER = "X-Mock-Fault"
+"""Names the faults that struck an answer."""
+
+_NOTHING = Response(503, (), b"")
+_COUNTED = ("first", "every", "probability")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A disturbance put in on purpose. `told` is the request that set it; `done` its effect."""
+
+    id: str
+    kind: str
+    trigger: Trigger
+    disturbance: Disturbance
+    done: bool
+    told: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often a fault's trigger matched, and how often it struck.
+
+    `window_ms` is where the running window of a quota began, `used` the calls in it.
+    """
+
+    seen: int = 0
+    struck: int = 0
+    window_ms: int | None = None
+    used: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """The faults that strike one call: delays first, at most one other after them."""
+
+    faults: tuple[Fault, ...]
+    struck: Mapping[str, Struck]
+    retry_after_s: int | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the effect of the call happens."""
+        return all(fault.done for fault in self.faults)
+
+    @property
+    def answers(self) -> bool:
+        """Whether a real answer is needed to disturb."""
+        return all(KINDS[fault.kind].answers for fault in self.faults)
+
+    @property
+    def names(self) -> str:
+        """The faults in one line, for the journal and the header."""
+        return ", ".join(f"{fault.kind} ({fault.id})" for fault in self.faults)
+
+    def delivery(self, answer: Response | None) -> Delivery:
+        """Return an answer as the faults let it out; None where nobody was asked for one."""
+        sending = Delivery(answer or _NOTHING)
+        for fault in self.faults:
+            sending = fault.disturbance.disturb(sending, self.struck[fault.id])
+        response = sending.response.with_headers((FAULT_HEADER, self.names))
+        if self.retry_after_s is not None:
+            response = response.with_headers(("Retry-After", str(self.retry_after_s)))
+        return replace(sending, response=response)
+
+
+class Faults:
+    """The faults of one world, in the order set."""
+
+    __slots__ = ("_faults", "_next", "_tallies")
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._faults: tuple[Fault, ...] = ()
+        self._tallies: dict[str, Tally] = {}
+        self._next = 1
+
+    def __iter__(self) -> Iterator[Fault]:
+        return iter(self._faults)
+
+    def __len__(self) -> int:
+        return len(self._faults)
+
+    def tally(self, fault: Fault) -> Tally:
+        """Return how often a fault has matched and struck."""
+        return self._tallies.get(fault.id, Tally())
+
+    def add(self, told: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Fault:
+        """Set a fault as a request describes it. Raises `BadControl`, and nothing is changed."""
+        check(FORM, told, "body")
+        if len(self._faults) >= MOST:
+            raise BadControl(f"there are {MOST} faults already; remove some first")
+        name = told.get("id") or self._free_id()
+        if any(fault.id == name for fault in self._faults):
+            raise BadControl(f"body field 'id': {name!r} is the id of another fault")
+        fault = fault_of(name, told, contract, scenario)
+        self._faults = (*self._faults, fault)
+        return fault
+
+    def remove(self, fault_id: str) -> Fault:
+        """Take a fault away. Raises `BadControl` for an unknown id."""
+        found = next((fault for fault in self._faults if fault.id == fault_id), None)
+        if found is None:
+            known = ", ".join(fault.id for fault in self._faults) or "none"
+            raise BadControl(f"fault {fault_id[:80]!r} does not exist; there are {known}")
+        self._faults = tuple(fault for fault in self._faults if fault is not found)
+        self._tallies.pop(fault_id, None)
+        return found
+
+    def clear(self) -> int:
+        """Take all faults away and return how many there were."""
+        count = len(self._faults)
+        self._faults, self._tallies = (), {}
+        return count
+
+    def copy(self) -> "Faults":
+        """Return the same faults with the same counts, apart from now on."""
+        twin = Faults()
+        twin._faults, twin._tallies, twin._next = self._faults, dict(self._tallies), self._next
+        return twin
+
+    def dump(self) -> list[Json]:
+        """Return faults and counts as plain data."""
+        return [
+            {"told": {**fault.told, "id": fault.id}, **_counts(self.tally(fault))}
+            for fault in self._faults
+        ]
+
+    def load(self, dumped: list[Json], contract: Contract, scenario: Scenario) -> None:
+        """Set the faults of a dump with their counts. Raises `BadControl`."""
+        for item in dumped:
+            fault = self.add(item["told"], contract, scenario)
+            counts = ("seen", "struck", "window_ms", "used")
+            self._tallies[fault.id] = Tally(*(item[name] for name in counts))
+
+    def strike(self, call: Call) -> Strike | None:
+        """Count a call and return what strikes it, or None.
+
+        Faults are asked in the order set: delays add up, and the first other fault decides; those
+        behind it are not asked.
+        """
+        found: list[Fault] = []
+        numbers: dict[str, Struck] = {}
+        retry: int | None = None
+        for fault in self._faults:
+            if not fault.trigger.concerns(call):
+                continue
+            tally, strikes = self._counted(fault, call)
+            if not strikes:
+                continue
+            found.append(fault)
+            numbers[fault.id] = Struck(call, _drawer(call, fault.id, tally.seen))
+            if isinstance(fault.disturbance, Latency):
+                continue
+            if isinstance(fault.disturbance, Quota):
+                end = (tally.window_ms or 0) + fault.disturbance.window_ms
+                retry = max(0, -(-(end - call.hosted.world.now()) // 1000))
+            break
+        return Strike(tuple(found), numbers, retry) if found else None
+
+    def _counted(self, fault: Fault, call: Call) -> tuple[Tally, bool]:
+        tally = self.tally(fault)
+        tally = replace(tally, seen=tally.seen + 1)
+        if isinstance(fault.disturbance, Quota):
+            tally = _windowed(tally, fault.disturbance, call.hosted.world.now())
+            strikes = tally.used > fault.disturbance.limit
+        else:
+            seed = call.hosted.world.scenario.seed
+            strikes = fault.trigger.takes(tally.seen, seed, fault.id)
+        tally = replace(tally, struck=tally.struck + strikes)
+        self._tallies[fault.id] = tally
+        return tally, strikes
+
+    def _free_id(self) -> str:
+        taken = {fault.id for fault in self._faults}
+        while str(self._next) in taken:
+            self._next += 1
+        name = str(self._next)
+        self._next += 1
+        return name
+
+
+def fault_of(
+    fault_id: str, told: Mapping[str, Json], contract: Contract, scenario: Scenario
+) -> Fault:
+    """Return the fault that a checked request describes. Raises `BadControl`."""
+    kind = KINDS[told["kind"]]
+    disturbance = kind.make(told)
+    if "refusal" in told:
+        rule_name(told["refusal"], contract.refusals)
+    if isinstance(disturbance, Quota) and set(_COUNTED) & told.keys():
+        raise BadControl(
+            "body: a quota counts by itself; leave out 'first', 'every', 'probability'"
+        )
+    done = {"done": True, "none": False}.get(told.get("does", ""), kind.done)
+    if isinstance(disturbance, FalseSuccess) and done:
+        raise BadControl("body field 'does': a false success does nothing; leave it out")
+    trigger = trigger_of(told, contract, scenario)
+    return Fault(fault_id, told["kind"], trigger, disturbance, done, dict(told))
+
+
+def shown(fault: Fault, tally: Tally) -> dict[str, Json]:
+    """Return a fault as JSON for the control API: what was told, and its counts."""
+    return {
+        **fault.told,
+        "id": fault.id,
+        "kind": fault.kind,
+        "does": "done" if fault.done else "none",
+        "seen": tally.seen,
+        "struck": tally.struck,
+        **({} if tally.window_ms is None else {"windowFrom": iso(tally.window_ms)}),
+    }
+
+
+def _windowed(tally: Tally, quota: Quota, now_ms: int) -> Tally:
+    """Return the tally with a call counted in the window of the world's clock it falls in."""
+    if tally.window_ms is not None and now_ms < tally.window_ms + quota.window_ms:
+        return replace(tally, used=tally.used + 1)
+    return replace(tally, window_ms=now_ms, used=1)
+
+
+def _counts(tally: Tally) -> dict[str, int | None]:
+    return {
+        "seen": tally.seen,
+        "struck": tally.struck,
+        "window_ms": tally.window_ms,
+        "used": tally.used,
+    }
+
+
+def _drawer(call: Call, fault_id: str, number: int) -> Callable[[str], int]:
+    seed = call.hosted.world.scenario.seed
+    return lambda what: derived_int(seed, "fault", fault_id, number, what)
+
+
+def _form() -> Schema:
+    common: dict[str, Schema] = {
+        "id": described(NAME, "a name to remove it by; a number is taken without one"),
+        **FIELDS,
+        "does": choice(("done", "none"), "whether the effect of the call happens all the same"),
+    }
+    return variants(
+        {
+            name: {
+                **members({**kind.options, **common}, *kind.required),
+                "description": f"{kind.summary}; by default the effect of the call "
+                + ("happens" if kind.done else "does not happen"),
+            }
+            for name, kind in KINDS.items()
+        },
+        by="kind",
+    )
+
+
+FORM = _form()
+"""The form of a request that sets a fault."""
+
+__all__ = ["FAULT_HEADER", "FORM", "Fault", "Faults", "Strike", "fault_of", "shown"]

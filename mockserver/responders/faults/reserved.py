@@ -1,0 +1,131 @@
+"""Faults that a client chooses by reserved values, without reaching the control API."""
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Context, Decimal
+from types import MappingProxyType
+
+from mockserver.contract import Inputs, Operation
+from mockserver.engine.catalog import Catalog
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.reserved import RESERVED, Effect, Reserved, in_amount, in_hex
+from mockserver.exchange import Request
+from mockserver.responders.delivery import Cut
+from mockserver.responders.faults.kinds import (
+    BrokenJson,
+    CutFault,
+    Disturbance,
+    HttpFault,
+    Latency,
+    Struck,
+)
+from mockserver.responders.faults.registry import Fault, Strike
+from mockserver.responders.faults.trigger import Trigger
+from mockserver.responders.named import deposit_of
+from mockserver.responders.responder import Call
+
+_FAULTS: Mapping[str, tuple[str, Disturbance, bool]] = MappingProxyType(
+    {
+        "http-500": ("http-status", HttpFault(500), False),
+        "http-503": ("http-status", HttpFault(503, retry_after_s=30), False),
+        "http-429": ("http-status", HttpFault(429, retry_after_s=1), False),
+        "latency": ("latency", Latency(30_000), True),
+        "reset-before": ("reset-before-headers", CutFault(Cut.RESET_BEFORE), False),
+        "accepted-reset": ("reset-before-headers", CutFault(Cut.RESET_BEFORE), True),
+        "accepted-500": ("http-status", HttpFault(500), True),
+        "broken-json": ("broken-json", BrokenJson(), True),
+    }
+)
+"""The fault of each reserved name: its kind, what it does, and whether the effect happens."""
+
+_CODES = "|".join(one.code for one in RESERVED if one.effect is Effect.FAULT)
+_HINT = re.compile(f"{_CODES}|{'|'.join(code.encode().hex() for code in _CODES.split('|'))}")
+_HINT_BYTES = re.compile(_HINT.pattern.encode())
+
+_AMOUNTS = ("amount", "fromAmount")
+_MOST_DIGITS = 77
+_EXACT = Context(prec=500)
+
+
+def reserved_strike(call: Call) -> Strike | None:
+    """Return what a reserved value in a request does to it, or None.
+
+    Amounts, addresses and hashes of a request that keeps the contract are looked at, and those
+    inside the `sourceCerts` of an order.
+    """
+    if not _may_reserve(call.request):
+        return None
+    reading = call.operation.read(call.request)
+    if reading.refusal or reading.violations:
+        return None
+    catalog = call.hosted.world.scenario.catalog
+    for reserved in _reserved(call.operation, reading.inputs, catalog):
+        if reserved.effect is Effect.FAULT:
+            return _strike(reserved, call)
+    return None
+
+
+def _may_reserve(request: Request) -> bool:
+    # Nearly every request ends here: reading it a second time would cost more than the search.
+    return bool(
+        _HINT.search(request.query)
+        or _HINT_BYTES.search(request.body)
+        or any(_HINT.search(value) for _, value in request.headers.items_sent if value[:2] == "0x")
+    )
+
+
+def _strike(reserved: Reserved, call: Call) -> Strike:
+    kind, disturbance, done = _FAULTS[reserved.name]
+    fault = Fault(f"reserved {reserved.code}", kind, Trigger(), disturbance, done, {})
+    return Strike((fault,), {fault.id: Struck(call, lambda what: 0)})
+
+
+def _reserved(operation: Operation, inputs: Inputs, catalog: Catalog) -> Iterator[Reserved]:
+    deposit = deposit_of(inputs)
+    for role in _AMOUNTS:
+        if inputs.has(role):
+            yield from _of_amount(operation, inputs, role, catalog)
+    if deposit is not None:
+        yield from _of_deposit(deposit.amount, deposit.chain, deposit.index, catalog)
+    texts = [inputs.text(field.role) for field in operation.fields if inputs.has(field.role)]
+    texts += [deposit.address, deposit.cert_hash] if deposit else []
+    yield from filter(None, map(in_hex, texts))
+
+
+def _of_amount(
+    operation: Operation, inputs: Inputs, role: str, catalog: Catalog
+) -> Iterator[Reserved]:
+    if operation.generation.id == "v1":
+        yield from filter(None, [_in_whole(inputs.decimal(role))])
+        return
+    decimals = _decimals(inputs, catalog)
+    if decimals is not None:
+        yield from filter(None, [in_amount(inputs.integer(role), decimals)])
+
+
+def _in_whole(amount: Decimal) -> Reserved | None:
+    """Return what an amount of whole tokens reserves; only four decimals may be set."""
+    scaled = amount.scaleb(4, _EXACT)
+    if scaled.adjusted() > _MOST_DIGITS or scaled != scaled.to_integral_value():
+        return None
+    return in_amount(int(scaled), 4)
+
+
+def _decimals(inputs: Inputs, catalog: Catalog) -> int | None:
+    if inputs.has("fromDecimal"):
+        told = inputs.integer("fromDecimal")
+        return told if 0 <= told <= _MOST_DIGITS else None
+    try:
+        chain = catalog.chain(inputs.text("fromChain"))
+        return catalog.placed(chain, catalog.token(inputs.text("symbol"))).decimals
+    except (Refusal, KeyError):
+        return None
+
+
+def _of_deposit(units: int, chain: str, index: int, catalog: Catalog) -> Iterator[Reserved]:
+    try:
+        token = catalog.token_by_index(index)
+        placed = catalog.placed(catalog.chain(chain), token)
+    except Refusal:
+        return
+    yield from filter(None, [in_amount(units, placed.decimals)])

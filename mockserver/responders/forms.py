@@ -1,0 +1,137 @@
+"""The forms that requests to control a world are written in: durations, times, counts, names."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mockserver.clock import ClockRefused, parse_duration, parse_instant
+from mockserver.errors import CrosschainMockError
+from mockserver.jsontext import Json
+from mockserver.validation import SchemaCheck, did_you_mean, shown
+
+Schema = Mapping[str, Any]
+
+LONGEST_MS = 36_500 * 86_400_000
+"""The longest duration that is taken, in milliseconds: a hundred years."""
+
+
+class BadControl(CrosschainMockError):
+    """A request to control a world that cannot be carried out; nothing has changed."""
+
+
+DURATION: Schema = {
+    "type": "string",
+    "pattern": r"^([0-9]{1,12}(\.[0-9]{1,6})?(ms|s|m|h|d)){1,5}$",
+    "x-expects": "a duration such as '15s', '1h30m' or '250ms'",
+}
+INSTANT: Schema = {
+    "type": "string",
+    "maxLength": 40,
+    "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T.+$",
+    "x-expects": "a time with its offset such as '2026-01-01T00:00:00Z'",
+}
+COUNT: Schema = {
+    "type": "integer",
+    "minimum": 1,
+    "maximum": 1_000_000_000,
+    "x-expects": "a whole number from 1 to 1000000000",
+}
+FLAG: Schema = {"type": "boolean"}
+TEXT: Schema = {"type": "string", "maxLength": 200, "x-expects": "a text of at most 200 characters"}
+NAME: Schema = {
+    "type": "string",
+    "pattern": r"^[A-Za-z0-9._~-]{1,128}$",
+    "x-expects": "a name of 1 to 128 letters, digits, '.', '_', '~' or '-'",
+}
+OBJECT: Schema = {"type": "object"}
+
+
+def described(schema: Schema, text: str) -> Schema:
+    """Return a form with a description of what it is for."""
+    return {**schema, "description": text}
+
+
+def choice(values: Sequence[str], text: str = "") -> Schema:
+    """Return the form of a text out of a few."""
+    found: dict[str, Any] = {"enum": list(values)}
+    return {**found, "description": text} if text else found
+
+
+def members(properties: Mapping[str, Schema], *required: str, least: int = 0) -> Schema:
+    """Return the form of an object with these members and no others."""
+    found: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: dict(schema) for name, schema in properties.items()},
+        "additionalProperties": False,
+    }
+    if required:
+        found["required"] = list(required)
+    if least:
+        found["minProperties"] = least
+    return found
+
+
+def variants(schemas: Mapping[str, Schema], by: str) -> Schema:
+    """Return the form of an object that is one of several, told apart by a member."""
+    return {
+        "type": "object",
+        "oneOf": [_variant(schema, by, name) for name, schema in schemas.items()],
+        "discriminator": {"propertyName": by},
+    }
+
+
+def check(schema: Schema, value: Json, where: str) -> None:
+    """Raise `BadControl` with every place where a value breaks a form; `where` is its name."""
+    branch = _branch(schema, value, where)
+    wrong = [
+        f"{where} field {violation.field!r}: {violation.message}"
+        if violation.path
+        else f"{where}: {violation.message}"
+        for violation in SchemaCheck(branch, compiled=False).violations(value)
+    ]
+    if wrong:
+        raise BadControl("; ".join(wrong[:4]))
+
+
+def duration_ms(text: str) -> int:
+    """Return a duration in milliseconds. Raises `ClockRefused` for more than a hundred years."""
+    found = parse_duration(text)
+    if found > LONGEST_MS:
+        raise ClockRefused(f"{text!r} is more than a hundred years; '36500d' is the most")
+    return found
+
+
+def instant_ms(text: str) -> int:
+    """Return a time in milliseconds since 1970. Raises `ClockRefused` where it is none."""
+    try:
+        return parse_instant(text)
+    except OverflowError:
+        raise ClockRefused(
+            f"{text!r} is no time; write for example '2026-01-01T00:00:00Z'"
+        ) from None
+
+
+def _variant(schema: Schema, by: str, name: str) -> Schema:
+    return {
+        **schema,
+        "title": name,
+        "properties": {by: {"const": name}, **schema["properties"]},
+        "required": [by, *schema.get("required", ())],
+    }
+
+
+def _branch(schema: Schema, value: Json, where: str) -> Schema:
+    """Return the variant that a value says it is, so that what is wrong is told of it alone."""
+    if "discriminator" not in schema or not isinstance(value, Mapping):
+        return schema
+    by = schema["discriminator"]["propertyName"]
+    found: dict[str, Schema] = {
+        branch["properties"][by]["const"]: branch for branch in schema["oneOf"]
+    }
+    told = value.get(by)
+    if isinstance(told, str) and told in found:
+        return found[told]
+    allowed = ", ".join(found)
+    if by not in value:
+        raise BadControl(f"{where} field {by!r}: missing, it is one of {allowed}")
+    near = did_you_mean(told, list(found)) if isinstance(told, str) else ""
+    raise BadControl(f"{where} field {by!r}: expected one of {allowed}, got {shown(told)}{near}")

@@ -1,0 +1,246 @@
+"""Stubs: answers that a test puts in front of everything else."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from mockserver import jsontext
+from mockserver.contract import Contract, Operation
+from mockserver.exchange import Response
+from mockserver.jsontext import Json
+from mockserver.responders import subsets
+from mockserver.responders.faults.kinds import rule_name
+from mockserver.responders.faults.trigger import operation_id
+from mockserver.responders.forms import (
+    COUNT,
+    FLAG,
+    NAME,
+    TEXT,
+    BadControl,
+    check,
+    described,
+    members,
+)
+from mockserver.responders.refusing import JSON_TYPE, Refuser
+from mockserver.responders.responder import Call
+from mockserver.responders.subsets import Subset, subset_of
+from mockserver.validation import Violation
+
+MOST = 1_000
+"""How many stubs a world may have at once."""
+
+_RESPONSE = members(
+    {
+        "data": {"description": "the data of a success, put into the envelope"},
+        "refusal": described(TEXT, "a refusal of the table, such as 'chain-suspended'"),
+        "reason": described(TEXT, "why, for X-Mock-Refusal"),
+        "status": {
+            "type": "integer",
+            "minimum": 200,
+            "maximum": 599,
+            "description": "the HTTP status of an answer given whole",
+            "x-expects": "an HTTP status from 200 to 599",
+        },
+        "body": {"description": "the body of an answer given whole; text is sent as it is"},
+        "headers": {
+            "type": "object",
+            "maxProperties": 50,
+            "propertyNames": {
+                "pattern": r"^[A-Za-z0-9!#$%&'*+.^_|~-]{1,100}$",
+                "x-expects": "the name of a header",
+            },
+            "additionalProperties": {
+                "type": "string",
+                "pattern": r"^[ -~]{0,1000}$",
+                "x-expects": "printable ASCII of at most 1000 characters",
+            },
+            "description": "more headers",
+        },
+    },
+    least=1,
+)
+FORM = members(
+    {
+        "id": described(NAME, "a name to remove it by; a number is taken without one"),
+        "operation": described(TEXT, "an operation such as 'v2.getBridgeQuote'"),
+        "match": described(subsets.FORM, "parts that a request must have"),
+        "response": described(_RESPONSE, "'data', or 'refusal', or 'status' with 'body'"),
+        "times": described(COUNT, "how often it answers; without it, always"),
+        "unchecked": described(FLAG, "true where 'data' breaks the contract on purpose"),
+    },
+    "operation",
+    "response",
+)
+"""The form of a request that sets a stub."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """An answer for an operation's requests that have the parts of `match`; `told` set it."""
+
+    id: str
+    operation: str
+    match: Subset
+    response: Response
+    times: int | None
+    told: Mapping[str, Json]
+
+
+class Stubs:
+    """The stubs of one world; the newest one that fits answers."""
+
+    __slots__ = ("_next", "_stubs", "_used")
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._stubs: tuple[Stub, ...] = ()
+        self._used: dict[str, int] = {}
+        self._next = 1
+
+    def __iter__(self) -> Iterator[Stub]:
+        return iter(self._stubs)
+
+    def __len__(self) -> int:
+        return len(self._stubs)
+
+    def used(self, stub: Stub) -> int:
+        """Return how often a stub has answered."""
+        return self._used.get(stub.id, 0)
+
+    def unused(self) -> tuple[Stub, ...]:
+        """Return the stubs that never answered, or less often than `times` says."""
+        return tuple(stub for stub in self._stubs if self.used(stub) < (stub.times or 1))
+
+    def add(self, told: Mapping[str, Json], contract: Contract, refuser: Refuser) -> Stub:
+        """Set a stub as a request describes it. Raises `BadControl`, and nothing is changed."""
+        check(FORM, told, "body")
+        if len(self._stubs) >= MOST:
+            raise BadControl(f"there are {MOST} stubs already; remove some first")
+        name = told.get("id") or self._free_id()
+        if any(stub.id == name for stub in self._stubs):
+            raise BadControl(f"body field 'id': {name!r} is the id of another stub")
+        operation = contract.operation(operation_id(told["operation"], contract))
+        stub = Stub(
+            name,
+            operation.id,
+            subset_of(told.get("match", {})),
+            _response(told, operation, contract, refuser),
+            told.get("times"),
+            dict(told),
+        )
+        self._stubs = (*self._stubs, stub)
+        return stub
+
+    def remove(self, stub_id: str) -> Stub:
+        """Take a stub away. Raises `BadControl` for an unknown id."""
+        found = next((stub for stub in self._stubs if stub.id == stub_id), None)
+        if found is None:
+            known = ", ".join(stub.id for stub in self._stubs) or "none"
+            raise BadControl(f"stub {stub_id[:80]!r} does not exist; there are {known}")
+        self._stubs = tuple(stub for stub in self._stubs if stub is not found)
+        self._used.pop(stub_id, None)
+        return found
+
+    def clear(self) -> int:
+        """Take all stubs away and return how many there were."""
+        count = len(self._stubs)
+        self._stubs, self._used = (), {}
+        return count
+
+    def copy(self) -> "Stubs":
+        """Return the same stubs with the same counts, apart from now on."""
+        twin = Stubs()
+        twin._stubs, twin._used, twin._next = self._stubs, dict(self._used), self._next
+        return twin
+
+    def dump(self) -> list[Json]:
+        """Return stubs and counts as plain data."""
+        return [
+            {"told": {**stub.told, "id": stub.id}, "used": self.used(stub)} for stub in self._stubs
+        ]
+
+    def load(self, dumped: list[Json], contract: Contract, refuser: Refuser) -> None:
+        """Set the stubs of a dump with their counts. Raises `BadControl`."""
+        for item in dumped:
+            stub = self.add(item["told"], contract, refuser)
+            self._used[stub.id] = item["used"]
+
+    def take(self, call: Call) -> Response | None:
+        """Return the answer of the newest stub that fits a call, and count it; else None."""
+        for stub in reversed(self._stubs):
+            if stub.operation != call.operation.id:
+                continue
+            used = self.used(stub)
+            if (stub.times is None or used < stub.times) and stub.match.takes(call.request):
+                self._used[stub.id] = used + 1
+                return stub.response
+        return None
+
+    def _free_id(self) -> str:
+        taken = {stub.id for stub in self._stubs}
+        while str(self._next) in taken:
+            self._next += 1
+        name = str(self._next)
+        self._next += 1
+        return name
+
+
+class StubResponder:
+    """Answers with the stubs of the world."""
+
+    name = "stub"
+
+    def respond(self, call: Call) -> Response | None:
+        """Return the answer of a stub, or None where none fits."""
+        return call.hosted.stubs.take(call)
+
+
+def shown(stub: Stub, used: int) -> dict[str, Json]:
+    """Return a stub as JSON for the control API."""
+    return {**stub.told, "id": stub.id, "operation": stub.operation, "used": used}
+
+
+def _response(
+    told: Mapping[str, Json], operation: Operation, contract: Contract, refuser: Refuser
+) -> Response:
+    response = told["response"]
+    chosen = sorted({"data", "refusal", "status"} & response.keys())
+    if len(chosen) != 1:
+        raise BadControl("body field 'response': give one of 'data', 'refusal' or 'status'")
+    stray = {"data": ("reason", "body"), "refusal": ("body",), "status": ("reason",)}[chosen[0]]
+    if set(stray) & response.keys():
+        raise BadControl(f"body field 'response': {chosen[0]!r} takes no {' and no '.join(stray)}")
+    more = tuple(response.get("headers", {}).items())
+    if chosen == ["data"]:
+        return _success(told, operation).with_headers(*more)
+    if chosen == ["refusal"]:
+        name = rule_name(response["refusal"], contract.refusals)
+        reason = response.get("reason", "put in on purpose")
+        return refuser.refuse(operation.generation, name, reason).with_headers(*more)
+    return _whole(response, more)
+
+
+def _success(told: Mapping[str, Json], operation: Operation) -> Response:
+    data = told["response"]["data"]
+    answer = operation.generation.answer(data) if operation.enveloped else data
+    violations = operation.response_violations(answer)
+    if violations and not told.get("unchecked"):
+        raise BadControl(
+            f"body field 'response.data' breaks the contract of {operation.id}: "
+            f"{_few(violations)}; give 'unchecked': true where that is meant"
+        )
+    return Response(200, (JSON_TYPE,), jsontext.encode(answer))
+
+
+def _whole(response: Mapping[str, Json], more: tuple[tuple[str, str], ...]) -> Response:
+    body = response.get("body", "")
+    typed = any(name.lower() == "content-type" for name, _ in more)
+    if isinstance(body, str):
+        kind = ("Content-Type", "text/plain; charset=utf-8")
+        raw = body.encode("utf-8", "backslashreplace")
+    else:
+        kind, raw = JSON_TYPE, jsontext.encode(body)
+    return Response(response["status"], more if typed else (kind, *more), raw)
+
+
+def _few(violations: tuple[Violation, ...]) -> str:
+    return "; ".join(map(str, violations[:3]))

@@ -1,0 +1,110 @@
+"""Parts of a request as tests describe them: what is named must be there, the rest may be any."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from mockserver import jsontext
+from mockserver.exchange import BadEncoding, Request, query_pairs
+from mockserver.jsontext import Json
+from mockserver.responders.forms import OBJECT, Schema, described, members
+
+_VALUES: Schema = {
+    "type": "object",
+    "additionalProperties": {"type": ["string", "integer", "number", "boolean"]},
+}
+FORM = members(
+    {
+        "query": described(_VALUES, "query parameters that must be there with these values"),
+        "headers": described(_VALUES, "headers that must be there with these values, in any case"),
+        "body": described(
+            OBJECT, "members of the body that must be there; objects are looked into"
+        ),
+    }
+)
+"""The form of a part of a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """The parts of a request that must be as they are here; empty ones do not narrow."""
+
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: Mapping[str, Json]
+
+    def takes(self, request: Request) -> bool:
+        """Tell whether a request has all that is named."""
+        return not self.missing(request)
+
+    def missing(self, request: Request) -> list[str]:
+        """Return what a request lacks or has otherwise, as sentences; empty where it fits."""
+        found = []
+        if self.query:
+            sent = _query(request)
+            found += [
+                f"query parameter {name!r}: expected {value!r}, got {_got(sent.get(name))}"
+                for name, value in self.query.items()
+                if sent.get(name) != value
+            ]
+        found += [
+            f"header {name!r}: expected {value!r}, got {_got(request.headers.get(name))}"
+            for name, value in self.headers.items()
+            if request.headers.get(name) != value
+        ]
+        if self.body:
+            found += _differences(self.body, _body(request), "body")
+        return found
+
+
+def subset_of(told: Mapping[str, Json]) -> Subset:
+    """Return the subset that a request describes; numbers of query and headers become text."""
+    return Subset(
+        {name: _text(value) for name, value in told.get("query", {}).items()},
+        {name: _text(value) for name, value in told.get("headers", {}).items()},
+        told.get("body", {}),
+    )
+
+
+def _query(request: Request) -> dict[str, str]:
+    try:
+        return dict(reversed(query_pairs(request.query)))
+    except BadEncoding:
+        return {}
+
+
+def _body(request: Request) -> Json:
+    try:
+        return jsontext.decode(request.body)
+    except jsontext.NotJson:
+        return None
+
+
+def _differences(wanted: Json, came: Json, place: str) -> list[str]:
+    if isinstance(wanted, Mapping):
+        if not isinstance(came, Mapping):
+            return [f"{place}: expected an object, got {_got(came)}"]
+        return [
+            text
+            for name, value in wanted.items()
+            for text in _differences(value, came.get(name), f"{place} field {name!r}")
+        ]
+    same = _same(wanted, came)
+    return [] if same else [f"{place}: expected {_got(wanted)}, got {_got(came)}"]
+
+
+def _same(wanted: Json, came: Json) -> bool:
+    if isinstance(wanted, bool) or isinstance(came, bool):
+        return wanted is came
+    return bool(wanted == came)
+
+
+def _text(value: Json) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return jsontext.plain(value) if isinstance(value, Decimal) else str(value)
+
+
+def _got(value: Json) -> str:
+    text = "nothing" if value is None else ascii(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

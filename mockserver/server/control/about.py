@@ -1,0 +1,99 @@
+"""What the server says of itself: readiness, version, reserved values, assumptions, counters."""
+
+from mockserver import __version__
+from mockserver.engine.reserved import RESERVED
+from mockserver.jsontext import Json
+from mockserver.server.control.row import Asked, Row, told
+
+
+def ready(asked: Asked) -> Json:
+    """Tell whether everything is loaded; the status is 503 until then."""
+    return {"ready": asked.house.ready}
+
+
+def live(asked: Asked) -> Json:
+    """Tell that the process answers."""
+    return {"live": True}
+
+
+def version(asked: Asked) -> Json:
+    """Return the version of the server, and what this world is."""
+    return {
+        "version": __version__,
+        "dialect": asked.hosted.contract.dialect.name,
+        "scenario": asked.hosted.world.scenario.name,
+        "world": asked.hosted.key,
+    }
+
+
+def reserved(asked: Asked) -> Json:
+    """Return the values that steer an order or a fault from inside a request."""
+    return {
+        "reserved": [
+            {
+                "code": one.code,
+                "effect": one.effect.value,
+                "name": one.name,
+                "meaning": one.meaning,
+                "generations": list(one.generations),
+                "amount": str(one.amount),
+                "address": one.address,
+                "hash": one.hash,
+            }
+            for one in RESERVED
+        ]
+    }
+
+
+def assumptions(asked: Asked) -> Json:
+    """Return what nobody shows and the mock had to choose."""
+    return {
+        "assumptions": [
+            {"id": one.id, "title": one.title, "chosen": one.chosen, "reason": one.reason}
+            for one in asked.hosted.contract.assumptions
+        ]
+    }
+
+
+def metrics(asked: Asked) -> Json:
+    """Return the counters of the server, and how long this world has run on its own clock."""
+    counters, hosted = asked.house.counters, asked.hosted
+    return {
+        "requests": dict(sorted(counters.requests.items())),
+        "refusals": dict(sorted(counters.refusals.items())),
+        "faults": dict(sorted(counters.faults.items())),
+        "control": counters.control,
+        "worlds": len(asked.house.worlds),
+        "world": hosted.key,
+        "uptimeMs": hosted.world.now() - hosted.began_ms,
+    }
+
+
+ROWS = (
+    Row("GET", "/ready", "Tell whether it is ready", ready, told(ready="boolean"), open=True),
+    Row("GET", "/live", "Tell that it answers", live, told(live="boolean"), open=True),
+    Row(
+        "GET",
+        "/version",
+        "Show the version and what the world is",
+        version,
+        told(version="string", dialect="string", scenario="string", world="string"),
+    ),
+    Row("GET", "/reserved", "List the reserved values", reserved, told(reserved="array")),
+    Row("GET", "/assumptions", "List the assumptions", assumptions, told(assumptions="array")),
+    Row(
+        "GET",
+        "/metrics",
+        "Show the counters of the server",
+        metrics,
+        told(
+            requests="object",
+            refusals="object",
+            faults="object",
+            control="integer",
+            worlds="integer",
+            world="string",
+            uptimeMs="integer",
+        ),
+    ),
+)

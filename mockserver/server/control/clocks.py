@@ -1,0 +1,119 @@
+"""Control of a world's clock: read, advanced, set, run to an event, and let pass otherwise."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from mockserver.clock import ClockMode, iso
+from mockserver.engine.courses import Status
+from mockserver.engine.mishaps import NothingDue
+from mockserver.engine.world import World
+from mockserver.jsontext import Json
+from mockserver.responders.forms import (
+    DURATION,
+    INSTANT,
+    TEXT,
+    BadControl,
+    choice,
+    described,
+    duration_ms,
+    instant_ms,
+    members,
+)
+from mockserver.server.control.orders import order_id
+from mockserver.server.control.row import Asked, Row, told
+
+_WAYS = ("advance", "set", "mode", "next", "runUntil")
+_MOVED = members(
+    {
+        "advance": described(DURATION, "how far to move forward"),
+        "set": described(INSTANT, "the time to move forward to"),
+        "mode": choice([mode.value for mode in ClockMode], "how time passes from now on"),
+        "rate": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "maximum": 1_000_000,
+            "description": "how many times faster than the wall clock, of mode scaled",
+            "x-expects": "a number above 0 and up to 1000000",
+        },
+        "next": {
+            "const": True,
+            "description": "jump to the next thing that happens",
+            "x-expects": "true",
+        },
+        "runUntil": described(
+            members(
+                {
+                    "order": described(TEXT, "the id or number of an order"),
+                    "terminal": {
+                        "const": True,
+                        "description": "until its end; the default",
+                        "x-expects": "true",
+                    },
+                    "status": choice([one.value for one in Status], "until it has that status"),
+                },
+                "order",
+            ),
+            "jump to an event of an order",
+        ),
+    }
+)
+_ANSWER = told(now="string", ms="integer", mode="string", rate="number")
+
+
+def show(asked: Asked) -> Json:
+    """Return the clock of a world."""
+    clock, now = asked.hosted.world.time.clock, asked.hosted.world.now()
+    return {
+        "now": iso(now),
+        "ms": now,
+        "mode": clock.mode.value,
+        "rate": clock.rate,
+    }
+
+
+def move(asked: Asked) -> Json:
+    """Move the clock forward, or change how time passes."""
+    body, world = asked.body, asked.hosted.world
+    given = [name for name in _WAYS if name in body]
+    if len(given) != 1:
+        raise BadControl(
+            "body: give one of 'advance' (a duration), 'set' (a time), 'mode', 'next' or 'runUntil'"
+        )
+    if ("rate" in body) != (body.get("mode") == ClockMode.SCALED):
+        raise BadControl("body field 'rate': goes with mode 'scaled', and only with it")
+    match given[0]:
+        case "advance":
+            world.time.advance(duration_ms(body["advance"]))
+        case "set":
+            world.time.set(instant_ms(body["set"]))
+        case "mode":
+            world.time.switch(ClockMode(body["mode"]), Decimal(body.get("rate", 1)))
+        case "next":
+            world.time.next()
+        case _:
+            _run(world, body["runUntil"])
+    return show(asked)
+
+
+def _run(world: World, until: Mapping[str, Json]) -> None:
+    if "terminal" in until and "status" in until:
+        raise BadControl("body field 'runUntil': give 'terminal' or 'status', not both")
+    order = order_id(world, until["order"])
+    if "status" not in until:
+        world.time.run_until_final(order)
+        return
+    status = Status(until["status"])
+    events = world.orders.events(order)
+    event = next((event for event in events if event.status is status), None)
+    if event is None:
+        ahead = ", ".join(event.status.value for event in events)
+        raise NothingDue(
+            f"order {order!r} does not come to {status.value!r} by itself; it has {ahead}"
+        )
+    world.time.set(max(event.at_ms, world.now()))
+
+
+ROWS = (
+    Row("GET", "/clock", "Show the clock of a world", show, _ANSWER),
+    Row("POST", "/clock", "Move the clock, or change how time passes", move, _ANSWER, _MOVED),
+)

@@ -1,0 +1,117 @@
+"""The desk of the control API: finds the row of a request, checks its form, and acts."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from mockserver import jsontext
+from mockserver.engine.refusal import Refusal
+from mockserver.errors import CrosschainMockError
+from mockserver.exchange import BadEncoding, Request, Response, query_pairs
+from mockserver.jsontext import Json
+from mockserver.responders.forms import BadControl, check, members
+from mockserver.responders.hosted import HostedWorld
+from mockserver.responders.refusing import JSON_TYPE
+from mockserver.server.control.guard import Guard
+from mockserver.server.control.row import Asked, House, Row
+from mockserver.server.control.table import ROWS
+from mockserver.validation import did_you_mean
+
+_PART = re.compile(r"\{([a-zA-Z]+)\}")
+
+
+class Control:
+    """Answers control requests; each is one row of a table."""
+
+    def __init__(self, house: House, guard: Guard, rows: Iterable[Row] = ROWS) -> None:
+        """Work on a server's worlds; `guard` tells who may."""
+        self.house = house
+        self.guard = guard
+        self._rows = [(re.compile(_PART.sub(r"(?P<\1>[^/]+)", row.path)), row) for row in rows]
+
+    def denied(self, path: str, request: Request) -> Response | None:
+        """Return the refusal of somebody who may not control the worlds, or None."""
+        rows = [row for row, _ in self._at(path) if row.method == request.method]
+        open_to_all = bool(rows) and rows[0].open
+        denial = self.guard.denial(request.headers, open_to_all=open_to_all)
+        if denial is None:
+            return None
+        response = refused(denial.status, denial.reason)
+        if denial.status == 401:
+            return response.with_headers(("WWW-Authenticate", 'Bearer realm="crosschain-mock"'))
+        return response
+
+    def answer(self, hosted: HostedWorld, path: str, request: Request) -> Response:
+        """Return the answer to a request for a path below `/__mock`, in a world."""
+        self.house.counters.control += 1
+        found = [(row, place) for row, place in self._at(path) if row.method == request.method]
+        if not found:
+            return self._lost(path, request.method)
+        row, place = found[0]
+        try:
+            asked = Asked(self.house, hosted, place, _query(row, request), _body(row, request))
+            answer = row.action(asked)
+        except CrosschainMockError as error:
+            return refused(400, str(error))
+        except Refusal as refusal:
+            return refused(400, refusal.reason)
+        unready = row.path == "/ready" and not self.house.ready
+        return Response(503 if unready else 200, (JSON_TYPE,), jsontext.encode(answer))
+
+    def _at(self, path: str) -> list[tuple[Row, Mapping[str, str]]]:
+        path = path.rstrip("/")
+        matches = ((row, pattern.fullmatch(path)) for pattern, row in self._rows)
+        return [(row, match.groupdict()) for row, match in matches if match]
+
+    def _lost(self, path: str, method: str) -> Response:
+        methods = sorted({row.method for row, _ in self._at(path)})
+        if methods:
+            told = f"{method} /__mock{path[:100]} is not answered; use {' or '.join(methods)}"
+            return refused(405, told).with_headers(("Allow", ", ".join(methods)))
+        places = sorted({f"/__mock{row.path}" for _, row in self._rows})
+        near = did_you_mean(f"/__mock{path}", places)
+        told = near or f"; there are {', '.join(places)}"
+        return refused(404, f"nothing is at '/__mock{path[:100]}'{told}")
+
+
+def refused(status: int, reason: str) -> Response:
+    """Return the answer to a control request that was not carried out, with its sentence."""
+    return Response(status, (JSON_TYPE,), jsontext.encode({"error": reason}))
+
+
+def _query(row: Row, request: Request) -> Mapping[str, Json]:
+    try:
+        pairs = query_pairs(request.query)
+    except BadEncoding as error:
+        raise BadControl(f"query: {error}") from None
+    names = [name for name, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise BadControl(f"query parameter {twice[:60]!r}: given more than once, expected once")
+    found = {name: _typed(text, row.query.get(name, {})) for name, text in pairs}
+    check(members(row.query), found, "query")
+    return found
+
+
+def _typed(text: str, schema: Mapping[str, Json]) -> Json:
+    """Return the value that a query parameter's text stands for in its form, else the text."""
+    kind = schema.get("type")
+    if kind == "boolean" and text in ("true", "false"):
+        return text == "true"
+    if kind == "integer" and text.isascii() and text.isdecimal() and len(text) < 20:
+        return int(text)
+    return text
+
+
+def _body(row: Row, request: Request) -> Json:
+    if row.body is None:
+        if request.body:
+            raise BadControl(f"body: {row.method} /__mock{row.path} takes none; leave it out")
+        return {}
+    value: Json = {}
+    if request.body:
+        try:
+            value = jsontext.decode(request.body)
+        except jsontext.NotJson as error:
+            raise BadControl(f"body: {error}; expected a JSON object") from None
+    check(row.body, value, "body")
+    return value

@@ -1,0 +1,47 @@
+"""Control of faults: set, listed with their counts, and taken away."""
+
+from mockserver.jsontext import Json
+from mockserver.responders.faults import FORM, KINDS, shown
+from mockserver.server.control.row import Asked, Row, told
+
+_SHOWN = {
+    "type": "object",
+    "required": ["id", "kind", "does", "seen", "struck"],
+    "properties": {"kind": {"enum": list(KINDS)}},
+    "description": "the fault as it was set, with its counts",
+}
+
+
+def show(asked: Asked) -> Json:
+    """Return the faults of a world in the order they are asked."""
+    faults = asked.hosted.faults
+    return {"faults": [shown(fault, faults.tally(fault)) for fault in faults]}
+
+
+def add(asked: Asked) -> Json:
+    """Set a fault."""
+    hosted = asked.hosted
+    fault = hosted.faults.add(asked.body, hosted.contract, hosted.world.scenario)
+    return shown(fault, hosted.faults.tally(fault))
+
+
+def remove(asked: Asked) -> Json:
+    """Take one fault away."""
+    faults = asked.hosted.faults
+    found = next((fault for fault in faults if fault.id == asked.place["id"]), None)
+    tally = faults.tally(found) if found else None
+    fault = faults.remove(asked.place["id"])
+    return shown(fault, tally or faults.tally(fault))
+
+
+def clear(asked: Asked) -> Json:
+    """Take all faults away."""
+    return {"removed": asked.hosted.faults.clear()}
+
+
+ROWS = (
+    Row("GET", "/faults", "List the faults of a world", show, told(faults="array")),
+    Row("POST", "/faults", "Set a fault", add, _SHOWN, FORM),
+    Row("DELETE", "/faults/{id}", "Take a fault away", remove, _SHOWN),
+    Row("DELETE", "/faults", "Take all faults away", clear, told(removed="integer")),
+)

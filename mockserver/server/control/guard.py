@@ -1,0 +1,105 @@
+"""Who may use the control API: people and tests on this machine, or whoever has the token.
+
+A page in a browser may send requests to the loopback interface, too; it gives itself away by its
+`Origin`, or, where its own name was made to point here, by its `Host`.
+"""
+
+import secrets
+from dataclasses import dataclass, field
+from hmac import compare_digest
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from mockserver.exchange import Headers
+
+TOKEN_HEADER = "X-Mock-Token"  # noqa: S105 (the name of a header)
+_SCHEME = "bearer "
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Why a control request is not let in: the HTTP status, and a sentence."""
+
+    status: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The rules for one server: `loopback` where it listens there only, `token` where it has one.
+
+    In process, where nothing listens, there is no `Host` and nothing to guard against.
+    """
+
+    loopback: bool = True
+    token: str | None = field(default=None, repr=False)
+
+    def denial(self, headers: Headers, *, open_to_all: bool) -> Denied | None:
+        """Return why a request may not control the worlds, or None; probes need no token."""
+        host = headers.get("Host")
+        if self.loopback and host is not None and not is_loopback(_name(host)):
+            return Denied(
+                403,
+                f"header 'Host' {host[:100]!a} is no name of this machine's loopback interface; "
+                "use 127.0.0.1 or localhost",
+            )
+        origin = headers.get("Origin")
+        if origin is not None and not _same(origin, host):
+            return Denied(
+                403,
+                f"header 'Origin' {origin[:100]!a} is not this server's own; "
+                "pages of other origins may not control the mock",
+            )
+        if self.token is None or open_to_all or _right(headers, self.token):
+            return None
+        return Denied(
+            401,
+            "the token is missing or wrong; send the one printed at the start as "
+            f"'Authorization: Bearer TOKEN' or '{TOKEN_HEADER}: TOKEN'",
+        )
+
+
+def guard_for(host: str, token: str | None = None) -> Guard:
+    """Return the guard of a server that listens on a host.
+
+    Beyond the loopback interface there is always a token; one is made where none is given.
+    """
+    loopback = is_loopback(host)
+    return Guard(loopback, token or (None if loopback else secrets.token_urlsafe(24)))
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host name or address is the loopback interface's and nothing else."""
+    name = host.strip("[]").rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _name(host: str) -> str:
+    """Return a `Host` header without its port."""
+    if host.startswith("["):
+        return host.partition("]")[0]
+    return host.rpartition(":")[0] if host.count(":") == 1 else host
+
+
+def _same(origin: str, host: str | None) -> bool:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(host) and parts.netloc == host
+
+
+def _right(headers: Headers, token: str) -> bool:
+    sent = headers.get(TOKEN_HEADER)
+    authorization = headers.get("Authorization", "")
+    if sent is None and authorization[: len(_SCHEME)].lower() == _SCHEME:
+        sent = authorization[len(_SCHEME) :].strip()
+    # Surrogates stand for bytes that are no UTF-8; no token has any.
+    return sent is not None and compare_digest(
+        sent.encode("utf-8", "surrogatepass"), token.encode("utf-8")
+    )

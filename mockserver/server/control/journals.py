@@ -1,0 +1,132 @@
+"""Control of the journal: searched, verified, and judged at the end of a test."""
+
+from mockserver.jsontext import Json
+from mockserver.responders import verification
+from mockserver.responders.faults.kinds import rule_name
+from mockserver.responders.faults.trigger import operation_id
+from mockserver.responders.forms import TEXT, described, members
+from mockserver.responders.hosted import Expected, HostedWorld
+from mockserver.responders.journal import Entry
+from mockserver.responders.judging import unexpected_refusals
+from mockserver.responders.nearest import nearest_form
+from mockserver.responders.searching import FIELDS, search_of
+from mockserver.server.control.row import Asked, Row, told
+
+_LIMIT = {
+    "type": "integer",
+    "minimum": 1,
+    "maximum": 1_000,
+    "description": "how many entries at most, the oldest first",
+    "x-expects": "a whole number from 1 to 1000",
+}
+_EXPECTED = members(
+    {
+        "refusal": described(TEXT, "the name of a refusal; any without it"),
+        "operation": described(TEXT, "an operation; any without it"),
+    }
+)
+
+
+def show(asked: Asked) -> Json:
+    """Return what a world has seen; `next` is the cursor that goes on from here."""
+    journal = asked.hosted.journal
+    search = search_of(asked.query, asked.hosted.contract)
+    found = search.found(journal)
+    limit = asked.query.get("limit", len(found))
+    shown = found[:limit]
+    return {
+        "last": journal.last_sequence,
+        "next": shown[-1].sequence if len(found) > limit else journal.last_sequence,
+        "dropped": journal.dropped,
+        "entries": [_entry(asked.hosted, entry) for entry in shown],
+    }
+
+
+def forget(asked: Asked) -> Json:
+    """Forget the journal; its numbers go on."""
+    asked.hosted.journal.clear()
+    return {"last": asked.hosted.journal.last_sequence}
+
+
+def verify(asked: Asked) -> Json:
+    """Tell whether what a test wants is true of the requests a world has seen."""
+    verdict = verification.verify(asked.hosted, asked.body)
+    return {
+        "held": verdict.held,
+        "told": verdict.told,
+        "count": len(verdict.entries),
+        "sequences": [entry.sequence for entry in verdict.entries],
+        "nearest": list(verdict.nearest),
+        "dropped": verdict.dropped,
+    }
+
+
+def expect(asked: Asked) -> Json:
+    """Say that a refusal is expected, so that the end of a test does not complain about it."""
+    body, hosted = asked.body, asked.hosted
+    name, operation = body.get("refusal"), body.get("operation")
+    expected = Expected(
+        None if name is None else rule_name(name, hosted.contract.refusals),
+        None if operation is None else operation_id(operation, hosted.contract),
+    )
+    hosted.expected = (*hosted.expected, expected)
+    return {"expected": len(hosted.expected)}
+
+
+def check(asked: Asked) -> Json:
+    """Tell what the end of a test should complain about."""
+    hosted = asked.hosted
+    unused = [
+        {**stub.told, "id": stub.id, "used": hosted.stubs.used(stub)}
+        for stub in hosted.stubs.unused()
+    ]
+    refusals = [_entry(hosted, entry) for entry in unexpected_refusals(hosted)]
+    failures = list(hosted.failures)
+    return {
+        "ok": not (unused or refusals or failures),
+        "unusedStubs": unused,
+        "failures": failures,
+        "unexpectedRefusals": refusals,
+    }
+
+
+def _entry(hosted: HostedWorld, entry: Entry) -> Json:
+    shown = entry.render()
+    shown["nearest"] = nearest_form(hosted.contract, entry)
+    return shown
+
+
+ROWS = (
+    Row(
+        "GET",
+        "/journal",
+        "Show what a world has seen",
+        show,
+        told(last="integer", next="integer", dropped="integer", entries="array"),
+        query={**FIELDS, "limit": _LIMIT},
+    ),
+    Row("DELETE", "/journal", "Forget the journal", forget, told(last="integer")),
+    Row(
+        "POST",
+        "/verify",
+        "Tell whether what a test wants is true of what a world has seen",
+        verify,
+        told(
+            held="boolean",
+            told="string",
+            count="integer",
+            sequences="array",
+            nearest="array",
+            dropped="integer",
+        ),
+        verification.FORM,
+    ),
+    Row("POST", "/expect", "Expect a refusal", expect, told(expected="integer"), _EXPECTED),
+    Row(
+        "GET",
+        "/check",
+        "Show unused stubs, failures of the server and unexpected refusals",
+        check,
+        told(ok="boolean", unusedStubs="array", failures="array", unexpectedRefusals="array"),
+    ),
+)

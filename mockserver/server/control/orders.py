@@ -1,0 +1,162 @@
+"""Control of orders: looked at with their events, steered, forced, and stepped by hand."""
+
+from mockserver.clock import iso
+from mockserver.engine.courses import Policy, Status
+from mockserver.engine.orders import OrderView
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.world import World
+from mockserver.jsontext import Json
+from mockserver.responders.forms import TEXT, BadControl, choice, described, members
+from mockserver.server.control.row import Asked, Row, told, with_members
+
+_STEERED = members(
+    {
+        "course": described(TEXT, "the course to take from now on, such as 'fail'"),
+        "policy": choice([one.value for one in Policy], "what moves the order along its course"),
+        "status": choice([one.value for one in Status], "the status to have now"),
+        "reason": described(TEXT, "the reason that goes with a status"),
+        "step": {
+            "const": True,
+            "description": "go to the next status of the course",
+            "x-expects": "true",
+        },
+    }
+)
+_ROUTE = told(**dict.fromkeys(("chain", "token", "address"), "string"))
+_SHOWN = with_members(
+    told(
+        id="string",
+        sn="string?",
+        generation="string",
+        kind="string",
+        status="string",
+        v1Status="integer",
+        since="string",
+        reason="string",
+        course="string",
+        policy="string",
+        submitted="string",
+        to="object",
+        amount="string",
+        amountOut="string",
+        backAmount="string",
+        certHash="string",
+        execHash="string",
+        backHash="string",
+        **{"from": "object"},
+    ),
+    to=_ROUTE,
+    **{"from": _ROUTE},
+)
+_WHOLE = {
+    **with_members(_SHOWN, events={"type": "array"}),
+    "required": [*_SHOWN["required"], "events"],
+}
+
+
+def order_id(world: World, name: str) -> str:
+    """Return the id of an order by its id or its v1 number. Raises `Refusal` for neither."""
+    try:
+        return world.orders.look(name).order.id
+    except Refusal as refusal:
+        try:
+            return world.orders.id_of_sn(name)
+        except Refusal:
+            raise refusal from None
+
+
+def show(asked: Asked) -> Json:
+    """Return the orders of a world in the order of submission."""
+    return {"orders": [shown(view) for view in asked.hosted.world.orders.all()]}
+
+
+def detail(asked: Asked) -> Json:
+    """Return one order with its events, past and to come; looking at it counts as no poll."""
+    world = asked.hosted.world
+    return _whole(world, order_id(world, asked.place["id"]))
+
+
+def steer(asked: Asked) -> Json:
+    """Send an order along another course, force a status, or step it."""
+    world, body = asked.hosted.world, asked.body
+    order = order_id(world, asked.place["id"])
+    ways = [bool(body.keys() & names) for names in ({"step"}, {"status"}, {"course"}, {"policy"})]
+    stepped, forced, sent, paced = ways
+    if stepped + forced + sent > 1 or not any(ways) or (stepped and paced):
+        raise BadControl(
+            "body: give 'course' (with or without 'policy'), 'policy', 'status' (with or without "
+            "'reason' and 'policy') or 'step'"
+        )
+    if "reason" in body and not forced:
+        raise BadControl("body field 'reason': goes with 'status'")
+    policy = Policy(body["policy"]) if paced else None
+    if stepped:
+        world.orders.step(order)
+    elif forced:
+        status, reason = Status(body["status"]), body.get("reason", "")
+        world.orders.force(order, status, reason, policy or Policy.MANUAL)
+    else:
+        course = body.get("course") or world.orders.look(order).order.course.name
+        world.orders.steer(order, course, policy)
+    return _whole(world, order)
+
+
+def shown(view: OrderView) -> dict[str, Json]:
+    """Return an order as the control API shows it; amounts in smallest units, as text."""
+    order, route = view.order, view.order.route
+    return {
+        "id": order.id,
+        "sn": order.sn,
+        "generation": order.generation.value,
+        "kind": order.kind.name.lower(),
+        "status": view.status.value,
+        "v1Status": int(view.v1_status),
+        "since": iso(view.since_ms),
+        "reason": view.reason,
+        "course": order.course.name,
+        "policy": order.policy.value,
+        "submitted": iso(order.submitted_ms),
+        "from": {
+            "chain": route.source_chain,
+            "token": route.source_token,
+            "address": order.sender,
+        },
+        "to": {
+            "chain": route.target_chain,
+            "token": route.target_token,
+            "address": order.recipient,
+        },
+        "amount": str(order.amount),
+        "amountOut": str(view.amount_out),
+        "backAmount": str(view.back_amount),
+        "certHash": order.cert_hash,
+        "execHash": view.exec_hash,
+        "backHash": view.back_hash,
+    }
+
+
+def _whole(world: World, order: str) -> Json:
+    now = world.now()
+    events = [
+        {
+            "at": iso(event.at_ms),
+            "status": event.status.value,
+            "reason": event.reason,
+            "past": event.at_ms <= now,
+        }
+        for event in world.orders.events(order)
+    ]
+    return {**shown(world.orders.look(order)), "events": events}
+
+
+ROWS = (
+    Row(
+        "GET",
+        "/orders",
+        "List the orders of a world",
+        show,
+        with_members(told(orders="array"), orders={"type": "array", "items": _SHOWN}),
+    ),
+    Row("GET", "/orders/{id}", "Show an order with its events", detail, _WHOLE),
+    Row("POST", "/orders/{id}", "Steer, force or step an order", steer, _WHOLE, _STEERED),
+)

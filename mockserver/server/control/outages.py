@@ -1,0 +1,295 @@
+"""Control of outages: suspended, restored, loaded as a calendar, and drawn as a time line."""
+
+from collections.abc import Mapping, Sequence
+
+from mockserver import scenarios
+from mockserver.clock import iso
+from mockserver.engine.mishaps import InvalidOutage
+from mockserver.engine.outages import Direction, InFlight, Mode, Window
+from mockserver.engine.world import World
+from mockserver.jsontext import Json
+from mockserver.responders.forms import (
+    DURATION,
+    FLAG,
+    INSTANT,
+    TEXT,
+    BadControl,
+    Schema,
+    choice,
+    described,
+    duration_ms,
+    instant_ms,
+    members,
+)
+from mockserver.server.control.row import Asked, Row, listed, told, with_members
+from mockserver.validation import did_you_mean
+
+_MOST = 1_000
+_DAY_MS = 86_400_000
+
+_DIRECTION = choice([one.value for one in Direction], "which end of a transfer is out")
+WINDOW = members(
+    {
+        "chain": described(TEXT, "a chain by its nickname"),
+        "token": described(TEXT, "a token by its symbol, on the chain or on all"),
+        "mode": choice([one.value for one in Mode], "what clients see; listed-dead by default"),
+        "direction": _DIRECTION,
+        "from": described(INSTANT, "its beginning; now by default"),
+        "until": described(INSTANT, "its end; open by default"),
+        "for": described(DURATION, "its length, in place of its end"),
+        "inFlight": choice([one.value for one in InFlight], "what happens to orders on their way"),
+        "reason": described(TEXT, "why, for refusals and orders"),
+        "lead": described(DURATION, "how long before its beginning it is announced"),
+        "lag": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1_000_000,
+            "description": "how many times slower, of mode lagging",
+            "x-expects": "a whole number from 1 to 1000000",
+        },
+        "period": described(DURATION, "the length of a period, of mode flapping"),
+        "downPercent": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 99,
+            "description": "how much of a period is down, of mode flapping; 50 by default",
+            "x-expects": "a whole number from 1 to 99",
+        },
+    }
+)
+_SUBJECT: Mapping[str, Schema] = {
+    "chain": described(TEXT, "a chain by its nickname"),
+    "token": described(TEXT, "a token by its symbol"),
+    "direction": _DIRECTION,
+    "planned": described(FLAG, "true: strike off what has not begun, in place of ending"),
+}
+_CALENDAR = members(
+    {
+        "name": described(TEXT, "a shipped calendar, such as 'weekend-halt'"),
+        "start": described(INSTANT, "what its times such as +2h count from; now by default"),
+        "windows": {
+            "type": "array",
+            "items": WINDOW,
+            "minItems": 1,
+            "maxItems": _MOST,
+            "description": "outages, in place of a name",
+            "x-expects": f"1 to {_MOST} outages",
+        },
+    }
+)
+_SHOWN = told(
+    subject="string",
+    mode="string",
+    direction="string",
+    inFlight="string",
+    until="string?",
+    active="boolean",
+    reason="string",
+    lead="integer",
+    lag="integer",
+    period="integer",
+    downPercent="integer",
+    **{"from": "string", "chain": "string?", "token": "string?"},
+)
+
+
+def show(asked: Asked) -> Json:
+    """Return the outages of a world: all, the active or the announced ones."""
+    outages, now = asked.hosted.world.outages, asked.hosted.world.now()
+    which = asked.query.get("which", "all")
+    windows = {"all": outages.all, "active": outages.active, "announced": outages.announced}
+    return {"now": iso(now), "outages": [shown(window, now) for window in windows[which]()]}
+
+
+def suspend(asked: Asked) -> Json:
+    """Suspend a chain or a token, from now on or from a time, until restored or until a time."""
+    world = asked.hosted.world
+    _room(world, 1)
+    return shown(world.outages.suspend(_window(asked.body, world.now())), world.now())
+
+
+def restore(asked: Asked) -> Json:
+    """End the active outages of a chain, a token, or a token on a chain; or strike planned ones."""
+    given = {**asked.query, **asked.body}
+    if not given.keys() & {"chain", "token"}:
+        raise BadControl("name the 'chain' or the 'token' to restore")
+    chain, token = given.get("chain"), given.get("token")
+    direction = Direction(given["direction"]) if "direction" in given else None
+    world = asked.hosted.world
+    if given.get("planned"):
+        ended: Sequence[Window] = _struck(world, chain, token, direction)
+    else:
+        ended = world.outages.restore(chain, token, direction)
+    return {"restored": [shown(window, world.now()) for window in ended]}
+
+
+def calendar(asked: Asked) -> Json:
+    """Add a shipped calendar, or several outages at once; all of them or none."""
+    body, world = asked.body, asked.hosted.world
+    if ("name" in body) == ("windows" in body):
+        raise BadControl("body: give either 'name', a shipped calendar, or 'windows'")
+    now = world.now()
+    windows = _shipped(body, world) if "name" in body else _given(body, now)
+    ahead = [window for window in windows if window.until_ms is None or window.until_ms > now]
+    _room(world, len(ahead))
+    trial = world.fork()
+    for window in ahead:
+        trial.outages.suspend(window)
+    added = [world.outages.suspend(window) for window in ahead]
+    return {"added": [shown(one, now) for one in added], "past": len(windows) - len(added)}
+
+
+def timeline(asked: Asked) -> Json:
+    """Return the outages between two moments, by subject, cut to them."""
+    world, query = asked.hosted.world, asked.query
+    begin = instant_ms(query["from"]) if "from" in query else world.now()
+    if "until" in query and "for" in query:
+        raise BadControl("query: give 'until' (a time) or 'for' (a duration), not both")
+    end = begin + (duration_ms(query["for"]) if "for" in query else 7 * _DAY_MS)
+    end = instant_ms(query["until"]) if "until" in query else end
+    if end <= begin:
+        raise BadControl("query parameter 'until': not later than the beginning")
+    return {
+        "from": iso(begin),
+        "until": iso(end),
+        "spans": [
+            {
+                "subject": span.subject,
+                "from": iso(span.from_ms),
+                "until": iso(span.until_ms),
+                "mode": span.window.mode.value,
+                "direction": span.window.direction.value,
+                "reason": span.window.reason,
+            }
+            for span in world.outages.timeline(begin, end)
+        ],
+    }
+
+
+def shown(window: Window, now_ms: int) -> dict[str, Json]:
+    """Return an outage as the control API shows it; durations in milliseconds."""
+    return {
+        "subject": window.subject,
+        "chain": window.chain,
+        "token": window.token,
+        "mode": window.mode.value,
+        "direction": window.direction.value,
+        "inFlight": window.in_flight.value,
+        "from": iso(window.from_ms),
+        "until": None if window.until_ms is None else iso(window.until_ms),
+        "active": window.covers(now_ms),
+        "reason": window.reason,
+        "lead": window.lead_ms,
+        "lag": window.lag,
+        "period": window.period_ms,
+        "downPercent": window.down_percent,
+    }
+
+
+def _window(body: Mapping[str, Json], now_ms: int) -> Window:
+    begin = instant_ms(body["from"]) if "from" in body else now_ms
+    if "until" in body and "for" in body:
+        raise BadControl(
+            "body field 'until': give 'until' (a time) or 'for' (a duration), not both"
+        )
+    end = instant_ms(body["until"]) if "until" in body else None
+    end = begin + duration_ms(body["for"]) if "for" in body else end
+    return Window(
+        chain=body.get("chain"),
+        token=body.get("token"),
+        from_ms=begin,
+        until_ms=end,
+        mode=Mode(body.get("mode", Mode.LISTED_DEAD.value)),
+        direction=Direction(body.get("direction", Direction.BOTH.value)),
+        in_flight=InFlight(body.get("inFlight", InFlight.STALL.value)),
+        reason=body.get("reason", ""),
+        lead_ms=duration_ms(body.get("lead", "0s")),
+        lag=body.get("lag", 1),
+        period_ms=duration_ms(body.get("period", "0s")),
+        down_percent=body.get("downPercent", 50),
+    )
+
+
+def _given(body: Mapping[str, Json], now_ms: int) -> list[Window]:
+    if "start" in body:
+        raise BadControl("body field 'start': goes with 'name'; outages have times of their own")
+    return [_window(item, now_ms) for item in body["windows"]]
+
+
+def _shipped(body: Mapping[str, Json], world: World) -> tuple[Window, ...]:
+    names = scenarios.calendar_names()
+    name = body["name"]
+    if name not in names:
+        near = did_you_mean(name, names)
+        known = ", ".join(names)
+        raise BadControl(f"body field 'name': {name!r} is no shipped calendar{near} ({known})")
+    start = instant_ms(body["start"]) if "start" in body else world.now()
+    return scenarios.load_calendar(
+        name, start_ms=start, catalog=world.scenario.catalog, seed=world.scenario.seed
+    )
+
+
+def _struck(
+    world: World, chain: str | None, token: str | None, direction: Direction | None
+) -> list[Window]:
+    now = world.now()
+    planned = [
+        window
+        for window in world.outages.all()
+        if (window.chain, window.token) == (chain, token)
+        and direction in (None, window.direction)
+        and window.from_ms > now
+    ]
+    if not planned:
+        subject = " on ".join(name for name in (token, chain) if name)
+        raise InvalidOutage(f"{subject} has no outage ahead at {iso(now)}")
+    for window in planned:
+        world.outages.cancel(window)
+    return planned
+
+
+def _room(world: World, wanted: int) -> None:
+    if len(world.outages.all()) + wanted > _MOST:
+        raise BadControl(f"a world has at most {_MOST} outages; restore or reset first")
+
+
+ROWS = (
+    Row(
+        "GET",
+        "/outages",
+        "List the outages of a world",
+        show,
+        with_members(told(now="string", outages="array"), outages=listed(_SHOWN)),
+        query={"which": choice(("all", "active", "announced"), "which of them; all by default")},
+    ),
+    Row("POST", "/outages", "Suspend a chain or a token", suspend, _SHOWN, WINDOW),
+    Row(
+        "DELETE",
+        "/outages",
+        "End the active outages of a chain or a token, or strike off planned ones",
+        restore,
+        with_members(told(restored="array"), restored=listed(_SHOWN)),
+        members(_SUBJECT),
+        _SUBJECT,
+    ),
+    Row(
+        "POST",
+        "/calendar",
+        "Add a shipped calendar, or several outages at once",
+        calendar,
+        with_members(told(added="array", past="integer"), added=listed(_SHOWN)),
+        _CALENDAR,
+    ),
+    Row(
+        "GET",
+        "/timeline",
+        "Draw the outages between two moments as spans",
+        timeline,
+        told(until="string", spans="array", **{"from": "string"}),
+        query={
+            "from": described(INSTANT, "the beginning; now by default"),
+            "until": described(INSTANT, "the end"),
+            "for": described(DURATION, "the length, in place of the end; a week by default"),
+        },
+    ),
+)

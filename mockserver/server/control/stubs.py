@@ -1,0 +1,44 @@
+"""Control of stubs: set, listed with their counts, and taken away."""
+
+from mockserver.jsontext import Json
+from mockserver.responders.stubs import FORM, shown
+from mockserver.server.control.row import Asked, Row, told
+
+_SHOWN = {
+    "type": "object",
+    "required": ["id", "operation", "response", "used"],
+    "description": "the stub as it was set, and how often it answered",
+}
+
+
+def show(asked: Asked) -> Json:
+    """Return the stubs of a world, oldest first; the newest that fits answers."""
+    stubs = asked.hosted.stubs
+    return {"stubs": [shown(stub, stubs.used(stub)) for stub in stubs]}
+
+
+def add(asked: Asked) -> Json:
+    """Set a stub."""
+    hosted = asked.hosted
+    return shown(hosted.stubs.add(asked.body, hosted.contract, hosted.refuser), 0)
+
+
+def remove(asked: Asked) -> Json:
+    """Take one stub away."""
+    stubs = asked.hosted.stubs
+    used = {stub.id: stubs.used(stub) for stub in stubs}
+    stub = stubs.remove(asked.place["id"])
+    return shown(stub, used[stub.id])
+
+
+def clear(asked: Asked) -> Json:
+    """Take all stubs away."""
+    return {"removed": asked.hosted.stubs.clear()}
+
+
+ROWS = (
+    Row("GET", "/stubs", "List the stubs of a world", show, told(stubs="array")),
+    Row("POST", "/stubs", "Put an answer in front of the simulation", add, _SHOWN, FORM),
+    Row("DELETE", "/stubs/{id}", "Take a stub away", remove, _SHOWN),
+    Row("DELETE", "/stubs", "Take all stubs away", clear, told(removed="integer")),
+)

@@ -1,0 +1,41 @@
+"""The one table of the control API: routing, checks, document and command follow from it."""
+
+from mockserver.jsontext import Json
+from mockserver.server.control import (
+    about,
+    chains,
+    clocks,
+    faults,
+    journals,
+    orders,
+    outages,
+    stubs,
+    worlds,
+)
+from mockserver.server.control.openapi import document
+from mockserver.server.control.row import Asked, Row
+
+
+def own_document(asked: Asked) -> Json:
+    """Return the OpenAPI document of the control API."""
+    return document(ROWS)
+
+
+ROWS: tuple[Row, ...] = (
+    *about.ROWS,
+    *worlds.ROWS,
+    *clocks.ROWS,
+    *outages.ROWS,
+    *orders.ROWS,
+    *faults.ROWS,
+    *stubs.ROWS,
+    *journals.ROWS,
+    *chains.ROWS,
+    Row(
+        "GET",
+        "/openapi",
+        "Show the OpenAPI document of the control API",
+        own_document,
+        {"type": "object", "required": ["openapi", "paths"]},
+    ),
+)

@@ -1,0 +1,278 @@
+"""Control of worlds: made, forked, kept and brought back, dumped, loaded, bound and dropped."""
+
+from decimal import Decimal
+
+from mockserver.clock import ClockMode, iso
+from mockserver.jsontext import Json
+from mockserver.responders.forms import (
+    INSTANT,
+    NAME,
+    OBJECT,
+    TEXT,
+    BadControl,
+    Schema,
+    choice,
+    described,
+    instant_ms,
+    members,
+)
+from mockserver.responders.founding import Wish
+from mockserver.responders.hosted import HostedWorld
+from mockserver.server.control.row import Asked, House, Row, told, with_members
+
+_APP_KEYS: Schema = {
+    "type": "array",
+    "items": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 200,
+        "x-expects": "an app key of 1 to 200 characters",
+    },
+    "minItems": 1,
+    "maxItems": 100,
+    "uniqueItems": True,
+    "description": "app keys whose v1 requests go to the world where nothing else names one",
+    "x-expects": "1 to 100 app keys, none twice",
+}
+_MADE = members(
+    {
+        "key": described(NAME, "its key, for /w/KEY/ and X-Mock-World"),
+        "scenario": described(TEXT, "a shipped scenario; the server's own by default"),
+        "dialect": described(TEXT, "'documented', 'observed', or errata such as 'E-01,E-03'"),
+        "clock": choice([mode.value for mode in ClockMode], "how its time passes"),
+        "rate": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "maximum": 1_000_000,
+            "description": "how many times faster than the wall clock, of a scaled clock",
+            "x-expects": "a number above 0 and up to 1000000",
+        },
+        "start": described(INSTANT, "the first time its clock shows"),
+        "seed": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 2**64 - 1,
+            "description": "the seed of everything that looks random",
+            "x-expects": "a whole number from 0 to 18446744073709551615",
+        },
+        "appKeys": _APP_KEYS,
+    },
+    "key",
+)
+_SHOWN = told(
+    key="string",
+    scenario="string",
+    dialect="string",
+    seed="integer",
+    now="string",
+    clock="string",
+    orders="integer",
+    faults="integer",
+    stubs="integer",
+    requests="integer",
+    snapshots="array",
+    appKeys="array",
+)
+_NAMED = members({"name": described(NAME, "its name; a number is taken without one")})
+_SNAPSHOTS = told(snapshots="array")
+
+
+def show(asked: Asked) -> Json:
+    """Return the worlds of the server."""
+    return {"worlds": [shown(hosted, asked.house) for hosted in asked.house.worlds]}
+
+
+def make(asked: Asked) -> Json:
+    """Make a world under a new key."""
+    body, worlds = asked.body, asked.house.worlds
+    _free(asked, body["key"])
+    mode = body.get("clock")
+    if ("rate" in body) != (mode == ClockMode.SCALED):
+        raise BadControl("body field 'rate': goes with clock 'scaled', and only with it")
+    wish = Wish(
+        scenario=body.get("scenario"),
+        dialect=body.get("dialect"),
+        clock=ClockMode(mode) if mode else None,
+        rate=Decimal(body["rate"]) if "rate" in body else None,
+        start_ms=instant_ms(body["start"]) if "start" in body else None,
+        seed=body.get("seed"),
+    )
+    hosted = asked.house.founder.found(body["key"], wish)
+    worlds.bind(body.get("appKeys", ()), hosted.key)
+    worlds.put(hosted)
+    return shown(hosted, asked.house)
+
+
+def drop(asked: Asked) -> Json:
+    """Forget a world with everything in it; asked for again, it begins afresh."""
+    key = asked.place["key"]
+    if not asked.house.worlds.drop(key):
+        raise BadControl(f"world {key[:80]!r} does not exist; {_known(asked.house)}")
+    return {"dropped": key}
+
+
+def fork(asked: Asked) -> Json:
+    """Make another world that has been the same up to now."""
+    _free(asked, asked.body["to"])
+    twin = asked.hosted.fork(asked.body["to"])
+    asked.house.worlds.put(twin)
+    return shown(twin, asked.house)
+
+
+def reset(asked: Asked) -> Json:
+    """Begin the scenario anew, without faults, stubs and journal; snapshots and keys stay."""
+    asked.hosted.reset()
+    return shown(asked.hosted, asked.house)
+
+
+def snapshots(asked: Asked) -> Json:
+    """Return the names of the snapshots of a world, oldest first."""
+    return {"snapshots": list(asked.hosted.world.snapshots())}
+
+
+def snapshot(asked: Asked) -> Json:
+    """Keep a world as it is, clock, faults and stubs too, under a name."""
+    return {"name": asked.hosted.snapshot(asked.body.get("name")), "now": _now(asked.hosted)}
+
+
+def revert(asked: Asked) -> Json:
+    """Go back to a snapshot, which stays; the journal goes on."""
+    asked.hosted.revert(asked.body["name"])
+    return {"name": asked.body["name"], "now": _now(asked.hosted)}
+
+
+def drop_snapshot(asked: Asked) -> Json:
+    """Forget a snapshot."""
+    asked.hosted.drop(asked.place["name"])
+    return snapshots(asked)
+
+
+def dump(asked: Asked) -> Json:
+    """Return everything that has happened in a world, to be loaded later."""
+    return asked.hosted.dump(asked.house.worlds.bound(asked.hosted.key))
+
+
+def load(asked: Asked) -> Json:
+    """Put the world of a dump in the place of this one, whose snapshots and journal are gone."""
+    key, worlds = asked.hosted.key, asked.house.worlds
+    loaded = asked.house.founder.load(key, asked.body)
+    loaded.keys = asked.hosted.keys
+    worlds.bind(asked.body["appKeys"], key)
+    worlds.put(loaded)
+    return shown(loaded, asked.house)
+
+
+def bind(asked: Asked) -> Json:
+    """Send v1 requests with these app keys to this world."""
+    worlds, key = asked.house.worlds, asked.hosted.key
+    worlds.bind(asked.body["appKeys"], key)
+    return {"appKeys": worlds.bound(key)}
+
+
+def bound(asked: Asked) -> Json:
+    """Return the app keys whose requests go to this world."""
+    return {"appKeys": asked.house.worlds.bound(asked.hosted.key)}
+
+
+def unbind(asked: Asked) -> Json:
+    """Send no app keys to this world any more."""
+    return {"released": asked.house.worlds.unbind(asked.hosted.key)}
+
+
+def shown(hosted: HostedWorld, house: House) -> dict[str, Json]:
+    """Return a world as the control API shows it."""
+    world = hosted.world
+    return {
+        "key": hosted.key,
+        "scenario": world.scenario.name,
+        "dialect": hosted.contract.dialect.name,
+        "seed": world.scenario.seed,
+        "now": _now(hosted),
+        "clock": world.time.clock.mode.value,
+        "orders": sum(1 for _ in world.orders.all()),
+        "faults": len(hosted.faults),
+        "stubs": len(hosted.stubs),
+        "requests": hosted.journal.last_sequence,
+        "snapshots": list(world.snapshots()),
+        "appKeys": house.worlds.bound(hosted.key),
+    }
+
+
+def _now(hosted: HostedWorld) -> str:
+    return iso(hosted.world.now())
+
+
+def _free(asked: Asked, key: str) -> None:
+    if key in asked.house.worlds:
+        raise BadControl(f"world {key!r} exists already; drop it first, or choose another key")
+
+
+def _known(house: House) -> str:
+    keys = [hosted.key for hosted in house.worlds]
+    more = f" and {len(keys) - 20} more" if len(keys) > 20 else ""
+    return f"there are {', '.join(keys[:20])}{more}"
+
+
+ROWS = (
+    Row(
+        "GET",
+        "/worlds",
+        "List the worlds of the server",
+        show,
+        with_members(told(worlds="array"), worlds={"type": "array", "items": _SHOWN}),
+    ),
+    Row("POST", "/worlds", "Make a world", make, _SHOWN, _MADE),
+    Row("DELETE", "/worlds/{key}", "Forget a world", drop, told(dropped="string")),
+    Row(
+        "POST",
+        "/fork",
+        "Make another world that has been the same up to now",
+        fork,
+        _SHOWN,
+        members({"to": described(NAME, "the key of the new world")}, "to"),
+    ),
+    Row("POST", "/reset", "Begin the scenario of a world anew", reset, _SHOWN, members({})),
+    Row("GET", "/snapshots", "List the snapshots of a world", snapshots, _SNAPSHOTS),
+    Row(
+        "POST",
+        "/snapshots",
+        "Keep a world as it is",
+        snapshot,
+        told(name="string", now="string"),
+        _NAMED,
+    ),
+    Row("DELETE", "/snapshots/{name}", "Forget a snapshot", drop_snapshot, _SNAPSHOTS),
+    Row(
+        "POST",
+        "/revert",
+        "Go back to a snapshot",
+        revert,
+        told(name="string", now="string"),
+        members({"name": described(TEXT, "the name of the snapshot")}, "name"),
+    ),
+    Row(
+        "GET",
+        "/dump",
+        "Give a world out as a file",
+        dump,
+        {"type": "object", "required": ["format", "world"]},
+    ),
+    Row(
+        "POST",
+        "/load",
+        "Put the world of a file in the place of this one",
+        load,
+        _SHOWN,
+        described(OBJECT, "what /dump gave out"),
+    ),
+    Row("GET", "/app-keys", "List the app keys of a world", bound, told(appKeys="array")),
+    Row(
+        "POST",
+        "/app-keys",
+        "Send the requests of app keys to a world",
+        bind,
+        told(appKeys="array"),
+        members({"appKeys": _APP_KEYS}, "appKeys"),
+    ),
+    Row("DELETE", "/app-keys", "Send no app keys to a world", unbind, told(released="array")),
+)

@@ -1,0 +1,30 @@
+"""The keys a world knows: with none, signatures are taken by their presence alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+DEMO_APP_KEY = "demo-app-key"
+DEMO_APP_SECRET = "demo-app-secret"  # noqa: S105 (no secret: anybody may sign with it)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """Developer keys with their secrets, and whether the signatures of wallets are verified."""
+
+    developers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    wallets: bool = False
+
+    def with_developer(self, app_key: str, secret: str) -> "Keyring":
+        """Return the keyring with one more developer key; from then on v1 signatures count."""
+        known = {**self.developers, app_key: secret}
+        return replace(self, developers=MappingProxyType(known))
+
+    def verifying_wallets(self, wallets: bool) -> "Keyring":
+        """Return the keyring that verifies the signatures of wallets, or does not."""
+        return replace(self, wallets=wallets)
+
+    @property
+    def hosted_signer(self) -> tuple[str, str]:
+        """The key and secret the hosted signer signs with: the first, else a well-known pair."""
+        return next(iter(self.developers.items()), (DEMO_APP_KEY, DEMO_APP_SECRET))

@@ -1,0 +1,130 @@
+"""Refusals that a test expects, and what is wrong with a world after its test."""
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self
+
+from mockserver.responders.hosted import HostedWorld
+from mockserver.responders.journal import Entry
+from mockserver.responders.judging import unexpected_refusals
+from mockserver.responders.nearest import nearest_form
+from mockserver.testing.sight import Sight
+from mockserver.testing.traffic import (
+    name_of_refusal,
+    operation_ids,
+    refusal_name,
+    request_line,
+    told,
+)
+
+_DEFECT = "internal-error"
+
+
+class MockCheckFailed(AssertionError):
+    """Something came to a world, or did not come, that its test did not expect."""
+
+
+class ExpectedRefusal:
+    """A block in which the service is to refuse: anything, or by one name, or of one operation.
+
+    `entries` are the requests that were refused so.
+    """
+
+    def __init__(
+        self, sight: Sight, expected: set[int], name: str | None, operation: str | None
+    ) -> None:
+        """Expect a refusal; `expected` takes the numbers of the entries that are one.
+
+        Raises `UnknownName` for a refusal or an operation that does not exist.
+        """
+        with sight.hosted() as hosted:
+            self._name = None if name is None else refusal_name(name, hosted.contract)
+            self._operations = operation and operation_ids(operation, hosted.contract)
+        self._sight = sight
+        self._expected = expected
+        self._since = 0
+        self.entries: list[Entry] = []
+
+    def __enter__(self) -> Self:
+        with self._sight.hosted() as hosted:
+            self._since = hosted.journal.last_sequence
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        __tracebackhide__ = True
+        with self._sight.hosted() as hosted:
+            came = hosted.journal.since(self._since)
+        self.entries += filter(self._takes, came)
+        self._expected |= {entry.sequence for entry in self.entries}
+        if kind is None and not self.entries:
+            raise MockCheckFailed(self._missed(came))
+
+    def _takes(self, entry: Entry) -> bool:
+        refused = name_of_refusal(entry)
+        if refused in ("", _DEFECT) or self._name not in (None, refused):
+            return False
+        return not self._operations or entry.operation in self._operations
+
+    def _missed(self, came: list[Entry]) -> str:
+        what = repr(self._name) if self._name else "a refusal"
+        of = f" of {' or '.join(sorted(self._operations))}" if self._operations else ""
+        return f"expected {what}{of}, it did not come; what came:\n{told(came)}"
+
+
+def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bool) -> list[str]:
+    """Return what a test did not expect of a world after the entry `since`, in sentences.
+
+    `expected` are the numbers of refusals that it did; with `allow` all refusals are fine.
+    """
+    entries = hosted.journal.since(since)
+    found = [*_defects(hosted, entries), *_idle_stubs(hosted)]
+    if not allow:
+        found += [
+            _refused(hosted, entry)
+            for entry in unexpected_refusals(hosted)
+            if entry.sequence > since and entry.sequence not in expected
+            # A defect is told as one already.
+            if name_of_refusal(entry) != _DEFECT
+        ]
+    return found
+
+
+def _refused(hosted: HostedWorld, entry: Entry) -> str:
+    form = nearest_form(hosted.contract, entry)
+    near = "; ".join(form["changed"]) if form else ""
+    return (
+        f"unexpected refusal: {entry.refusal}\n"
+        f"  of request {entry.sequence}: {request_line(entry)}\n"
+        + (f"  nearest valid form: {near}\n" if near else "")
+        + "  put the call into `with crosschain_mock.expect_refusal():` if that is meant"
+    )
+
+
+def _defects(hosted: HostedWorld, entries: list[Entry]) -> Iterator[str]:
+    for entry in entries:
+        if name_of_refusal(entry) == _DEFECT:
+            yield (
+                f"the mock failed: {entry.refusal}\n"
+                f"  at request {entry.sequence}: {request_line(entry)}"
+                + "".join(f"\n  {failure}" for failure in hosted.failures)
+            )
+
+
+def _idle_stubs(hosted: HostedWorld) -> Iterator[str]:
+    for stub in hosted.stubs.unused():
+        used, wanted = hosted.stubs.used(stub), stub.times or 1
+        came = [entry for entry in hosted.journal if entry.operation == stub.operation]
+        parts = f" with {dict(stub.told['match'])!r}" if "match" in stub.told else ""
+        yield (
+            f"stub {stub.id!r} was not used up: expected {stub.operation}{parts} "
+            f"{_times(wanted)}, it answered {_times(used)}; of {stub.operation} came:\n{told(came)}"
+        )
+
+
+def _times(number: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")

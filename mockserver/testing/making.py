@@ -1,0 +1,79 @@
+"""Worlds made as settings say, from one service whose parts they share."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from mockserver.clock import ClockMode, parse_instant, wall_ms
+from mockserver.engine.scenario import Scenario
+from mockserver.engine.world import World
+from mockserver.responders.dialects import Contracts
+from mockserver.responders.hosted import DEFAULT_WORLD, HostedWorld
+from mockserver.responders.refusing import Refuser
+from mockserver.scenarios import load_scenario
+from mockserver.server.assembly import Settings, build, keyring
+from mockserver.server.service import Service
+from mockserver.testing.settings import DEFAULT_START, MockSettings
+
+
+class Maker:
+    """Makes worlds on a service; scenarios and contracts are read once."""
+
+    def __init__(self, settings: MockSettings, wall: Callable[[], int] = wall_ms) -> None:
+        """Take the settings of the service. Raises `CrosschainMockError` for bad ones."""
+        self._wall = wall
+        self._scenarios: dict[MockSettings, Scenario] = {}
+        self.settings = settings
+        self.service: Service = build(self._assembled(settings), wall)
+        template = self.service.worlds.get(DEFAULT_WORLD)
+        self._contracts = Contracts(template.contract.source)
+        self._refusers = {settings.dialect: template.refuser}
+
+    def hosted(self, key: str, settings: MockSettings) -> HostedWorld:
+        """Return a world under a key, not yet hosted. Raises `CrosschainMockError`."""
+        refuser = self._refusers.get(settings.dialect)
+        contract = self._contracts.get(settings.dialect)
+        if refuser is None:
+            refuser = self._refusers[settings.dialect] = Refuser(contract)
+        keys = keyring(_signing(settings))
+        return HostedWorld(
+            key, World(self.scenario(settings), self._wall), contract, refuser, keys=keys
+        )
+
+    def scenario(self, settings: MockSettings) -> Scenario:
+        """Return the scenario as the settings change it."""
+        found = self._scenarios.get(settings)
+        if found is None:
+            found = self._loaded(settings)
+            # A calendar that counts from now is another one for the next world.
+            if found.start_ms is not None or not found.calendar:
+                self._scenarios[settings] = found
+        return found
+
+    def _loaded(self, settings: MockSettings) -> Scenario:
+        start, (mode, rate) = settings.start_ms(), settings.clock_mode_and_rate()
+        standing = mode in (ClockMode.FROZEN, ClockMode.AUTO)
+        if start is None and standing and settings.start != "now":
+            start = parse_instant(DEFAULT_START)
+        begin = self._wall() if start is None else start
+        loaded = load_scenario(settings.scenario, wall=lambda: begin)
+        if settings.start is None and loaded.start_ms is not None:
+            start = loaded.start_ms
+        seed = loaded.seed if settings.seed is None else settings.seed
+        return replace(loaded, clock_mode=mode, clock_rate=rate, start_ms=start, seed=seed)
+
+    def _assembled(self, settings: MockSettings) -> Settings:
+        scenario = self.scenario(settings)
+        return replace(
+            _signing(settings),
+            scenario=settings.scenario,
+            dialect=settings.dialect,
+            clock=scenario.clock_mode,
+            rate=scenario.clock_rate,
+            start_ms=scenario.start_ms,
+            seed=scenario.seed,
+            check_answers=True,
+        )
+
+
+def _signing(settings: MockSettings) -> Settings:
+    return Settings(app_keys=settings.app_keys, verify_wallets=settings.verify_wallets)

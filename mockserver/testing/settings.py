@@ -1,0 +1,87 @@
+"""What a test says about the world it wants, in the words of options and markers."""
+
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from mockserver.clock import ClockMode, parse_instant
+from mockserver.errors import CrosschainMockError
+from mockserver.validation import did_you_mean
+
+DEFAULT_START = "2026-01-01T00:00:00Z"
+"""Where a standing clock starts if neither the settings nor the scenario say so."""
+
+_REFUSALS = ("fail", "allow")
+
+
+class BadSetting(CrosschainMockError):
+    """A setting that does not exist, or a value that it cannot have."""
+
+
+@dataclass(frozen=True, slots=True)
+class MockSettings:
+    """How the worlds of a test are to be.
+
+    `scenario` is a shipped name or a file; `clock` is `frozen`, `auto`, `real` or `scaled:60`;
+    `start` is an ISO 8601 time, or `now`, or None for the scenario's own start. With `refusals`
+    set to `allow` a refused request never fails a test by itself. `app_keys` are pairs of a
+    developer key and its secret, whose v1 signatures are then verified.
+    """
+
+    scenario: str | Path = "default"
+    clock: str = ClockMode.FROZEN.value
+    start: str | datetime | None = None
+    seed: int | None = None
+    dialect: str = "documented"
+    refusals: str = "fail"
+    app_keys: tuple[tuple[str, str], ...] = ()
+    verify_wallets: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `BadSetting` for a value that no setting has."""
+        self.clock_mode_and_rate()
+        self.start_ms()
+        if self.refusals not in _REFUSALS:
+            raise BadSetting(f"refusals: expected 'fail' or 'allow', got {self.refusals!r}")
+        if self.seed is not None and not _is_whole(self.seed):
+            raise BadSetting(f"seed: expected a whole number from 0, got {self.seed!r}")
+
+    def changed(self, **changes: Any) -> "MockSettings":
+        """Return the same settings but for some. Raises `BadSetting` for a name nobody knows."""
+        known = [field.name for field in fields(self)]
+        for name in changes:
+            if name not in known:
+                near = did_you_mean(name, known) or f"; there are {', '.join(known)}"
+                raise BadSetting(f"{name!r} is no setting{near}")
+        return replace(self, **changes)
+
+    def clock_mode_and_rate(self) -> tuple[ClockMode, Decimal]:
+        """Return how time passes, and how many times faster than the wall clock."""
+        name, colon, factor = str(self.clock).partition(":")
+        try:
+            mode, rate = ClockMode(name), Decimal(factor) if colon else None
+        except (ValueError, InvalidOperation):
+            mode, rate = ClockMode.REAL, Decimal(-1)
+        if (mode is ClockMode.SCALED) != (rate is not None) or not _fits(rate):
+            raise BadSetting(
+                f"clock: expected frozen, auto, real or scaled:60 (more than 0, at most 1000000), "
+                f"got {self.clock!r}"
+            )
+        return mode, Decimal(1) if rate is None else rate
+
+    def start_ms(self) -> int | None:
+        """Return the start in ms since 1970; None where it is `now` or the scenario's own."""
+        if self.start is None or self.start == "now":
+            return None
+        text = self.start.isoformat() if isinstance(self.start, datetime) else self.start
+        return parse_instant(text)
+
+
+def _is_whole(seed: object) -> bool:
+    return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0
+
+
+def _fits(rate: Decimal | None) -> bool:
+    return rate is None or (rate.is_finite() and 0 < rate <= 1_000_000)

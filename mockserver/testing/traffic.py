@@ -1,0 +1,88 @@
+"""What a world has seen: entries by operation, and the journal as text for a report."""
+
+from collections.abc import Iterable
+
+from mockserver.contract import Contract
+from mockserver.errors import CrosschainMockError
+from mockserver.exchange import Response
+from mockserver.responders.journal import Entry
+from mockserver.validation import did_you_mean
+
+_LONGEST = 400
+_SHOWN = 50
+
+
+class UnknownName(CrosschainMockError):
+    """An operation or a refusal that the contract does not have."""
+
+
+def operation_ids(name: str, contract: Contract) -> set[str]:
+    """Return the ids that a name stands for: `v2.submitOrder`, or `submitOrder` in any generation.
+
+    Raises `UnknownName`.
+    """
+    known = [operation.id for operation in contract]
+    found = {one for one in known if name in (one, one.partition(".")[2])}
+    if found:
+        return found
+    short = [one.partition(".")[2] for one in known]
+    near = did_you_mean(name, [*known, *short]) or f"; there are {', '.join(known)}"
+    raise UnknownName(f"{name!r} is no operation of dialect {contract.dialect.name!r}{near}")
+
+
+def refusal_name(name: str, contract: Contract) -> str:
+    """Return the name of a refusal. Raises `UnknownName` where the contract has no such."""
+    if name in contract.refusals:
+        return name
+    near = did_you_mean(name, list(contract.refusals)) or "; `docs/reference/refusals.md` lists all"
+    raise UnknownName(f"{name!r} is no refusal{near}")
+
+
+def name_of_refusal(entry: Entry) -> str:
+    """Return the name of the refusal that answered a request; empty where the service said yes."""
+    return (entry.refusal or "").partition(":")[0]
+
+
+def told(entries: Iterable[Entry]) -> str:
+    """Return a line for each entry: what came, and what the service said to it."""
+    lines = [f"  {entry.sequence}. {request_line(entry)} -> {outcome(entry)}" for entry in entries]
+    return "\n".join(lines) or "  nothing"
+
+
+def request_line(entry: Entry) -> str:
+    """Return the method and target of a request, as below its world."""
+    request = entry.request
+    query = f"?{request.query}" if request.query else ""
+    return _cut(f"{request.method} {entry.path}{query}")
+
+
+def outcome(entry: Entry) -> str:
+    """Return the status of an answer, or why it was refused."""
+    return f"refused, {entry.refusal}" if entry.refusal else str(entry.response.status)
+
+
+def journal_text(entries: Iterable[Entry]) -> str:
+    """Return the newest entries with their bodies, as a person reads them in a report."""
+    found = list(entries)
+    lines = [f"({len(found) - _SHOWN} older ones are not shown)"] if len(found) > _SHOWN else []
+    for entry in found[-_SHOWN:]:
+        lines.append(f"{entry.sequence}. {entry.render()['at']} {request_line(entry)}")
+        if entry.request.body:
+            lines.append(f"   sent     {_cut(_text(entry.request.body))}")
+        by = f"{entry.responder}, fault {entry.fault}" if entry.fault else entry.responder
+        lines.append(f"   answered {_answer(entry.response)} ({by})")
+        if entry.refusal:
+            lines.append(f"   refused  {entry.refusal}")
+    return "\n".join(lines) or "no request came to this world"
+
+
+def _answer(response: Response) -> str:
+    return f"{response.status} {_cut(_text(response.body))}"
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "backslashreplace")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -1,0 +1,240 @@
+"""A world as a test sees it: its addresses, its clock, its orders, and what came to it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self, Unpack
+
+from mockserver.engine.outages import Window
+from mockserver.jsontext import Json
+from mockserver.responders.broadcasting import announce
+from mockserver.responders.faults import Fault
+from mockserver.responders.hosted import HostedWorld
+from mockserver.responders.journal import Entry
+from mockserver.responders.stubs import Stub
+from mockserver.responders.verification import verify
+from mockserver.testing.clock import MockClock
+from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed, complaints
+from mockserver.testing.options import FaultOptions, Match, Outage, StubResponse, Wanted, spelled
+from mockserver.testing.orders import MockOrders
+from mockserver.testing.outages import direction_of, window
+from mockserver.testing.settings import MockSettings
+from mockserver.testing.sight import Sight
+from mockserver.testing.traffic import journal_text, operation_ids, told
+
+
+class MockWorld:
+    """One world of a running server. As a context manager it is checked and closed at the end."""
+
+    def __init__(self, sight: Sight, url: str, settings: MockSettings) -> None:
+        """Look at a world of the server at `url`."""
+        self._sight = sight
+        self._url = url
+        self._checked = 0
+        self._expected: set[int] = set()
+        self.settings = settings
+        """How the world was made."""
+        self.clock = MockClock(sight)
+        """Its clock."""
+        self.orders = MockOrders(sight)
+        """Its orders."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        __tracebackhide__ = True
+        try:
+            if kind is None:
+                self.check()
+        finally:
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"<MockWorld {self.key!r} at {self.base_url}>"
+
+    @property
+    def key(self) -> str:
+        """Its key on the server."""
+        return self._sight.key
+
+    @property
+    def base_url(self) -> str:
+        """The base address of v1, whose paths begin with `/open/v1/`."""
+        return f"{self._url}/w/{self.key}"
+
+    @property
+    def base_url_v2(self) -> str:
+        """The base address of the 2.0 interface, whose paths begin with `/v1/`."""
+        return self.base_url
+
+    @contextmanager
+    def hosted(self) -> Iterator[HostedWorld]:
+        """Hold the world itself, for what these methods do not offer; no request is answered."""
+        with self._sight.hosted() as hosted:
+            yield hosted
+
+    def suspend(
+        self, chain: str | None = None, *, token: str | None = None, **outage: Unpack[Outage]
+    ) -> Window:
+        """Put a chain, a token, or a token on a chain out of service.
+
+        Raises `CrosschainMockError` for names that do not exist and windows that overlap.
+        """
+        with self._sight.hosted() as hosted:
+            planned = window(chain, token, hosted.world.now(), outage)
+            return hosted.world.outages.suspend(planned)
+
+    def restore(
+        self, chain: str | None = None, *, token: str | None = None, direction: str | None = None
+    ) -> tuple[Window, ...]:
+        """End the outages of a subject now. Raises `InvalidOutage` where there is none."""
+        with self._sight.hosted() as hosted:
+            return hosted.world.outages.restore(chain, token, direction_of(direction))
+
+    def fail(self, operation: str | None, kind: str, /, **options: Unpack[FaultOptions]) -> Fault:
+        """Disturb the answers of an operation, or of all with None; `kind` is the kind of fault.
+
+        `fail("submitOrder", "reset-before-headers", does="done", first=1)` accepts the first order
+        and resets the connection. Raises `BadControl` with a sentence for what does not exist.
+        """
+        wanted = {"kind": kind, **spelled(options)}
+        if operation is not None:
+            wanted["operation"] = operation
+        with self._sight.hosted() as hosted:
+            return hosted.faults.add(wanted, hosted.contract, hosted.world.scenario)
+
+    def heal(self, fault: Fault | None = None) -> None:
+        """Take a fault away, or all of them. Raises `BadControl` for one that is gone."""
+        with self._sight.hosted() as hosted:
+            if fault is None:
+                hosted.faults.clear()
+            else:
+                hosted.faults.remove(fault.id)
+
+    def stub(
+        self,
+        operation: str,
+        *,
+        match: Match | None = None,
+        times: int | None = None,
+        unchecked: bool = False,
+        **response: Unpack[StubResponse],
+    ) -> Stub:
+        """Answer an operation's requests that have the parts of `match`, in front of everything.
+
+        A stub that is never asked, or less often than `times`, fails the test. Data that breaks
+        the contract is refused unless `unchecked`. Raises `BadControl`.
+        """
+        wanted: dict[str, Json] = {"operation": operation, "response": dict(response)}
+        more = {"match": match, "times": times, "unchecked": unchecked or None}
+        wanted |= {name: value for name, value in more.items() if value is not None}
+        with self._sight.hosted() as hosted:
+            return hosted.stubs.add(wanted, hosted.contract, hosted.refuser)
+
+    def announce(self, transaction: Mapping[str, Json]) -> Json:
+        """Tell of a transaction that a client sent to a chain, and return what became of it.
+
+        Give `chain` with `raw` in hex, or with `from`, `to`, `value`, `data` and `hash`. Raises
+        `BadTransaction` where it is none.
+        """
+        with self._sight.hosted() as hosted:
+            return announce(hosted, transaction)
+
+    @property
+    def journal(self) -> tuple[Entry, ...]:
+        """What came and what was answered, oldest first."""
+        with self._sight.hosted() as hosted:
+            return tuple(hosted.journal)
+
+    def requests(self, operation: str | None = None, *, refused: bool | None = None) -> list[Entry]:
+        """Return the entries of an operation, `v2.checkOrder` or `checkOrder`, or of all.
+
+        Raises `UnknownName` for an operation that does not exist.
+        """
+        with self._sight.hosted() as hosted:
+            ids = None if operation is None else operation_ids(operation, hosted.contract)
+            entries = tuple(hosted.journal)
+        return [
+            entry
+            for entry in entries
+            if (ids is None or entry.operation in ids)
+            and refused in (None, entry.refusal is not None)
+        ]
+
+    def verify(self, operation: str | None = None, /, **wanted: Unpack[Wanted]) -> None:
+        """Hold the requests that came against what is wanted: `verify("submitOrder", exactly=1)`.
+
+        Raises `MockCheckFailed` with what came, and `BadControl` for a wish without meaning.
+        """
+        __tracebackhide__ = True
+        wish = spelled(wanted)
+        if operation is not None:
+            wish["operation"] = operation
+        with self._sight.hosted() as hosted:
+            verdict = verify(hosted, wish)
+        if not verdict.held:
+            near = "".join(f"\n  near: {text}" for text in verdict.nearest)
+            raise MockCheckFailed(f"{verdict.told}; what came:\n{told(verdict.entries)}{near}")
+
+    def expect_refusal(
+        self, name: str | None = None, *, operation: str | None = None
+    ) -> ExpectedRefusal:
+        """Expect that the service refuses at least one request of a block, by that name.
+
+        At its end `MockCheckFailed` is raised where it did not. Raises `UnknownName` for a refusal
+        or an operation that does not exist.
+        """
+        return ExpectedRefusal(self._sight, self._expected, name, operation)
+
+    def snapshot(self, name: str | None = None) -> str:
+        """Keep the world as it is, clock and all, and return the name to go back to."""
+        with self._sight.hosted() as hosted:
+            return hosted.snapshot(name)
+
+    def revert(self, name: str) -> None:
+        """Go back to a snapshot; the journal goes on. Raises `UnknownSnapshot`."""
+        with self._sight.hosted() as hosted:
+            hosted.revert(name)
+
+    def reset(self) -> None:
+        """Begin the scenario anew, without faults, stubs and journal."""
+        with self._sight.hosted() as hosted:
+            hosted.reset()
+            self._checked = hosted.journal.last_sequence
+
+    def dump(self) -> Mapping[str, Json]:
+        """Return everything that has happened as plain data, to be kept in a file."""
+        with self._sight.hosted() as hosted:
+            return hosted.dump()
+
+    def complaints(self) -> list[str]:
+        """Return what the test did not expect, in sentences: defects, idle stubs, refusals.
+
+        What came before the last call is not told again.
+        """
+        with self._sight.hosted() as hosted:
+            allow = self.settings.refusals == "allow"
+            found = complaints(hosted, self._checked, self._expected, allow=allow)
+            self._checked = hosted.journal.last_sequence
+        return found
+
+    def check(self) -> None:
+        """Raise `MockCheckFailed` with all that the test did not expect."""
+        __tracebackhide__ = True
+        found = self.complaints()
+        if found:
+            raise MockCheckFailed("\n".join(found))
+
+    def report(self) -> str:
+        """Return the journal as text for a person."""
+        return journal_text(self.journal)
+
+    def close(self) -> None:
+        """Forget the world; nothing of it can be asked for any more."""
+        self._sight.close()

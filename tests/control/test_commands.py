@@ -1,0 +1,286 @@
+"""The commands that control a running server, as people type them."""
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mockserver.cli import main
+from tests.conftest import order
+from tests.control.conftest import QUOTE_PATH
+
+ROOT = Path(__file__).parents[2]
+
+
+def environment(**more):
+    """Return an environment in which the command is found and nothing else is set."""
+    kept = {name: value for name, value in os.environ.items() if "CROSSCHAIN" not in name}
+    return {**kept, "PYTHONPATH": str(ROOT), "COLUMNS": "200", **more}
+
+
+def typed(*arguments, stdin="", **more):
+    """Run the command to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "mockserver", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment(**more),
+    )
+
+
+@pytest.fixture
+def told(mock, monkeypatch, capsys):
+    """Run a command for the test's own world and return what it prints; it ends with `code`.
+
+    It runs in this process, where starting it costs nothing.
+    """
+    monkeypatch.setenv("CROSSCHAIN_MOCK_URL", f"http://127.0.0.1:{mock.port}")
+    monkeypatch.delenv("CROSSCHAIN_MOCK_TOKEN", raising=False)
+
+    def run(*arguments, stdin="", code=0):
+        line = ["crosschain-mock", *arguments, "--world", mock.prefix[3:]]
+        monkeypatch.setattr(sys, "argv", line)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        try:
+            main()
+            ended = 0
+        except SystemExit as exit_:
+            ended = int(exit_.code or 0)
+        printed = capsys.readouterr()
+        assert ended == code, printed.err
+        return printed.out
+
+    return run
+
+
+def test_the_clock_is_moved(told):
+    assert told("clock", "advance", "9h") == "2026-01-01T09:00:00Z (frozen)\n"
+    assert told("clock", "set", "2026-01-02T00:00:00Z") == "2026-01-02T00:00:00Z (frozen)\n"
+    assert "scaled, 60 times as fast" in told("clock", "mode", "scaled:60")
+    assert "(frozen)" in told("clock", "mode", "frozen")
+    assert "(frozen)" in told("clock", "show")
+
+
+def test_the_clock_runs_until_an_order_is_terminal(told, mock):
+    order_id = mock.post("/v1/submitOrder", order(), headers=mock.wallet).data["id"]
+    assert "T00:00:0" in told("clock", "run-until", f"order:{order_id}", "Verified")
+    assert told("clock", "next").startswith("2026-01-01T00:00:")
+    told("clock", "run-until", f"order:{order_id}", "terminal")
+    assert '"Succeeded"' in told("order", "show", order_id)
+
+
+def test_outages_begin_end_and_are_loaded(told, tmp_path):
+    shown = told("outage", "start", "--chain", "BNB", "--mode", "delisted", "--for", "9h")
+    assert re.search(r"chain BNB +delisted +both +2026-01-01T00:00:00Z +2026-01-01T09", shown)
+    assert "chain BNB" in told("outage", "list", "--which", "active")
+    assert "chain BNB" in told("outage", "end", "--chain", "BNB")
+    assert len(told("outage", "load", "weekend-halt").splitlines()) == 4
+    mine = tmp_path / "mine.yaml"
+    text = "format: crosschain-mock/calendar@1\ntitle: mine\nwindows:\n"
+    mine.write_text(f"{text}  - {{chain: ETH, at: +2h, for: 1h, mode: lagging, lag: 3}}\n")
+    assert "2026-01-01T02:00:00Z" in told("outage", "load", str(mine))
+    assert "chain ETH" in told("outage", "timeline", "--for", "1d")
+    listed = json.loads(told("outage", "list", "--json"))
+    assert {one["lag"] for one in listed["outages"]} == {1, 3, 4}
+
+
+def test_faults_are_added_listed_and_taken_away(told, mock):
+    added = told("fault", "add", "http-status", "status=503", "operation=v2.getChain", "first=1")
+    assert json.loads(added)["id"] == "1"
+    assert mock.get("/v1/getChain").status == 503
+    assert re.search(r"1 +http-status +none +1 +1 +status=503", told("fault", "list"))
+    told("fault", "remove", "1")
+    told("fault", "add", "latency", "delay=2s")
+    assert told("fault", "clear") == "1 removed\n"
+
+
+def test_stubs_are_added_from_a_file_or_standard_input(told, tmp_path):
+    stub = {"operation": "v2.getChain", "response": {"status": 500}}
+    file = tmp_path / "stub.json"
+    file.write_text(json.dumps(stub))
+    told("stub", "add", str(file))
+    told("stub", "add", "-", stdin=json.dumps({**stub, "id": "other"}))
+    assert [one["id"] for one in json.loads(told("stub", "list"))] == ["1", "other"]
+    assert '"unusedStubs"' in told("check", code=1)
+    told("stub", "remove", "other")
+    assert told("stub", "clear") == "1 removed\n"
+    told("check")
+
+
+def test_orders_are_listed_steered_forced_and_stepped(told, mock):
+    order_id = mock.post("/v1/submitOrder", order(), headers=mock.wallet).data["id"]
+    assert re.search(rf"{order_id} +Unknown +USDT ARB +USDT BNB", told("order", "list"))
+    told("order", "steer", order_id, "slow", "--policy", "manual")
+    assert json.loads(told("order", "step", order_id))["status"] == "Pending"
+    forced = json.loads(told("order", "force", order_id, "Failed", "--reason", "because"))
+    assert (forced["status"], forced["reason"]) == ("Failed", "because")
+
+
+def test_worlds_are_made_forked_dumped_loaded_and_dropped(told, tmp_path):
+    told("world", "new", "cli-world", "--scenario", "slow", "--seed", "0", "--app-key", "cli-key")
+    assert re.search(r"cli-world +slow +documented", told("world", "list"))
+    told("world", "drop", "cli-world")
+    told("world", "fork", "cli-fork")
+    told("world", "drop", "cli-fork")
+    file = tmp_path / "world.json"
+    told("world", "dump", "-o", str(file))
+    told("clock", "advance", "1h")
+    assert '"2026-01-01T00:00:00Z"' in told("world", "load", str(file))
+    assert typed("validate", str(file)).returncode == 0
+    assert '"cli-key-2"' in told("world", "bind", "cli-key-2")
+    assert '"cli-key-2"' in told("world", "unbind")
+
+
+def test_snapshots_are_taken_and_gone_back_to(told):
+    assert told("snapshot", "take", "before") == "before\n"
+    told("clock", "advance", "1h")
+    assert told("snapshot", "revert", "before") == "before: it is 2026-01-01T00:00:00Z\n"
+    assert told("snapshot", "list") == "before\n"
+    told("snapshot", "drop", "before")
+    assert told("snapshot", "list") == ""
+
+
+def test_the_journal_is_printed_with_reasons_and_nearest_forms(told, mock):
+    mock.call("GET", QUOTE_PATH)
+    mock.call("GET", QUOTE_PATH.replace("BNB", "bnb"))
+    shown = told("journal")
+    assert "nearest valid form: query parameter 'toChain': 'BNB' instead of 'bnb'" in shown
+    assert "refused: unknown-chain" in shown
+    assert len(told("journal", "--refused", "--json").splitlines()) == 1
+    told("journal", "--clear")
+    assert told("journal") == ""
+
+
+def test_a_followed_journal_prints_what_comes(mock):
+    url = f"http://127.0.0.1:{mock.port}"
+    arguments = ["journal", "--follow", "--url", url, "--world", mock.prefix[3:]]
+    mock.call("GET", QUOTE_PATH)
+    with subprocess.Popen(
+        [sys.executable, "-m", "mockserver", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    ) as follower:
+        assert follower.stdout is not None
+        assert "getBridgeQuote" in follower.stdout.readline()
+        mock.call("GET", "/v1/getChain")
+        assert "getChain" in follower.stdout.readline()
+        follower.send_signal(signal.SIGINT)
+        _, complaints = follower.communicate(timeout=20)
+    assert follower.returncode == 130
+    assert "Traceback" not in complaints
+
+
+def test_verify_exits_1_where_it_does_not_hold(told, mock):
+    mock.call("GET", QUOTE_PATH)
+    held = told("verify", "--operation", "v2.getBridgeQuote", "--exactly", "1", "--answered")
+    assert held == "held: answered v2.getBridgeQuote came once, as wanted\n"
+    query = ("--operation", "v2.getBridgeQuote", "--query", "amount=7", "--at-least", "1")
+    missed = told("verify", *query, code=1)
+    assert "expected at least once, came never" in missed
+    assert "expected '7', got '10000000'" in missed
+    told("verify", "--operation", "v2.submitOrder", "--never")
+    told("verify", "--order", "v2.getBridgeQuote", "--order", "v2.getChain", code=1)
+
+
+def test_reset_and_any_other_request(told):
+    told("clock", "advance", "1h")
+    assert json.loads(told("reset"))["now"] == "2026-01-01T00:00:00Z"
+    assert '"reserved"' in told("control", "GET", "/reserved")
+    assert '"outages"' in told("control", "GET", "/outages?which=active")
+    assert '"01:00:00Z"' not in told("control", "POST", "/clock", '{"advance": "1h"}')
+
+
+def test_what_the_server_refuses_is_a_sentence_and_exit_2(told):
+    for arguments in (
+        ("clock", "advance", "soon"),
+        ("fault", "add", "latencey"),
+        ("order", "show", "77"),
+        ("snapshot", "revert", "gone"),
+        ("verify",),
+        ("fault", "add", "latency", "2s"),
+    ):
+        told(*arguments, code=2)
+
+
+def test_a_server_that_is_not_there_is_a_sentence_and_exit_3(unused_port):
+    ended = typed("clock", "show", "--url", f"http://127.0.0.1:{unused_port}")
+    assert ended.returncode == 3
+    assert ended.stderr.startswith(f"error: no server answers at http://127.0.0.1:{unused_port} (")
+    assert "crosschain-mock serve" in ended.stderr
+
+
+def test_an_address_that_is_none_is_a_usage_error():
+    ended = typed("clock", "show", "--url", "localhost")
+    assert ended.returncode == 2
+    assert "'localhost' is no address" in ended.stderr
+
+
+def test_a_token_is_made_printed_once_and_asked_for(start):
+    server = start("--host", "0.0.0.0", "--port", "0", "--clock", "frozen")  # noqa: S104
+    line = server.popen.stderr.readline()
+    token = line.split()[-1]
+    assert line == f"the control API asks for the token {token}\n"
+    assert typed("clock", "show", "--url", server.url).returncode == 2
+    assert typed("clock", "show", "--url", server.url, "--token", token).returncode == 0
+    assert typed("clock", "show", "--url", server.url, CROSSCHAIN_MOCK_TOKEN=token).returncode == 0
+    _, out, err = server.stop()
+    assert (token in out, token in err) == (False, False)
+
+
+def test_a_token_may_be_given_and_is_not_printed(start, monkeypatch):
+    monkeypatch.setenv("CROSSCHAIN_MOCK_TOKEN", "given-token")
+    server = start("--port", "0", "--clock", "frozen")
+    refused = typed("clock", "show", "--url", server.url)
+    assert refused.returncode == 2
+    assert "the token is missing or wrong" in refused.stderr
+    assert typed("clock", "show", "--url", server.url, "--token", "given-token").returncode == 0
+    assert server.stop()[1:] == ("", "")
+
+
+# Calendars and documents, which need no server
+
+
+def test_a_calendar_is_drawn_as_a_time_line():
+    start = ("--start", "2026-01-01T00:00:00Z")
+    ended = typed("calendar", "show", "weekend-halt", *start, "--width", "60")
+    first, polygon, usdc, key, *_ = ended.stdout.splitlines()
+    assert ended.returncode == 0
+    assert first == "2026-01-01T00:00:00Z to 2026-01-05T08:00:00Z"
+    assert re.fullmatch(r"chain POLYGON +\.+-+D+~", polygon)
+    assert re.fullmatch(r"token USDC on ARB +\.+q+\.+", usdc)
+    assert len(polygon) == len(usdc) == len("token USDC on ARB  ") + 60
+    assert "D delisted" in key
+    assert "\x1b" not in ended.stdout
+
+
+def test_a_calendar_is_cut_to_days():
+    start = ("--start", "2026-01-01T00:00:00Z")
+    ended = typed("calendar", "show", "weekend-halt", *start, "--days", "1", "--width", "40")
+    assert ended.stdout.startswith("2026-01-01T00:00:00Z to 2026-01-02T00:00:00Z\n")
+    assert "DDD" not in ended.stdout
+
+
+def test_a_calendar_that_is_wrong_is_a_sentence_with_file_and_line(tmp_path):
+    mine = tmp_path / "mine.yaml"
+    text = "format: crosschain-mock/calendar@1\ntitle: mine\nwindows:\n"
+    mine.write_text(f"{text}  - {{chain: MOON, at: +2h, for: 1h, mode: delisted}}\n")
+    ended = typed("calendar", "show", str(mine))
+    assert ended.returncode == 2
+    assert f"{mine}:4: windows[0].chain" in ended.stderr
+    assert typed("calendar", "show", "weekend").returncode == 2
+
+
+def test_the_document_of_the_control_api_is_printed():
+    document = json.loads(typed("openapi", "control").stdout)
+    assert "/__mock/clock" in document["paths"]

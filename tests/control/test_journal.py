@@ -1,0 +1,362 @@
+"""The journal, verification, stubs, and what the end of a test complains about."""
+
+import pytest
+
+from mockserver.contract import load
+from mockserver.exchange import Headers, Request
+from mockserver.jsontext import encode
+from tests.control.conftest import QUOTE, QUOTE_PATH
+
+QUOTED = {"operation": "v2.getBridgeQuote"}
+
+
+@pytest.fixture
+def busy(line, desk):
+    """A world that has seen two quotes, a refused one between them, and an order 10 s later."""
+    line.get(QUOTE_PATH)
+    line.get(QUOTE_PATH.replace("BNB", "bnb"))
+    line.get(QUOTE_PATH.replace("10000000", "20000000"))
+    desk.post("/clock", {"advance": "10s"})
+    line.submit()
+    return desk
+
+
+# The journal
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", [1, 2, 3, 4]),
+        ("?operation=v2.submitOrder", [4]),
+        ("?operation=getBridgeQuote", [1, 2, 3]),
+        ("?refused=true", [2]),
+        ("?refused=false", [1, 3, 4]),
+        ("?method=POST", [4]),
+        ("?path=/v1/submitOrder", [4]),
+        ("?path=/v1/submit", []),
+        ("?since=2", [3, 4]),
+        ("?limit=2", [1, 2]),
+        ("?since=1&limit=1", [2]),
+        ("?from=2026-01-01T00:00:05Z", [4]),
+        ("?until=2026-01-01T00:00:05Z", [1, 2, 3]),
+    ],
+)
+def test_it_is_searched(busy, query, found):
+    assert [one["sequence"] for one in busy.get(f"/journal{query}")["entries"]] == found
+
+
+def test_the_cursor_goes_through_it_without_loss(busy, line):
+    seen, cursor = [], 0
+    for _ in range(4):
+        told = busy.get(f"/journal?since={cursor}&limit=3")
+        seen += [one["sequence"] for one in told["entries"]]
+        cursor = told["next"]
+        line.get(QUOTE_PATH)
+    assert seen == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_refused_request_comes_with_its_reason_and_nearest_valid_form(busy):
+    [entry] = busy.get("/journal?refused=true")["entries"]
+    assert entry["refusal"].startswith("unknown-chain: query parameter 'toChain'")
+    near = entry["nearest"]
+    assert near["query"]["toChain"] == "BNB"
+    assert near["changed"] == ["query parameter 'toChain': 'BNB' instead of 'bnb'"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/v1/getBridgeQuote?amount=ten&symbol=USDT", None),
+        ("GET", f"/v1/getBridgeQuote?{QUOTE}&colour=red", None),
+        ("GET", "/v1/getBridgeQuot", None),
+        ("DELETE", "/v1/getChain", None),
+        ("GET", "/v1/checkTicket?ticketId=abc", None),
+        ("POST", "/v1/submitOrder", {"channel": 5}),
+        ("POST", "/v1/submitOrder", [1]),
+        ("POST", "/open/v1/order/getCrossChainQuote", {"amount": 10, "token": "USDT"}),
+        ("GET", "/open/v1/order/getOrderDetailByHashAndEvmAddress?chain=BSC", None),
+    ],
+)
+def test_the_nearest_form_keeps_the_contract(desk, line, method, path, body):
+    assert line.send(method, path, body).refusal
+    [entry] = desk.get("/journal")["entries"]
+    near = entry["nearest"]
+    assert near["changed"]
+    operation = load().operation(near["operation"])
+    assert (operation.method, operation.path) == (near["method"], near["path"])
+    query = "&".join(f"{name}={value}" for name, value in near["query"].items())
+    raw = b"" if near["body"] is None else encode(near["body"])
+    headers = Headers(tuple(near["headers"].items()))
+    reading = operation.read(Request(near["method"], near["path"], query, headers, raw))
+    assert not reading.violations
+    assert not reading.refusal
+
+
+def test_an_answered_request_has_no_nearest_form(desk, line):
+    line.get(QUOTE_PATH)
+    [entry] = desk.get("/journal")["entries"]
+    assert entry["nearest"] is None
+
+
+def test_it_can_be_forgotten(busy):
+    assert busy.delete("/journal") == {"last": 4}
+    assert busy.get("/journal") == {"last": 4, "next": 4, "dropped": 4, "entries": []}
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("?since=-1", "'since'"),
+        ("?since=many", "'since'"),
+        ("?limit=0", "'limit'"),
+        ("?refused=perhaps", "'refused'"),
+        ("?operation=v2.getBridgeQuot", "did you mean 'v2.getBridgeQuote'"),
+        ("?colour=red", "'colour': unknown name"),
+        ("?since=1&since=2", "more than once"),
+        ("?from=noon", "'from'"),
+        ("?path=%ff", "UTF-8"),
+    ],
+)
+def test_a_wrong_search_is_a_sentence(desk, query, words):
+    assert words in desk.refused("GET", f"/journal{query}")
+
+
+# Verification
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held"),
+    [
+        ({**QUOTED, "exactly": 3}, True),
+        ({**QUOTED, "exactly": 2}, False),
+        ({**QUOTED, "exactly": 2, "refused": False}, True),
+        ({**QUOTED, "exactly": 1, "refused": True}, True),
+        ({**QUOTED, "atLeast": 3}, True),
+        ({**QUOTED, "atLeast": 4}, False),
+        ({**QUOTED, "atMost": 3}, True),
+        ({**QUOTED, "atMost": 2}, False),
+        ({**QUOTED, "atLeast": 2, "atMost": 4}, True),
+        ({"operation": "v2.submitTicket", "never": True}, True),
+        ({"operation": "v2.submitOrder", "never": True}, False),
+        ({"operation": "v2.submitOrder", "exactly": 0}, False),
+        ({"match": {"query": {"amount": 20000000}}, "exactly": 1}, True),
+        ({"match": {"body": {"toChain": "BNB"}}, "exactly": 1}, True),
+        ({"match": {"body": {"toChain": "ETH"}}, "exactly": 0}, True),
+        ({"match": {"headers": {"signature": "ab" * 65}}, "exactly": 1}, True),
+        ({"within": "10s"}, True),
+        ({"within": "9s"}, False),
+        ({**QUOTED, "within": "0s"}, True),
+        ({"from": "2026-01-01T00:00:05Z", "until": "2026-01-01T00:01:00Z", "exactly": 1}, True),
+        ({"order": ["v2.getBridgeQuote", "v2.submitOrder"]}, True),
+        ({"order": ["v2.getBridgeQuote", "v2.getBridgeQuote", "submitOrder"]}, True),
+        ({"order": ["v2.submitOrder", "v2.getBridgeQuote"]}, False),
+        ({"order": ["v2.getChain", "v2.submitOrder"]}, False),
+        ({**QUOTED, "since": 1, "exactly": 2}, True),
+    ],
+)
+def test_it_tells_whether_what_is_wanted_holds(busy, wanted, held):
+    told = busy.post("/verify", wanted)
+    assert told["held"] is held, told
+
+
+def test_it_says_what_was_expected_beside_what_came(busy):
+    told = busy.post("/verify", {**QUOTED, "match": {"query": {"amount": "7"}}, "exactly": 1})
+    assert told["told"] == "v2.getBridgeQuote: expected once, came never"
+    assert told["nearest"][0] == "request 1: query parameter 'amount': expected '7', got '10000000'"
+    told = busy.post("/verify", {"order": ["v2.submitOrder", "v2.getBridgeQuote"]})
+    assert "v2.getBridgeQuote did not come after v2.submitOrder" in told["told"]
+    assert busy.post("/verify", {**QUOTED, "exactly": 3})["sequences"] == [1, 2, 3]
+
+
+def test_it_says_when_older_requests_are_gone(busy):
+    busy.delete("/journal")
+    told = busy.post("/verify", {**QUOTED, "exactly": 3})
+    assert (told["held"], told["dropped"]) == (False, 4)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({}, "say what is wanted"),
+        (QUOTED, "say what is wanted"),
+        ({**QUOTED, "exactly": 1, "atLeast": 1}, "do not go together"),
+        ({**QUOTED, "never": False}, "only true has a meaning"),
+        ({**QUOTED, "exactly": -1}, "'exactly'"),
+        ({"operation": "nothing", "never": True}, "'nothing'"),
+        ({"order": ["v2.getChain"]}, "'order'"),
+        ({"within": "soon"}, "a duration"),
+        ({"match": {"form": {}}, "exactly": 1}, "'match.form'"),
+    ],
+)
+def test_a_wrong_verification_is_a_sentence(desk, body, words):
+    assert words in desk.refused("POST", "/verify", body)
+
+
+# Stubs
+
+
+def stub(**changes):
+    """Return a stub of a bridge quote."""
+    data = {
+        "price": "1",
+        "outAmount": "42",
+        "outAmountUsd": "42",
+        "serviceFee": "0",
+        "gasFee": "0",
+        "serviceFeeRate": "6",
+    }
+    return {"operation": "v2.getBridgeQuote", "response": {"data": data}, **changes}
+
+
+def test_a_stub_answers_first_in_the_envelope(desk, line):
+    desk.post("/stubs", stub())
+    answer = line.get(QUOTE_PATH)
+    assert answer.data["outAmount"] == "42"
+    [entry] = desk.get("/journal")["entries"]
+    assert entry["responder"] == "stub"
+
+
+def test_a_stub_answers_what_it_matches_as_often_as_it_says(desk, line):
+    desk.post("/stubs", stub(match={"query": {"toChain": "BNB"}}, times=2))
+    amounts = [line.get(QUOTE_PATH).data["outAmount"] for _ in range(3)]
+    assert amounts[:2] == ["42", "42"] != amounts[1:]
+    desk.post("/stubs", stub(match={"query": {"toChain": "ETH"}}))
+    assert line.get(QUOTE_PATH).data["outAmount"] != "42"
+
+
+def test_the_newest_stub_that_fits_answers(desk, line):
+    desk.post("/stubs", stub())
+    desk.post("/stubs", stub(response={"refusal": "chain-suspended", "reason": "tonight"}, times=1))
+    assert line.get(QUOTE_PATH).refusal == "chain-suspended: tonight"
+    assert line.get(QUOTE_PATH).data["outAmount"] == "42"
+
+
+def test_a_stub_gives_any_answer_whole(desk, line):
+    whole = {"status": 418, "body": {"short": "stout"}, "headers": {"X-Tea": "pot"}}
+    desk.post("/stubs", stub(response=whole, times=1))
+    answer = line.get(QUOTE_PATH)
+    assert (answer.status, answer.headers["x-tea"], answer.json) == (418, "pot", {"short": "stout"})
+    desk.post("/stubs", stub(response={"status": 200, "body": "<p>"}))
+    answer = line.get(QUOTE_PATH)
+    assert (answer.raw, answer.headers["content-type"]) == (b"<p>", "text/plain; charset=utf-8")
+
+
+def test_a_body_is_matched_in_parts(desk, line):
+    desk.post(
+        "/stubs",
+        {
+            "operation": "v2.submitOrder",
+            "match": {"body": {"toChain": "BNB"}},
+            "response": {"data": {"id": "9"}},
+        },
+    )
+    assert line.submit().data == {"id": "9"}
+    assert desk.get("/orders")["orders"] == []
+    assert line.submit(toChain="ETH").data["id"] != "9"
+
+
+def test_data_that_breaks_the_contract_is_said_at_once_unless_it_is_meant(desk, line):
+    broken = stub(response={"data": {"outAmount": 42}})
+    told = desk.refused("POST", "/stubs", broken)
+    assert "breaks the contract of v2.getBridgeQuote" in told
+    assert desk.get("/stubs") == {"stubs": []}
+    desk.post("/stubs", {**broken, "unchecked": True})
+    assert line.get(QUOTE_PATH).json["data"] == {"outAmount": 42}
+
+
+def test_a_fault_disturbs_the_answer_of_a_stub_too(desk, line):
+    desk.post("/stubs", stub())
+    desk.post("/faults", {"kind": "latency", "delay": "1s"})
+    answer = line.get(QUOTE_PATH)
+    assert (answer.data["outAmount"], answer.headers["x-mock-virtual-elapsed"]) == ("42", "1000")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({}, "'operation': missing"),
+        ({"operation": "v2.getChain"}, "'response': missing"),
+        ({"operation": "v2.getChains", "response": {"status": 200}}, "'v2.getChain'"),
+        ({"operation": "v2.getChain", "response": {}}, "at least 1"),
+        ({"operation": "v2.getChain", "response": {"status": 200, "data": {}}}, "give one of"),
+        ({"operation": "v2.getChain", "response": {"refusal": "no-such"}}, "is no refusal"),
+        ({"operation": "v2.getChain", "response": {"status": 200, "reason": "x"}}, "takes no"),
+        ({"operation": "v2.getChain", "response": {"status": 99}}, "from 200 to 599"),
+        (
+            {"operation": "v2.getChain", "response": {"status": 200, "headers": {"a b": "c"}}},
+            "the name of a header",
+        ),
+        (
+            {
+                "operation": "v2.getChain",
+                "response": {"status": 200, "headers": {"a": "b\r\nc: d"}},
+            },
+            "printable ASCII",
+        ),
+        ({"operation": "v2.getChain", "response": {"status": 200}, "times": 0}, "'times'"),
+    ],
+)
+def test_a_wrong_stub_is_a_sentence_and_sets_nothing(desk, body, words):
+    assert words in desk.refused("POST", "/stubs", body)
+    assert desk.get("/stubs") == {"stubs": []}
+
+
+def test_stubs_are_removed_one_by_one_and_all(desk):
+    desk.post("/stubs", stub(id="a"))
+    desk.post("/stubs", stub())
+    assert "another stub" in desk.refused("POST", "/stubs", stub(id="a"))
+    assert desk.delete("/stubs/a")["used"] == 0
+    assert desk.delete("/stubs") == {"removed": 1}
+    assert "does not exist" in desk.refused("DELETE", "/stubs/a")
+
+
+# The end of a test
+
+
+def test_a_quiet_world_has_nothing_to_complain_of(desk, line):
+    desk.post("/stubs", stub())
+    line.get(QUOTE_PATH)
+    told = desk.get("/check")
+    assert told == {"ok": True, "unusedStubs": [], "failures": [], "unexpectedRefusals": []}
+
+
+def test_unused_stubs_are_told(desk, line):
+    desk.post("/stubs", stub(id="idle", match={"query": {"toChain": "ETH"}}))
+    desk.post("/stubs", stub(id="half", times=2))
+    line.get(QUOTE_PATH)
+    told = desk.get("/check")
+    assert [(one["id"], one["used"]) for one in told["unusedStubs"]] == [("idle", 0), ("half", 1)]
+    assert not told["ok"]
+
+
+def test_refusals_are_told_unless_they_are_expected_or_put_in(desk, line):
+    desk.post("/stubs", stub(response={"refusal": "no-price"}, times=1))
+    desk.post("/faults", {"kind": "refusal", "code": 1, "every": 2})
+    line.get(QUOTE_PATH)
+    line.get(QUOTE_PATH)
+    assert desk.get("/check")["ok"]
+    desk.delete("/faults")
+    line.get("/v1/checkOrder?id=7")
+    [refusal] = desk.get("/check")["unexpectedRefusals"]
+    assert refusal["refusal"].startswith("unknown-order")
+    desk.post("/expect", {"refusal": "unknown-order", "operation": "v2.checkTicket"})
+    assert not desk.get("/check")["ok"]
+    desk.post("/expect", {"refusal": "unknown-order"})
+    assert desk.get("/check")["ok"]
+
+
+def test_a_wrong_expectation_is_a_sentence(desk):
+    assert "'unknown-order'" in desk.refused("POST", "/expect", {"refusal": "unknown-orders"})
+    assert "'nothing'" in desk.refused("POST", "/expect", {"operation": "nothing"})
+
+
+def test_a_defect_of_the_server_is_told_in_its_own_world(serve):
+    running = serve()
+    client = running.client
+    client.prefix = "/w/mine"
+    hosted = running.service.worlds.get("mine")
+    hosted.failures = ("v2.getChain: RuntimeError: broken",)
+    assert client.control("GET", "/check")["failures"] == ["v2.getChain: RuntimeError: broken"]
+    client.prefix = "/w/other"
+    assert client.control("GET", "/check")["ok"]

@@ -1,0 +1,148 @@
+"""Orders steered over the control API: every status of both generations, and tickets."""
+
+import pytest
+
+from tests.conftest import HASH, USDT_BNB, WALLET, order
+
+
+@pytest.fixture
+def order_id(mock):
+    """An order of 10 USDT from ARB to BNB."""
+    return mock.post("/v1/submitOrder", order(), headers=mock.wallet).data["id"]
+
+
+def status(mock, order_id):
+    """Return an order's status as a 2.0 client sees it."""
+    return mock.get("/v1/checkOrder", query={"id": order_id}).data["status"]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        *("Unknown", "Pending", "WaitVerify", "Verified", "Succeeded"),
+        *("Failed", "Dropped", "Refunding", "Refunded"),
+    ],
+)
+def test_every_2_0_status_can_be_forced_with_its_reason(desk, mock, order_id, wanted):
+    told = desk.post(f"/orders/{order_id}", {"status": wanted, "reason": "because"})
+    assert (told["status"], told["reason"]) == (wanted, "because")
+    seen = mock.get("/v1/checkOrder", query={"id": order_id}).data
+    assert (seen["status"], seen["reason"]) == (wanted, "because")
+    desk.post("/clock", {"advance": "30d"})
+    assert status(mock, order_id) == wanted
+
+
+@pytest.mark.parametrize(
+    ("course", "seen"),
+    [
+        ("success", ["Unknown", "Pending", "Verified", "Succeeded"]),
+        ("slow", ["Unknown", "Pending", "WaitVerify", "Verified", "Succeeded"]),
+        ("fail", ["Unknown", "Pending", "Failed"]),
+        ("refund", ["Unknown", "Pending", "Refunding", "Refunded"]),
+        ("dropped", ["Unknown", "Pending", "Dropped"]),
+        ("stuck", ["Unknown", "Pending"]),
+    ],
+)
+def test_a_course_goes_through_its_statuses(desk, order_id, course, seen):
+    told = desk.post(f"/orders/{order_id}", {"course": course, "policy": "time"})
+    statuses = [event["status"] for event in told["events"]]
+    assert set(seen) <= set(statuses)
+    assert statuses[-1] == seen[-1]
+
+
+@pytest.mark.parametrize(
+    ("course", "wanted"), [("success", 2), ("fail", 3), ("refund", 3), ("partial", 6), ("stuck", 1)]
+)
+def test_every_v1_status_is_reached(serve, course, wanted):
+    client = serve(dialect="observed").client
+    body = {
+        "fromAmount": "10",
+        "fromChain": "MATIC",
+        "evmAddress": WALLET,
+        "fromToken": "USDT",
+        "fromAddress": WALLET,
+        "toAddress": WALLET,
+        "certHash": HASH,
+        "toChain": "BSC",
+        "toToken": "BNB",
+        "feeLevel": 2,
+    }
+    sn = client.post("/open/v1/order/submitAggregate", body, headers=client.keys).data["sn"]
+    client.control("POST", f"/orders/{sn}", {"course": course})
+    if course != "stuck":
+        client.control("POST", "/clock", {"runUntil": {"order": sn}})
+    [told] = client.control("GET", "/orders")["orders"]
+    assert (told["sn"], told["v1Status"], told["generation"]) == (sn, wanted, "v1")
+    client.timestamp = client.control("GET", "/clock")["ms"]
+    detail = client.get("/open/v1/order/getOrderDetail", query={"sn": sn}, headers=client.keys)
+    assert detail.data["order"]["status"] == wanted
+
+
+def test_a_dropped_order_is_resolved_by_a_ticket(desk, mock, order_id):
+    desk.post(f"/orders/{order_id}", {"course": "dropped"})
+    desk.post("/clock", {"runUntil": {"order": order_id, "terminal": True}})
+    assert status(mock, order_id) == "Dropped"
+    assert "a ticket lifts it" in desk.refused("POST", f"/orders/{order_id}", {"course": "success"})
+    headers = {"EvmAddress": WALLET, "Signature": "ab" * 65}
+    body = {"hash": HASH, "chain": "ARB"}
+    ticket = mock.post("/v1/submitTicket", body, headers=headers).data["ticketId"]
+    query = {"ticketId": str(ticket)}
+    assert mock.get("/v1/checkTicket", query=query).data["succeeded"] is False
+    desk.post("/clock", {"next": True})
+    assert status(mock, order_id) == "Refunded"
+    told = mock.get("/v1/checkTicket", query=query).data
+    assert told == {"succeeded": True, "solution": "refund"}
+
+
+def test_immediate_polls_and_manual_move_an_order_each_their_way(desk, mock, order_id):
+    desk.post(f"/orders/{order_id}", {"policy": "manual"})
+    desk.post("/clock", {"advance": "9h"})
+    assert status(mock, order_id) == "Unknown"
+    assert desk.post(f"/orders/{order_id}", {"step": True})["status"] != "Unknown"
+    desk.post(f"/orders/{order_id}", {"policy": "polls"})
+    seen = [status(mock, order_id) for _ in range(6)]
+    assert seen[-1] == "Succeeded"
+
+
+def test_immediate_is_over_at_once(desk, order_id):
+    told = desk.post(f"/orders/{order_id}", {"course": "success", "policy": "immediate"})
+    assert told["status"] == "Succeeded"
+
+
+def test_an_order_is_shown_with_its_events_past_and_to_come(desk, order_id):
+    told = desk.get(f"/orders/{order_id}")
+    assert told["from"] == {"chain": "ARB", "token": "USDT", "address": WALLET}
+    assert told["to"]["chain"] == "BNB"
+    assert told["amount"] == "10000000"
+    assert [event["past"] for event in told["events"]][:2] == [True, False]
+    assert USDT_BNB not in str(told)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({}, "give 'course'"),
+        ({"step": True, "status": "Failed"}, "give 'course'"),
+        ({"step": True, "policy": "time"}, "give 'course'"),
+        ({"course": "fail", "status": "Failed"}, "give 'course'"),
+        ({"course": "sideways"}, "'sideways' is not known"),
+        ({"status": "Done"}, "expected one of"),
+        ({"policy": "never"}, "'policy'"),
+        ({"course": "fail", "reason": "x"}, "goes with 'status'"),
+        ({"step": False}, "expected true"),
+    ],
+)
+def test_a_wrong_steering_is_a_sentence_and_changes_nothing(desk, order_id, body, words):
+    before = desk.get(f"/orders/{order_id}")
+    assert words in desk.refused("POST", f"/orders/{order_id}", body)
+    assert desk.get(f"/orders/{order_id}") == before
+
+
+def test_an_unknown_order_is_a_sentence(desk):
+    for method, body in (("GET", None), ("POST", {"step": True})):
+        assert "'77'" in desk.refused(method, "/orders/77", body)
+
+
+def test_a_final_order_stays_as_it_is(desk, order_id):
+    desk.post(f"/orders/{order_id}", {"status": "Failed"})
+    assert "final" in desk.refused("POST", f"/orders/{order_id}", {"status": "Succeeded"})

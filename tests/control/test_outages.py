@@ -1,0 +1,167 @@
+"""Calendars over the control API, and that replaying one gives the same bytes."""
+
+import time
+
+import pytest
+
+from mockserver.exchange import Headers, Request
+from mockserver.jsontext import encode
+from mockserver.scenarios import calendar_names
+from mockserver.server.assembly import build
+from tests.conftest import certificate, frozen, order
+from tests.control.conftest import QUOTE
+
+
+def test_which_outages_are_shown(desk):
+    desk.post("/outages", {"chain": "BNB", "reason": "upgrade"})
+    ahead = {"chain": "ETH", "from": "2026-01-01T02:00:00Z", "for": "1h", "lead": "3h"}
+    desk.post("/outages", ahead)
+    desk.post("/outages", {"token": "USDT", "from": "2026-02-01T00:00:00Z", "for": "1d"})
+
+    def subjects(which):
+        return [one["subject"] for one in desk.get(f"/outages?which={which}")["outages"]]
+
+    assert subjects("all") == ["chain BNB", "chain ETH", "token USDT"]
+    assert subjects("active") == ["chain BNB"]
+    assert subjects("announced") == ["chain ETH"]
+
+
+def test_every_field_of_an_outage_is_kept(desk):
+    body = {
+        "chain": "BNB",
+        "token": "USDT",
+        "mode": "flapping",
+        "direction": "target",
+        "from": "2026-01-02T00:00:00Z",
+        "for": "2h",
+        "inFlight": "refund",
+        "reason": "pool",
+        "lead": "1h",
+        "period": "10m",
+        "downPercent": 30,
+    }
+    told = desk.post("/outages", body)
+    assert told == {
+        "subject": "token USDT on BNB",
+        "chain": "BNB",
+        "token": "USDT",
+        "mode": "flapping",
+        "direction": "target",
+        "inFlight": "refund",
+        "from": "2026-01-02T00:00:00Z",
+        "until": "2026-01-02T02:00:00Z",
+        "active": False,
+        "reason": "pool",
+        "lead": 3_600_000,
+        "lag": 1,
+        "period": 600_000,
+        "downPercent": 30,
+    }
+
+
+def test_what_is_planned_can_be_struck_off(desk):
+    desk.post("/outages", {"chain": "BNB", "from": "2026-01-02T00:00:00Z", "for": "1h"})
+    assert "not suspended" in desk.refused("DELETE", "/outages?chain=BNB")
+    assert len(desk.delete("/outages?chain=BNB&planned=true")["restored"]) == 1
+    assert desk.get("/outages")["outages"] == []
+    assert "no outage ahead" in desk.refused("DELETE", "/outages?chain=BNB&planned=true")
+
+
+@pytest.mark.parametrize("name", calendar_names())
+def test_every_shipped_calendar_loads_by_its_name(desk, name):
+    added = desk.post("/calendar", {"name": name})["added"]
+    assert added
+    assert len(desk.get("/outages")["outages"]) == len(added)
+
+
+def test_what_is_past_of_a_calendar_is_left_out(desk):
+    desk.post("/clock", {"set": "2026-01-05T06:30:00Z"})
+    told = desk.post("/calendar", {"name": "weekend-halt"})
+    assert ([one["mode"] for one in told["added"]], told["past"]) == (["lagging"], 2)
+
+
+def test_a_calendar_is_taken_whole_or_not_at_all(desk):
+    windows = [{"chain": "BNB", "for": "1h"}, {"chain": "ETH"}, {"chain": "MOON"}]
+    assert "'MOON'" in desk.refused("POST", "/calendar", {"windows": windows})
+    assert desk.get("/outages")["outages"] == []
+    assert len(desk.post("/calendar", {"windows": windows[:2]})["added"]) == 2
+
+
+def test_the_timeline_is_cut_to_what_is_asked(desk):
+    desk.post("/outages", {"chain": "BNB", "from": "2026-01-01T06:00:00Z", "for": "3d"})
+    told = desk.get("/timeline?from=2026-01-02T00:00:00Z&for=1d")
+    [span] = told["spans"]
+    assert (span["from"], span["until"]) == ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z")
+    assert desk.get("/timeline?for=1h")["spans"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "words"),
+    [
+        ("POST", "/outages", {}, "neither a chain nor a token"),
+        ("POST", "/outages", {"chain": "MOON"}, "'MOON'"),
+        ("POST", "/outages", {"chain": "BNB", "mode": "gone"}, "expected one of"),
+        ("POST", "/outages", {"chain": "BNB", "for": "0s"}, "ends before it begins"),
+        (
+            "POST",
+            "/outages",
+            {"chain": "BNB", "for": "1h", "until": "2026-01-02T00:00:00Z"},
+            "both",
+        ),
+        ("POST", "/outages", {"chain": "BNB", "mode": "flapping", "period": "1s"}, "too short"),
+        ("POST", "/outages", {"chain": "BNB", "mode": "lagging"}, "lag"),
+        ("POST", "/outages", {"chain": "BNB", "downPercent": 100}, "from 1 to 99"),
+        ("DELETE", "/outages", None, "name the 'chain'"),
+        ("DELETE", "/outages?chain=BNB", None, "not suspended"),
+        ("GET", "/outages?which=none", None, "'which'"),
+        ("POST", "/calendar", {}, "either 'name'"),
+        ("POST", "/calendar", {"name": "weekend"}, "did you mean 'weekend-halt'"),
+        ("POST", "/calendar", {"name": "../../secret"}, "no shipped calendar"),
+        ("POST", "/calendar", {"windows": []}, "'windows'"),
+        ("POST", "/calendar", {"windows": [{"chain": "BNB"}, {"chain": "BNB"}]}, "overlaps"),
+        ("GET", "/timeline?for=1h&until=2026-01-02T00:00:00Z", None, "not both"),
+        ("GET", "/timeline?until=2025-01-01T00:00:00Z", None, "not later"),
+    ],
+)
+def test_a_wrong_request_is_a_sentence_and_changes_nothing(desk, method, path, body, words):
+    assert words in desk.refused(method, path, body)
+    assert desk.get("/outages")["outages"] == []
+
+
+def replayed(name):
+    """Walk three days of a calendar, hour by hour, and return every answer as it came."""
+    service = build(frozen())
+    seen = []
+
+    def send(method, path, query="", body=None, headers=()):
+        raw = b"" if body is None else encode(body)
+        response = service.answer(Request(method, path, query, Headers(headers), raw)).response
+        seen.append((response.status, response.headers, response.body))
+
+    send("POST", "/__mock/calendar", body={"name": name, "start": "2026-01-02T00:00:00Z"})
+    wallet = (
+        ("Evmaddress", "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"),
+        ("Signature", "ab" * 65),
+    )
+    for hour in range(72):
+        send("GET", "/v1/getChain")
+        send("GET", "/v1/getBridgeQuote", QUOTE)
+        send("GET", "/v1/getBridgeQuote", QUOTE.replace("BNB", "POLYGON"))
+        if hour % 6 == 0:
+            certs = certificate(certHash=f"0x{hour + 1:064x}")
+            send("POST", "/v1/submitOrder", body=order(sourceCerts=certs), headers=wallet)
+            send("GET", "/__mock/orders")
+        send("POST", "/__mock/clock", body={"advance": "1h"})
+    send("GET", "/__mock/journal")
+    assert service.failures == []
+    return seen
+
+
+@pytest.mark.parametrize("name", ["random", "rolling-upgrade", "weekend-halt"])
+def test_three_days_replay_in_under_a_second_twice_with_the_same_bytes(name):
+    begun = time.process_time()
+    first = replayed(name)
+    took = time.process_time() - begun
+    assert replayed(name) == first
+    assert len({body for _, _, body in first}) > 80
+    assert took < 1, took

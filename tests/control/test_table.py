@@ -1,0 +1,103 @@
+"""The table of the control API and what is computed from it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from openapi_spec_validator import validate
+
+from mockserver.engine.reserved import RESERVED
+from mockserver.responders.faults import KINDS
+from mockserver.server.control import ROWS
+from mockserver.server.control.openapi import document, operation_id
+from mockserver.server.control.pages import pages
+from tests.control.conftest import QUOTE_PATH
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_document_is_valid_openapi_and_has_every_row():
+    found = json.loads(json.dumps(document(ROWS), default=dict))
+    validate(found)
+    listed = {(method.upper(), path) for path, item in found["paths"].items() for method in item}
+    assert listed == {(row.method, f"/__mock{row.path}") for row in ROWS}
+    names = [operation_id(row) for row in ROWS]
+    assert len(set(names)) == len(names)
+
+
+def test_the_server_shows_its_own_document(desk):
+    assert desk.get("/openapi")["paths"].keys() == document(ROWS)["paths"].keys()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
+def test_a_row_takes_nothing_it_does_not_know(desk, row):
+    path = row.path.replace("{id}", "1").replace("{key}", "k").replace("{name}", "n")
+    path = path.replace("{chain}", "BNB")
+    assert "'colour': unknown name" in desk.refused(row.method, f"{path}?colour=red")
+    if row.body is None:
+        assert "takes none" in desk.refused(row.method, path, {"colour": "red"})
+    elif row.body.get("additionalProperties") is False:
+        assert "'colour'" in desk.refused(row.method, path, {"colour": "red"})
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.body], ids=lambda row: row.path)
+@pytest.mark.parametrize("body", [b"{", b'{"a":1,"a":2}', b"\xff", b"NaN", b"[" * 100])
+def test_a_body_that_is_no_json_is_a_sentence(desk, row, body):
+    path = row.path.replace("{id}", "1").replace("{chain}", "BNB")
+    assert desk.refused(row.method, path, body).startswith("body: ")
+
+
+def test_an_unknown_place_and_a_wrong_method_say_what_there_is(mock):
+    lost = mock.call("GET", "/__mock/clocks")
+    assert (lost.status, "did you mean '/__mock/clock'" in lost.json["error"]) == (404, True)
+    wrong = mock.call("DELETE", "/__mock/clock")
+    assert (wrong.status, wrong.headers["allow"]) == (405, "GET, POST")
+
+
+def test_metrics_count_requests_refusals_and_faults_and_tell_the_worlds_time(serve):
+    running = serve()
+    client = running.client
+    client.call("GET", QUOTE_PATH)
+    client.call("GET", "/v1/checkOrder?id=7")
+    client.call("GET", "/v1/nothing")
+    client.control("POST", "/faults", {"kind": "http-status", "status": 500})
+    client.call("GET", QUOTE_PATH)
+    client.control("POST", "/clock", {"advance": "1h"})
+    told = client.control("GET", "/metrics")
+    assert told["requests"] == {"unknown": 1, "v2.checkOrder": 1, "v2.getBridgeQuote": 2}
+    assert told["refusals"] == {"unknown-order": 1, "unknown-path": 1}
+    assert told["faults"] == {"http-status": 1}
+    assert (told["worlds"], told["world"], told["uptimeMs"]) == (1, "default", 3_600_000)
+
+
+def test_it_is_not_ready_before_it_is(serve):
+    running = serve()
+    running.service._control.house.ready = False
+    answer = running.client.call("GET", "/__mock/ready")
+    assert (answer.status, answer.json) == (503, {"ready": False})
+    running.service._control.house.ready = True
+    assert running.client.control("GET", "/ready") == {"ready": True}
+
+
+def test_a_large_dump_may_be_sent_but_not_a_large_order(mock):
+    large = {"format": "x" * 2_000_000}
+    assert mock.call("POST", "/__mock/load", body=large).status == 400
+    assert mock.call("POST", "/v1/submitOrder", body=large).status == 413
+    mock.close()
+    mock._connection = None
+    assert mock.call("POST", "/__mock/load", body={"format": "x" * 17_000_000}).status == 413
+
+
+@pytest.mark.parametrize("name", list(pages()))
+def test_the_shipped_pages_are_fresh(name):
+    assert (ROOT / "docs" / "reference" / name).read_text("utf-8") == pages()[name]
+
+
+def test_the_pages_list_every_row_every_kind_of_fault_and_every_reserved_value():
+    told = pages()
+    for row in ROWS:
+        assert f"## {row.method} /__mock{row.path}\n" in told["control.md"]
+    for kind in KINDS:
+        assert f"### {kind}\n" in told["control.md"]
+    for one in RESERVED:
+        assert f"| {one.code} | {one.meaning} |" in told["reserved.md"]

@@ -1,0 +1,386 @@
+"""Orders that travel in contract calls, from the call data to the order's end."""
+
+import json
+
+import pytest
+from eth_abi import encode
+from eth_account import Account
+from eth_utils import keccak, to_checksum_address
+
+from tests.conftest import NATIVE, USDT_ARB, USDT_BNB, WALLET
+from tests.dialects.conftest import WALLET_KEY, certs
+
+VAULT_OUT = keccak(text="vaultOut(address,uint256,bool,bytes)")[:4]
+SWAP = keccak(text="swap(address,uint256,address,address,address,uint256,bytes,bytes)")[:4]
+LOG_TOPIC = keccak(text="LogVaultOut(address,address,uint256,uint256,address,bytes)").hex()
+TEN = 10_000_000
+BRIDGE = (
+    f"chainge:BNB:{USDT_BNB}:{WALLET}:0:1_9694000000000000000;2_0;3_2;4_9694000000000000000;5_BNB"
+)
+
+
+def _vault_out(order, token=USDT_ARB, amount=TEN, burnable=False):
+    types = ["address", "uint256", "bool", "bytes"]
+    return VAULT_OUT + encode(types, [token, amount, burnable, order.encode()])
+
+
+def _proxies(client, chain):
+    listed = {one["nickName"]: one for one in client.get("/v1/getChain").data["list"]}[chain]
+    return listed["builtInMinterProxyV2"], listed["builtInSwapProxy"]
+
+
+def _told(client, data, *, chain="ARB", to=None, value=0, **more):
+    return client.control(
+        "POST",
+        "/transactions",
+        {
+            "chain": chain,
+            "from": WALLET,
+            "to": to or _proxies(client, chain)[0],
+            "value": str(value),
+            "data": "0x" + data.hex(),
+            **more,
+        },
+    )
+
+
+def _order_of(client, chain, tx_hash):
+    return client.get("/v1/getOrderIdByHash", query={"chain": chain, "hash": tx_hash})
+
+
+def _end(client, order_id):
+    client.control("POST", "/clock", {"advance": "10m"})
+    return client.get("/v1/checkOrder", query={"id": order_id}).data
+
+
+def test_a_bridge_order_in_a_vault_out_call(observed):
+    seen = _told(observed, _vault_out(BRIDGE))
+    order_id = _order_of(observed, "ARB", seen["hash"]).data["id"]
+    assert order_id == seen["order"]
+    done = _end(observed, order_id)
+    assert (done["status"], done["amountOut"]) == ("Succeeded", "9694000000000000000")
+
+
+def test_a_swap_order_in_a_vault_out_call(observed):
+    quote = observed.get(
+        "/v1/getAggregateQuote",
+        query={
+            "fromAmount": str(100 * TEN),
+            "fromTokenAddress": USDT_ARB,
+            "fromDecimal": "6",
+            "fromChain": "ARB",
+            "toTokenAddress": NATIVE,
+            "toDecimal": "18",
+            "toChain": "BNB",
+        },
+    ).data
+    net = int(quote["outAmount"]) - int(quote["serviceFee"]) - int(quote["gasFee"])
+    order = f"chainge:BNB:{NATIVE}:{WALLET}:100:1_{net};2_0;3_2;4_{net * 99 // 100};5_BNB"
+    seen = _told(observed, _vault_out(order, amount=100 * TEN))
+    done = _end(observed, _order_of(observed, "ARB", seen["hash"]).data["id"])
+    assert (done["status"], done["amountOut"]) == ("Succeeded", str(net))
+
+
+def test_the_native_coin_has_to_come_with_the_call(observed):
+    order = f"chainge:ETH:{NATIVE}:{WALLET}:100:1_1;3_2;4_1;5_ETH"
+    data = _vault_out(order, token=NATIVE, amount=10**18)
+    assert _told(observed, data, chain="BNB", value=10**18)["order"]
+    without = _told(observed, data, chain="BNB")
+    assert (without["reverted"], without["order"]) == (True, None)
+    assert "brings 0 smallest units" in without["reason"]
+
+
+def test_the_older_order_is_the_body_of_a_submission(observed):
+    order = {
+        "channel": "chainge",
+        "extra": "1_9694000000000000000;3_2;4_9694000000000000000;5_BNB",
+        "orderType": "1",
+        "slippage": "0",
+        "sourceCerts": certs(certHash=""),
+        "timeout": "0",
+        "toAddr": WALLET,
+        "toChain": "BNB",
+        "toIndex": "5",
+        "triggerPrice": "0",
+        "execStrategy": "",
+    }
+    seen = _told(observed, _vault_out(json.dumps(order)))
+    assert _end(observed, seen["order"])["amountOut"] == "9694000000000000000"
+
+
+def test_a_recipient_with_a_colon_of_its_own(observed):
+    there = "kaspa:qpgmt2dn8wcqf0436n0kueap7yx82n7raurlj6aqjc3t3wm9y5ssqtg9e4lsm"
+    order = f"chainge:KAS:{NATIVE}:{there}:100:1_100000000;3_2;4_1;5_KAS"
+    seen = _told(observed, _vault_out(order, amount=100 * TEN))
+    assert _end(observed, seen["order"])["status"] == "Succeeded"
+
+
+def _direct(client, *, recipient=WALLET, receives=USDT_BNB, router=None, order=None):
+    proxy = _proxies(client, "BNB")[1]
+    call = client.get(
+        "/v1/getAggregateSwap",
+        query={
+            "fromAmount": str(10**18),
+            "fromTokenAddress": NATIVE,
+            "fromDecimal": "18",
+            "toTokenAddress": USDT_BNB,
+            "toDecimal": "18",
+            "chain": "BNB",
+            "aggregator": "1inch",
+            "sender": proxy,
+            "recipient": proxy,
+            "slippage": "100",
+        },
+    ).data
+    minimum = int(call["amountOut"]) * 99 // 100
+    text = (
+        order or f"chainge:BNB:{USDT_BNB}:{WALLET}:100:1_{call['amountOut']};3_2;4_{minimum};5_BNB"
+    )
+    types = ["address", "uint256", "address", "address", "address", "uint256", "bytes", "bytes"]
+    values = [
+        NATIVE,
+        10**18,
+        router or call["to"],
+        receives,
+        recipient,
+        minimum,
+        bytes.fromhex(call["data"][2:]),
+        text.encode(),
+    ]
+    return call, proxy, SWAP + encode(types, values)
+
+
+def test_a_direct_swap(observed):
+    call, proxy, data = _direct(observed)
+    seen = _told(observed, data, chain="BNB", to=proxy, value=10**18)
+    done = _end(observed, _order_of(observed, "BNB", seen["hash"]).data["id"])
+    assert (done["status"], done["amountOut"]) == ("Succeeded", call["amountOut"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"recipient": "0x" + "12" * 20}, "the order pays"),
+        ({"receives": NATIVE}, "a direct swap stays on its chain"),
+        ({"router": "0x" + "12" * 20}, "router of no aggregator"),
+        ({"order": f"chainge:ETH:{NATIVE}:{WALLET}:100:1_1;3_2"}, "a direct swap stays"),
+    ],
+)
+def test_a_direct_swap_that_contradicts_itself_reverts(observed, changes, says):
+    _, proxy, data = _direct(observed, **changes)
+    seen = _told(observed, data, chain="BNB", to=proxy, value=10**18)
+    assert (seen["reverted"], seen["order"]) == (True, None)
+    assert says in seen["reason"]
+    assert _order_of(observed, "BNB", seen["hash"]).refusal.startswith("unknown-order")
+
+
+@pytest.mark.parametrize(
+    ("order", "says"),
+    [
+        ("nonsense", "channel:toChain"),
+        (f"c:BNB:{USDT_BNB}:{WALLET}:0", "channel:toChain"),
+        (f"c:BNB:{USDT_BNB}:{WALLET}:many:1_1", "slippage"),
+        ('{"channel": "c"}', "lacks one of"),
+        ('{"channel": ', "no JSON"),
+    ],
+)
+def test_an_order_that_cannot_be_read_reverts(observed, order, says):
+    seen = _told(observed, _vault_out(order))
+    assert (seen["reverted"], seen["order"]) == (True, None)
+    assert says in seen["reason"]
+
+
+@pytest.mark.parametrize(
+    ("order", "name"),
+    [
+        (f"c:MOON:{USDT_BNB}:{WALLET}:0:1_1", "unknown-chain"),
+        (f"c:BNB:{WALLET}:{WALLET}:0:1_1", "unknown-token"),
+        (f"c:BNB:{USDT_BNB}:{WALLET}:0:what", "bad-extra"),
+        (f"c:BNB:{USDT_BNB}:nowhere:0:1_1", "bad-address"),
+        (f"c:BNB:{USDT_BNB}:{WALLET}:100:1_1", "slippage-out-of-range"),
+    ],
+)
+def test_an_order_that_the_service_does_not_take_makes_none(observed, order, name):
+    seen = _told(observed, _vault_out(order))
+    assert (seen["reverted"], seen["order"]) == (False, None)
+    assert seen["reason"].startswith(f"{name}: ")
+
+
+def test_calls_that_end_too_early_or_go_elsewhere(observed):
+    short = _told(observed, _vault_out(BRIDGE)[:-64])
+    assert (short["reverted"], short["reason"]) == (True, "the arguments of the call end too early")
+    bare = _told(observed, VAULT_OUT)
+    assert bare["reverted"]
+    elsewhere = _told(observed, _vault_out(BRIDGE), to="0x" + "12" * 20)
+    assert "has no method 'vaultOut'" in elsewhere["reason"]
+    other = _told(observed, bytes.fromhex("a9059cbb"))
+    assert (other["reverted"], other["order"]) == (False, None)
+
+
+def test_the_same_transaction_again_is_the_same_order(observed):
+    tx_hash = "0x" + "77" * 32
+    first = _told(observed, _vault_out(BRIDGE), hash=tx_hash)
+    again = _told(observed, _vault_out(BRIDGE), hash=tx_hash)
+    assert (first, first["hash"]) == (again, tx_hash)
+    assert len(observed.control("GET", "/transactions")["transactions"]) == 1
+
+
+def test_two_transactions_of_one_address_are_two_orders(observed):
+    one, other = (_told(observed, _vault_out(BRIDGE)) for _ in range(2))
+    assert one["hash"] != other["hash"]
+    assert one["order"] != other["order"]
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ({}, "chain"),
+        ({"chain": "MOON", "from": WALLET}, "MOON"),
+        ({"chain": "KAS", "from": WALLET, "data": "0x"}, "has no contracts"),
+        ({"chain": "KAS", "from": WALLET, "raw": "0x"}, "has no contracts"),
+        ({"chain": "ARB", "from": WALLET, "memo": "x"}, "give 'data'"),
+        ({"chain": "ARB"}, "from"),
+        ({"chain": "ARB", "from": "me"}, "'from'"),
+        ({"chain": "ARB", "from": WALLET, "value": "-1"}, "'value'"),
+        ({"chain": "ARB", "from": WALLET, "value": "0xzz"}, "'value'"),
+        ({"chain": "ARB", "from": WALLET, "data": "0xabc"}, "'data'"),
+        ({"chain": "ARB", "from": WALLET, "hash": "0x12"}, "'hash'"),
+        ({"chain": "ARB", "raw": "0xc0"}, "list of 9"),
+        ({"chain": "ARB", "raw": "nope"}, "'raw'"),
+        ({"chain": "ARB", "from": WALLET, "when": "now"}, "when"),
+    ],
+)
+def test_what_tells_of_no_transaction_changes_nothing(observed, body, says):
+    answer = observed.call("POST", "/__mock/transactions", body=body)
+    assert answer.status == 400
+    assert says in answer.json["error"]
+    assert observed.control("GET", "/transactions")["transactions"] == []
+
+
+KOINOS = "15Rvm1bQyQjnVQkBTFTHsqMnZmBRsiJRwA"
+
+
+def _paid(client, memo, **changes):
+    vault = client.get("/v1/getVaultAddress").data["list"]["KOIN"]
+    told = {"chain": "KOIN", "from": KOINOS, "to": vault, "value": str(10**11), "memo": memo}
+    return client.control("POST", "/transactions", {**told, **changes})
+
+
+def test_an_order_in_the_memo_of_a_transfer_to_the_vault(observed):
+    order = f"chainge:BNB:{USDT_BNB}:{WALLET}:100:1_{10**20};2_0;3_2;4_1;5_BNB"
+    seen = _paid(observed, order, hash="koinos-transaction-1")
+    order_id = _order_of(observed, "KOIN", "koinos-transaction-1").data["id"]
+    assert order_id == seen["order"]
+    done = _end(observed, order_id)
+    assert done["status"] == "Succeeded"
+    assert int(done["amountOut"]) > 10**18
+
+
+@pytest.mark.parametrize(
+    ("memo", "changes", "reverted", "says"),
+    [
+        ("1_5;3_2", {}, False, "carries no order"),
+        ("", {}, False, "carries no order"),
+        (f"c:BNB:{USDT_BNB}:{WALLET}:0:1_5", {"to": KOINOS}, False, "carries no order"),
+        ("c:BNB:nowhere", {}, True, "channel:toChain"),
+        (f"c:BNB:{USDT_BNB}:{WALLET}:100:1_5", {"token": "who"}, False, "unknown-token"),
+    ],
+)
+def test_a_transfer_without_an_order(observed, memo, changes, reverted, says):
+    seen = _paid(observed, memo, **changes)
+    assert (seen["order"], seen["reverted"]) == (None, reverted)
+    assert says in seen["reason"]
+
+
+def _rpc(client, chain, method, *params):
+    call = {"jsonrpc": "2.0", "id": 7, "method": method, "params": list(params)}
+    answer = client.control("POST", f"/chains/{chain}", call)
+    assert answer["id"] == 7
+    return answer["result"]
+
+
+def test_a_wallet_sends_through_a_node_of_the_chain(observed):
+    proxy = _proxies(observed, "ARB")[0]
+    assert _rpc(observed, "ARB", "eth_chainId") == hex(42161)
+    assert _rpc(observed, "ARB", "eth_getTransactionCount", WALLET, "pending") == "0x0"
+    signed = Account.sign_transaction(
+        {
+            "nonce": 0,
+            "gasPrice": int(_rpc(observed, "ARB", "eth_gasPrice"), 16),
+            "gas": 300_000,
+            "to": to_checksum_address(proxy),
+            "value": 0,
+            "data": _vault_out(BRIDGE),
+            "chainId": 42161,
+        },
+        WALLET_KEY,
+    )
+    raw = "0x" + signed.raw_transaction.hex()
+    tx_hash = _rpc(observed, "ARB", "eth_sendRawTransaction", raw)
+    assert tx_hash == "0x" + signed.hash.hex()
+    assert _rpc(observed, "ARB", "eth_getTransactionCount", WALLET, "latest") == "0x1"
+    order_id = _order_of(observed, "ARB", tx_hash).data["id"]
+    receipt = _rpc(observed, "ARB", "eth_getTransactionReceipt", tx_hash)
+    topics = receipt["logs"][0]["topics"]
+    # The contract's event names the order, its token and its sender.
+    assert topics[0] == "0x" + LOG_TOPIC
+    assert int(topics[3], 16) == int(order_id)
+    assert topics[1].endswith(USDT_ARB[2:])
+    assert topics[2].endswith(WALLET[2:].lower())
+    assert receipt["status"] == "0x1"
+    assert _rpc(observed, "ARB", "eth_getTransactionByHash", tx_hash)["to"] == proxy
+    assert _rpc(observed, "ARB", "eth_getTransactionByHash", "0x" + "00" * 32) is None
+
+
+def test_a_node_knows_balances_and_tokens(observed):
+    query = {"chain": "ARB", "contractAddress": USDT_ARB, "address": WALLET}
+    held = int(observed.get("/v1/getBalance", query=query).data["balance"])
+    owner = WALLET[2:].lower().rjust(64, "0")
+
+    def read(data):
+        return _rpc(observed, "ARB", "eth_call", {"to": USDT_ARB, "data": data}, "latest")
+
+    assert int(read(f"0x70a08231{owner}"), 16) == held
+    assert int(read("0x313ce567"), 16) == 6
+    assert int(read(f"0xdd62ed3e{owner}{owner}"), 16) == 2**256 - 1
+    assert bytes.fromhex(read("0x95d89b41")[2:])[64:68] == b"USDT"
+    assert int(_rpc(observed, "ARB", "eth_getBalance", WALLET, "latest"), 16) > 0
+    assert _rpc(observed, "ARB", "eth_estimateGas", {"to": WALLET}) == hex(21_000)
+    assert _rpc(observed, "ARB", "eth_estimateGas", {"data": "0x3f163c47"}) == hex(300_000)
+    assert _rpc(observed, "ARB", "net_version") == "42161"
+    assert int(_rpc(observed, "ARB", "eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+
+
+@pytest.mark.parametrize(
+    ("chain", "call", "code"),
+    [
+        ("MOON", {"method": "eth_chainId"}, -32600),
+        ("ARB", {"id": 1}, -32600),
+        ("ARB", {"method": "eth_mine"}, -32601),
+        ("ARB", {"method": "eth_call", "params": []}, -32602),
+        ("ARB", {"method": "eth_call", "params": "x"}, -32602),
+        ("ARB", {"method": "eth_getBalance", "params": [5]}, -32602),
+        ("ARB", {"method": "eth_getBalance", "params": ["me"]}, -32000),
+        ("ARB", {"method": "eth_sendRawTransaction", "params": ["0xc0"]}, -32602),
+        ("ARB", {"method": "eth_call", "params": [{"to": WALLET, "data": "0x"}]}, -32000),
+        ("ARB", {"method": "eth_call", "params": [{"to": USDT_ARB, "data": "0x12"}]}, -32000),
+        ("KAS", {"method": "eth_chainId"}, -32000),
+    ],
+)
+def test_a_node_says_no_in_its_own_way(observed, chain, call, code):
+    answer = observed.control("POST", f"/chains/{chain}", call)
+    assert answer["error"]["code"] == code
+    assert answer["error"]["message"]
+
+
+def test_a_transaction_for_another_chain_is_refused(observed):
+    wanted = {"nonce": 0, "gasPrice": 1, "gas": 21_000, "to": WALLET, "value": 1, "chainId": 1}
+    signed = Account.sign_transaction(wanted, WALLET_KEY)
+    call = {
+        "id": 1,
+        "method": "eth_sendRawTransaction",
+        "params": ["0x" + signed.raw_transaction.hex()],
+    }
+    batch = observed.control("POST", "/chains/ARB", [call, {"id": 2, "method": "eth_blockNumber"}])
+    assert "signed for chain id 1" in batch[0]["error"]["message"]
+    assert batch[1]["result"] == "0x0"

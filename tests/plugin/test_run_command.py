@@ -1,0 +1,108 @@
+"""`crosschain-mock run`: a server around another command, in any language."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TELL = """
+import json, os, urllib.request
+told = {name: os.environ[name] for name in os.environ if name.startswith("CROSSCHAIN_MOCK_")}
+with urllib.request.urlopen(told["CROSSCHAIN_MOCK_URL"] + "/__mock/clock", timeout=10) as answer:
+    told["clock"] = json.load(answer)["now"]
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture
+def run(apart):
+    def start(*arguments):
+        return apart("-m", "mockserver", "run", *arguments)
+
+    return start
+
+
+def test_the_command_finds_the_server_and_its_output_is_its_own(run, tmp_path):
+    start = ["--clock", "frozen", "--start", "2026-01-01T00:00:00Z"]
+    ended = run(*start, "--", sys.executable, "-c", TELL)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    told = json.loads(ended.stdout)
+    assert told["clock"] == "2026-01-01T00:00:00Z"
+    url = told["CROSSCHAIN_MOCK_URL"]
+    assert url.startswith("http://127.0.0.1:")
+    assert told["CROSSCHAIN_MOCK_BASE_URL"] == told["CROSSCHAIN_MOCK_BASE_URL_V2"] == url
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=5)
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("raise SystemExit(7)", 7),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 137),
+    ],
+)
+def test_the_exit_code_is_passed_on(run, source, code):
+    assert run("--", sys.executable, "-c", source).returncode == code
+
+
+def test_a_command_that_is_not_there_is_a_sentence(run, tmp_path):
+    ended = run("--", "no-such-command")
+    assert ended.returncode == 127
+    assert ended.stderr.startswith("error: command 'no-such-command' is not found")
+    (tmp_path / "notes.txt").write_text("not a program")
+    ended = run("--", "./notes.txt")
+    assert ended.returncode == 126
+    assert ended.stderr == "error: cannot run './notes.txt': permission denied\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "COMMAND"),
+        (["--scenario", "nope", "--", "true"], "'nope' is no shipped scenario"),
+        (["--erratum", "E-01", "--dialect", "observed", "--", "true"], "goes with the documented"),
+    ],
+)
+def test_wrong_arguments_exit_2_and_nothing_is_run(run, arguments, words):
+    ended = run(*arguments)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert words in ended.stderr
+
+
+WAIT = """
+import signal, sys
+def end(number, frame):
+    print("ended by", signal.Signals(number).name, flush=True)
+    sys.exit(3)
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, end)
+print("waiting", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_reaches_the_command_and_nothing_is_left(number):
+    popen = subprocess.Popen(
+        [sys.executable, "-m", "mockserver", "run", "--", sys.executable, "-c", WAIT],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert popen.stdout is not None
+    assert popen.stdout.readline() == "waiting\n"
+    popen.send_signal(number)
+    out, err = popen.communicate(timeout=30)
+    assert (popen.returncode, err) == (3, "")
+    assert out == f"ended by {signal.Signals(number).name}\n"

@@ -1,0 +1,127 @@
+"""Servers without pytest: a context manager, an asyncio one, and what becomes of them."""
+
+import asyncio
+import socket
+import threading
+import time
+import urllib.request
+
+import aiohttp
+import pytest
+
+from mockserver.errors import CannotServe, CrosschainMockError
+from mockserver.testing import MockCheckFailed, MockSettings, running, serving
+from tests.plugin.conftest import Client
+
+
+def test_a_server_runs_as_long_as_its_block():
+    before = threading.active_count()
+    with running(scenario="outage") as server:
+        assert Client(server.url).get("/__mock/ready") == {"ready": True}
+        assert Client(server.default.base_url).get("/__mock/version")["world"] == "default"
+        assert Client(server.default.base_url).get("/__mock/version")["scenario"] == "outage"
+        port = server.port
+    assert threading.active_count() == before
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=5)
+
+
+def test_a_world_is_checked_at_the_end_of_its_block():
+    with running(MockSettings(seed=3), refusals="fail") as server:
+        with server.world("one") as world:
+            Client(world.base_url).submit()
+        with pytest.raises(MockCheckFailed, match="unknown-order"), server.world("two") as world:
+            Client(world.base_url).get("/v1/checkOrder?id=7")
+        with pytest.raises(ZeroDivisionError), server.world("three") as world:
+            _ = 1 // Client(world.base_url).get("/v1/checkOrder?id=7")["data"].get("id", 0)
+        assert len(server.gate.service.worlds) == 1
+
+
+def test_worlds_do_not_see_each_other():
+    with running() as server, server.world("a") as one, server.world("b") as other:
+        assert Client(one.base_url).submit() == Client(other.base_url).submit()
+        one.clock.advance(hours=1)
+        assert (one.clock.now.hour, other.clock.now.hour) == (1, 0)
+        assert (len(one.journal), len(other.journal)) == (1, 1)
+
+
+def test_an_idle_connection_does_not_hold_the_end_up():
+    with running() as server:
+        idle = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+        urllib.request.urlopen(f"{server.url}/__mock/live", timeout=5).close()
+        began = time.perf_counter()
+    assert time.perf_counter() - began < 2
+    idle.close()
+
+
+def test_a_taken_port_is_a_sentence_and_leaves_no_thread():
+    before = threading.active_count()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with (
+            pytest.raises(CannotServe, match=f"cannot listen on 127.0.0.1:{port}"),
+            running(port=port),
+        ):
+            raise AssertionError("it serves on a taken port")
+    assert threading.active_count() == before
+
+
+def test_bad_settings_start_nothing():
+    before = threading.active_count()
+    with pytest.raises(CrosschainMockError, match="did you mean 'scenario'"), running(scenaro="x"):
+        raise AssertionError("it serves with bad settings")
+    assert threading.active_count() == before
+
+
+def test_a_server_in_the_loop_of_its_user():
+    async def walk():
+        before = threading.active_count()
+        async with serving(scenario="frozen") as server, aiohttp.ClientSession() as session:
+            with server.world("mine") as world:
+                async with session.get(f"{world.base_url_v2}/v1/getChain") as answer:
+                    assert len((await answer.json())["data"]["list"]) == 28
+                world.clock.advance("5m")
+                assert world.clock.now.minute == 5
+                world.verify("getChain", exactly=1)
+            assert threading.active_count() == before
+            port = server.port
+        with pytest.raises(OSError, match="Connect"):
+            await asyncio.open_connection("127.0.0.1", port)
+
+    asyncio.run(walk())
+
+
+def test_a_taken_port_is_a_sentence_in_a_loop_too():
+    async def walk():
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            async with serving(port=taken.getsockname()[1]):
+                raise AssertionError("it serves on a taken port")
+
+    with pytest.raises(CannotServe, match="cannot listen"):
+        asyncio.run(walk())
+
+
+def test_clients_and_the_test_may_work_at_the_same_time():
+    with running() as server, server.world("busy") as world:
+        client = Client(world.base_url)
+        numbers = range(1, 31)
+        parts = [numbers[start::3] for start in range(3)]
+
+        def submit(part):
+            for number in part:
+                client.submit(number)
+
+        threads = [threading.Thread(target=submit, args=(part,)) for part in parts]
+        for thread in threads:
+            thread.start()
+        steered = set()
+        while any(thread.is_alive() for thread in threads):
+            for view in world.orders:
+                if view.order.id not in steered:
+                    world.orders.steer(view.order.id, "fail")
+                    steered.add(view.order.id)
+        for thread in threads:
+            thread.join()
+        assert len(world.orders) == 30
+        assert len({view.order.id for view in world.orders}) == 30
+        world.verify("submitOrder", exactly=30)
