@@ -12,8 +12,11 @@ from mockserver.responders.journal import Entry
 
 _BLAMED = re.compile(r"(header|query parameter|body field) '([^']+)'")
 _SUGGESTED = re.compile(r"did you mean '([^']+)'")
-_UNKNOWN_HERE = ("unknown-order", "unknown-ticket")
-"""Refusals of things that only the world knows: no example is nearer than what was asked."""
+_OF_THE_WORLD = (
+    *("unknown-order", "unknown-ticket", "unknown-app-key"),
+    *("bad-signature", "expired", "timestamp-ahead"),
+)
+"""Refusals of what only the world, its keys or its clock know: no example would put them right."""
 _LOCATIONS = {"header": "headers", "query parameter": "query", "body field": "body"}
 
 Parts = dict[str, dict[str, Json]]
@@ -29,7 +32,7 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
     if entry.refusal is None:
         return None
     operation = _meant(contract, entry)
-    if operation is None or entry.refusal.startswith(_UNKNOWN_HERE):
+    if operation is None or entry.refusal.startswith(_OF_THE_WORLD):
         return None
     example = operation.row.get("example", {})
     sent = _sent(operation, entry.request)

@@ -93,6 +93,13 @@ def test_the_nearest_form_keeps_the_contract(desk, line, method, path, body):
     assert not reading.refusal
 
 
+def test_no_example_is_nearer_than_what_only_the_world_knows(desk, line):
+    line.get("/v1/checkOrder?id=30000000099")
+    [entry] = desk.get("/journal")["entries"]
+    assert entry["refusal"].startswith("unknown-order")
+    assert entry["nearest"] is None
+
+
 def test_an_answered_request_has_no_nearest_form(desk, line):
     line.get(QUOTE_PATH)
     [entry] = desk.get("/journal")["entries"]
