@@ -14,7 +14,9 @@ from collections.abc import Callable
 from mockserver.clock import ClockMode, parse_instant
 from mockserver.engine.orders import Kind
 from mockserver.engine.submission import OrderRequest
+from mockserver.exchange import Request
 from mockserver.responders.hosted import HostedWorld
+from mockserver.scenarios import load_calendar
 from mockserver.server.assembly import Settings, build
 
 _WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
@@ -37,6 +39,24 @@ def main() -> None:
         print(f"  snapshot                   {_median_us(lambda: hosted.snapshot('s')):10.1f} us")  # noqa: B023
         print(f"  revert                     {_median_us(lambda: hosted.revert('s')):10.1f} us")  # noqa: B023
         print(f"  dump                       {_median_us(hosted.dump):10.1f} us")
+    for calendar in ("random", "rolling-upgrade", "weekend-halt"):
+        print(f"three days of {calendar:16} {_three_days_ms(calendar):10.0f} ms")
+
+
+def _three_days_ms(calendar: str) -> float:
+    """Return what it takes to walk three days hour by hour, with a list and a quote each."""
+    start = parse_instant("2026-01-01T00:00:00Z")
+    service = build(Settings(clock=ClockMode.FROZEN, start_ms=start))
+    world = service.worlds.get("default").world
+    quote = "amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB"
+    began = time.perf_counter()
+    for window in load_calendar(calendar, start_ms=start + 3_600_000):
+        world.outages.suspend(window)
+    for _ in range(72):
+        service.answer(Request("GET", "/v1/getChain"))
+        service.answer(Request("GET", "/v1/getBridgeQuote", quote))
+        world.time.advance(3_600_000)
+    return (time.perf_counter() - began) * 1000
 
 
 def _memory(get: Callable[[str], HostedWorld], count: int) -> float:
