@@ -105,10 +105,13 @@ class _Builder:
     def _operation(
         self, row: Mapping[str, Any], generations: Mapping[str, Generation]
     ) -> Operation:
+        request = self._schema(row["request"])
+        if self._raw[_ENDPOINTS]["unknown_names"] == "ignored":
+            request = _opened(request)
         return Operation(
             row,
             generations[row["generation"]],
-            self._schema(row["request"]),
+            request,
             self._schema(row["data"]),
         )
 
@@ -132,6 +135,16 @@ class _Builder:
         target = self._schema(_resolved(folder, node["$ref"]))
         beside = {key: value for key, value in node.items() if key != "$ref"}
         return {**target, **self._inline(beside, folder)}
+
+
+def _opened(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request schema whose query and body may carry names it does not declare."""
+    parts = {}
+    for name, part in request.get("properties", {}).items():
+        kept = [one for one in part.get("allOf", ()) if one.get("additionalProperties", True)]
+        closed = {key: value for key, value in part.items() if key != "allOf"}
+        parts[name] = {**closed, "allOf": kept} if kept else closed
+    return {**request, "properties": parts}
 
 
 def _resolved(folder: PurePosixPath, reference: str) -> str:

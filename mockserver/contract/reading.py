@@ -136,7 +136,7 @@ class RequestReader:
                 continue
             if name not in found:
                 found[name] = _typed(text, field) if field else text
-            elif not (field and field.schema.get("x-repeatable")):
+            elif field and not field.schema.get("x-repeatable"):
                 extra.append(_repeated("query", name))
         return found
 

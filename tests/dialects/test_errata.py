@@ -209,3 +209,15 @@ def _refused_naming(erratum, answer, form):
     assert answer.json["code"] not in (0, 200)
     assert answer.refusal.startswith("other-dialect: ")
     assert f"this is the {form} form of erratum {erratum} " in answer.refusal
+
+
+def test_names_that_nobody_declares(mock, observed):
+    query = {**BRIDGE, "lang": "en"}
+    assert "'lang'" in mock.get("/v1/getBridgeQuote", query=query).refusal
+    assert observed.get("/v1/getBridgeQuote", query=query).data
+    twice = "lang=en&lang=de&" + "&".join(_pairs(BRIDGE))
+    assert observed.get("/v1/getBridgeQuote", query=twice).data
+    body = {**QUOTE_BODY, "toAddress": WALLET}
+    headers = {**mock.keys}
+    assert "'toAddress'" in mock.post(QUOTE, body, headers=headers).refusal
+    assert observed.post(QUOTE, body, headers=headers).json["code"] == 200
