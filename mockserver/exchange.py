@@ -72,14 +72,6 @@ class Response:
         return Response(self.status, (*self.headers, *more), self.body)
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """A request and what came back for it."""
-
-    request: Request
-    response: Response
-
-
 class BadEncoding(ValueError):
     """A percent-encoded text that is not UTF-8."""
 
