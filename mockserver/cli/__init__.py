@@ -8,6 +8,7 @@ from mockserver import __version__
 from mockserver.cli import (
     calendars,
     checking,
+    comparing,
     controlling,
     exporting,
     hosting,
@@ -37,6 +38,7 @@ for _command in (
     exporting.reference,
     checking.validate,
     checking.doctor,
+    comparing.diff,
     recording.record,
     running.run,
     signing.sign,

@@ -1,0 +1,160 @@
+"""A comparison written out: for a terminal, for programs, as a page, as notes of a CI run."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from mockserver import jsontext
+from mockserver.contract.diff.values import Change, Comparison, Level
+from mockserver.jsontext import Json
+
+FORMAT = "crosschain-mock/diff@1"
+_TITLES = {Level.BREAKING: "breaking", Level.MAY_BREAK: "may break", Level.HARMLESS: "harmless"}
+_COMMANDS = {Level.BREAKING: "error", Level.MAY_BREAK: "warning", Level.HARMLESS: "notice"}
+_MOST_SHOWN, _MOST_TOLD = 200, 1000
+
+
+def as_text(comparison: Comparison, *, texts: bool = False) -> Iterator[tuple[Level | None, str]]:
+    """Yield the lines for a terminal, each heading with its level so that it can be coloured."""
+    title = f"{_cut(comparison.old)} -> {_cut(comparison.new)}"
+    yield None, f"{title}: {summary(comparison, texts=texts)}"
+    for level in Level:
+        changes = comparison.of(level, texts=texts)
+        if changes:
+            yield None, ""
+            yield level, f"{_TITLES[level]} ({len(changes)})"
+        for operation, group in groupby(changes, key=lambda one: one.operation):
+            yield None, f"  {_cut(operation)}"
+            for change in group:
+                yield None, f"    {_head(change)}"
+                yield None, f"      {_tail(change)}"
+    hidden = _hidden(comparison)
+    if hidden and not texts:
+        yield None, ""
+        yield None, f"{_counted(hidden, 'change')} of wording only not shown (--all)"
+
+
+def as_json(comparison: Comparison, *, texts: bool = False) -> str:
+    """Return the comparison in the format `crosschain-mock/diff@1` (schemas/meta/diff.json)."""
+    found = {
+        "format": FORMAT,
+        "old": comparison.old,
+        "new": comparison.new,
+        "summary": {
+            "breaking": len(comparison.of(Level.BREAKING, texts=texts)),
+            "mayBreak": len(comparison.of(Level.MAY_BREAK, texts=texts)),
+            "harmless": len(comparison.of(Level.HARMLESS, texts=texts)),
+            "hidden": 0 if texts else _hidden(comparison),
+        },
+        "changes": [_row(change) for change in _told(comparison, texts)],
+    }
+    return jsontext.pretty(found)
+
+
+def as_markdown(comparison: Comparison, *, texts: bool = False) -> str:
+    """Return the comparison as a page with a table for each level."""
+    lines = [
+        f"# {_cell(comparison.old)} -> {_cell(comparison.new)}",
+        "",
+        f"{summary(comparison, texts=texts)}.",
+    ]
+    for level in Level:
+        changes = comparison.of(level, texts=texts)
+        if not changes:
+            continue
+        lines += ["", f"## {_TITLES[level].capitalize()} ({len(changes)})", ""]
+        lines += ["| operation | place | was | is | why it matters | basis |"]
+        lines += ["|---|---|---|---|---|---|"]
+        lines += [_line(change) for change in changes]
+    return "\n".join(lines)
+
+
+def as_github(comparison: Comparison, *, texts: bool = False) -> str:
+    """Return the comparison as workflow commands, which become notes of a run."""
+    lines = [
+        f"::{_COMMANDS[change.level]} title={_property(f'{change.operation} {change.place}')}::"
+        f"{_data(f'{_TITLES[change.level]}: {_head(change)}; {_tail(change)}')}"
+        for change in _told(comparison, texts)
+    ]
+    return "\n".join([*lines, summary(comparison, texts=texts)])
+
+
+def summary(comparison: Comparison, *, texts: bool = False) -> str:
+    """Return how many changes there are of each level, in words."""
+    counts = [(level, len(comparison.of(level, texts=texts))) for level in Level]
+    told = ", ".join(f"{count} {_TITLES[level]}" for level, count in counts if count)
+    return told or "nothing changes for clients"
+
+
+def _told(comparison: Comparison, texts: bool) -> Sequence[Change]:
+    return [change for change in comparison.changes if texts or not change.text_only]
+
+
+def _hidden(comparison: Comparison) -> int:
+    return sum(change.text_only for change in comparison.changes)
+
+
+def _head(change: Change) -> str:
+    place = f"{_cut(change.place)}: " if change.place else ""
+    return f"{place}{_cut(change.was)} -> {_cut(change.now)} ({change.kind})"
+
+
+def _tail(change: Change) -> str:
+    told = [change.why]
+    if change.example:
+        told.append(change.example if " is " in change.example else f"such as {change.example}")
+    if change.basis:
+        told.append(change.basis)
+    return _cut("; ".join(told), _MOST_TOLD)
+
+
+def _row(change: Change) -> dict[str, Json]:
+    row = {
+        "level": str(change.level),
+        "kind": change.kind,
+        "operation": change.operation,
+        "place": change.place,
+        "was": change.was,
+        "is": change.now,
+        "why": change.why,
+    }
+    optional = {"basis": change.basis, "example": change.example}
+    return {**row, **{key: value for key, value in optional.items() if value}}
+
+
+def _line(change: Change) -> str:
+    why = f"{change.why}; {change.example}" if change.example else change.why
+    cells = (
+        change.operation,
+        change.place,
+        f"{_cut(change.was)} ({change.kind})",
+        _cut(change.now),
+        why,
+        change.basis,
+    )
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _cell(text: str) -> str:
+    plain = _cut(text, _MOST_TOLD)
+    for char in "\\`*_[]<>|":
+        plain = plain.replace(char, f"\\{char}")
+    return plain
+
+
+def _cut(text: str, most: int = _MOST_SHOWN) -> str:
+    """Return a text on one line, cut short; what a terminal would act on is escaped."""
+    line = " ".join(text.split())
+    shown = line if len(line) <= most else f"{line[: most - 3]}..."
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in shown)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(_cut(text.strip())).replace(":", "%3A").replace(",", "%2C")

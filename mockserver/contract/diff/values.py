@@ -1,0 +1,144 @@
+"""What a comparison is made of: levels, effects, bases, differences and the changes they become."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from mockserver.errors import CrosschainMockError
+
+
+class CannotCompare(CrosschainMockError):
+    """Two versions that cannot be compared: one is not found, or is beyond what is followed."""
+
+
+class Level(StrEnum):
+    """What a change does to clients that were written for the old version."""
+
+    BREAKING = "breaking"
+    MAY_BREAK = "may-break"
+    HARMLESS = "harmless"
+
+
+class Role(StrEnum):
+    """Who writes a value: the client (a request) or the service (an answer)."""
+
+    REQUEST = "request"
+    ANSWER = "answer"
+
+
+class Effect(StrEnum):
+    """What a difference does to the set of values that are allowed."""
+
+    NARROWER = "narrower"
+    WIDER = "wider"
+    OTHER = "other"
+    UNDECIDED = "undecided"
+    FIRMER = "firmer"
+    WEAKER = "weaker"
+    NEUTRAL = "neutral"
+    TEXT = "text"
+
+
+_FIRMNESS = {"assumed": 0, "observed": 1, "documented": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """Where a fact comes from: its kind, the section that states it, a cite key or assumption."""
+
+    kind: str = "documented"
+    section: str = ""
+    source: str = ""
+
+    def __str__(self) -> str:
+        if self.kind == "documented":
+            return f"documented in section {self.section}" if self.section else "documented"
+        word = "observed in" if self.kind == "observed" else "assumption"
+        return f"{word} {self.source}" if self.source else self.kind
+
+    @property
+    def firmness(self) -> int:
+        """How much the fact can be relied on: 2 documented, 1 observed, 0 assumed."""
+        return _FIRMNESS.get(self.kind, 0)
+
+    def below(self, node: Mapping[str, Any]) -> "Basis":
+        """Return the basis of what stands in a node that inherits this one."""
+        section = node.get("x-section", self.section)
+        if "x-basis" not in node:
+            return self if section == self.section else replace(self, section=str(section))
+        source = node.get("x-source", node.get("x-assumption", ""))
+        return Basis(str(node["x-basis"]), str(section), str(source))
+
+
+DOCUMENTED = Basis()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference between two schemas; `place` starts at the schema, as in `.list[].symbol`.
+
+    `soft` marks a difference that clients were told to expect. `reason` says why a difference could
+    not be decided, `example` is a value that only one of the two versions takes.
+    """
+
+    kind: str
+    effect: Effect
+    was: str
+    now: str
+    old: Basis | None = None
+    new: Basis | None = None
+    place: str = ""
+    soft: bool = False
+    reason: str = ""
+    example: str = ""
+    role_name: str = ""
+
+    def under(self, prefix: str, condition: str = "") -> "Difference":
+        """Return the difference as it is seen from a schema above, under a condition."""
+        reason = "; ".join(filter(None, (condition, self.reason)))
+        return replace(self, place=f"{prefix}{self.place}", reason=reason)
+
+
+def told(
+    kind: str,
+    effect: Effect,
+    words: Sequence[str],
+    bases: Sequence[Basis | None] = (None, None),
+    **more: Any,
+) -> Difference:
+    """Return a difference whose words and bases are pairs: of the old side and of the new."""
+    return Difference(kind, effect, words[0], words[1], bases[0], bases[1], **more)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change between two versions of a contract, judged for the clients of the service."""
+
+    level: Level
+    kind: str
+    operation: str
+    place: str
+    was: str
+    now: str
+    why: str
+    basis: str
+    example: str = ""
+    text_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All changes from one version to another, in a stable order."""
+
+    old: str
+    new: str
+    changes: tuple[Change, ...]
+
+    def of(self, level: Level, *, texts: bool = False) -> tuple[Change, ...]:
+        """Return the changes of a level; those of mere wording only with `texts`."""
+        return tuple(
+            change
+            for change in self.changes
+            if change.level is level and (texts or not change.text_only)
+        )
