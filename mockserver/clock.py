@@ -40,6 +40,11 @@ def wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def ticks_ms() -> int:
+    """Return a time in milliseconds that only differences mean something of; never set back."""
+    return time.monotonic_ns() // 1_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """A reading of time that moves with the wall clock, faster than it, or only by hand.

@@ -38,6 +38,9 @@ def decode(raw: bytes) -> Json:
     except ValueError:
         # The interpreter refuses to read integers of several thousand digits.
         raise NotJson("a number with too many digits") from None
+    except ArithmeticError:
+        # Decimal has an end as well, at exponents of nineteen digits.
+        raise NotJson("a number with too large an exponent") from None
 
 
 def encode(value: Json) -> bytes:

@@ -4,13 +4,14 @@ Nothing of the mock is imported before a test asks for it, so that a project whi
 pays nothing.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from mockserver.conformance import Result
     from mockserver.testing import CrosschainMock, MockSettings, MockWorld
 
 _MARKER = "crosschain_mock"
@@ -24,7 +25,29 @@ _OPTIONS = {
     "start": "the clock's first time, such as 2026-01-01T00:00:00Z, or now",
     "seed": "another seed than the scenario's",
     "dialect": "documented (the default), observed, or errata such as E-01,E-02",
+    "breaks": "ways to be wrong all the time, separated by commas; see `crosschain-mock breaks`",
     "refusals": "fail (the default): a refusal no test expected fails it; or allow",
+}
+
+_SUITE = "mockserver.conformance.suite"
+_OF_A_RUN = {
+    "url": "the service that the conformance suite judges",
+    "v1-url": "the base address of its v1 interface",
+    "v2-url": "the base address of its 2.0 interface",
+    "fail-on": "violation (the default), observed, assumption or extra",
+    "budget": "how many requests a conformance run may send",
+    "rate": "how many requests a second",
+    "time": "how long a conformance run may take, such as 10m",
+    "request-time": "how long one request may take, such as 10s",
+    "patience": "how long a submission may take to settle, such as 30s",
+    "address": "the account that requests are made for",
+}
+_TYPED = {
+    "allow-host": ("append", "a host that is not this machine, to be judged all the same"),
+    "confirm-host": ("append", "its name once more, for submissions that may cost money"),
+    "most-writes": ("store", "how many submissions may be sent in all; 60 by default"),
+    "arm-writes": ("store_true", "let the conformance run submit orders and tickets"),
+    "strict": ("store_true", "fail where a rule stays vacuous or inconclusive"),
 }
 
 
@@ -39,12 +62,86 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             help=help_text,
         )
         parser.addini(f"{_MARKER}_{name}", help=help_text)
+    _add_options_of_a_run(parser.getgroup("crosschain-mock conformance", "judging a service"))
+    for name, help_text in _OF_A_RUN.items():
+        parser.addini(_dest(name), help=help_text)
+
+
+def _add_options_of_a_run(group: pytest.OptionGroup) -> None:
+    for name, help_text in _OF_A_RUN.items():
+        group.addoption(
+            f"--crosschain-mock-{name}", dest=_dest(name), metavar="VALUE", help=help_text
+        )
+    # What is dangerous has no ini key: it is typed, or it is not meant.
+    for name, (action, help_text) in _TYPED.items():
+        group.addoption(
+            f"--crosschain-mock-{name}", dest=_dest(name), action=action, help=help_text
+        )
+
+
+def _dest(name: str) -> str:
+    return f"{_MARKER}_{name.replace('-', '_')}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     settings = ", ".join(f"{name}=…" for name in _OPTIONS)
     config.addinivalue_line("markers", f"{_MARKER}({settings}): how the world of a test is to be")
+    if not config.option.collectonly and any(arg.startswith(_SUITE) for arg in config.args):
+        _check_run(config)
+
+
+def _check_run(config: pytest.Config) -> None:
+    """End with one sentence where the suite is asked for and could not send anything."""
+    from mockserver.conformance.suite.asked import asked
+    from mockserver.errors import CrosschainMockError
+
+    try:
+        asked(config)
+    except CrosschainMockError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Tell what a conformance run sent, and what it found that fails no test."""
+    properties = [
+        found
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", "") == "call"
+        for found in report.user_properties
+    ]
+    runs = [value for name, value in properties if name == f"{_MARKER}_run"]
+    if not runs:
+        return
+    from mockserver.conformance.suite.judged import summary_lines
+
+    differences = [value for name, value in properties if name == f"{_MARKER}_difference"]
+    terminalreporter.section("conformance")
+    for line in summary_lines(runs, differences):
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def crosschain_conformance(pytestconfig: pytest.Config) -> "Callable[..., Result]":
+    """Judge a service: `crosschain_conformance(url).assert_conforms()`.
+
+    Takes what `mockserver.conformance.run` takes; what is left out comes from pytest's options.
+    """
+    from mockserver.conformance import run
+    from mockserver.conformance.suite.asked import addresses, settings
+
+    def judge(
+        url: str | None = None, *, v1: str | None = None, v2: str | None = None, **options: Any
+    ) -> "Result":
+        if url is None and v1 is None and v2 is None:
+            named = addresses(pytestconfig)
+            url, v1, v2 = named.get("url"), named.get("v1_url"), named.get("v2_url")
+        with _sentences():
+            given: Any = {**settings(pytestconfig), **options}
+            return run(url, v1=v1, v2=v2, **given)
+
+    return judge
 
 
 @pytest.fixture(scope="session")

@@ -47,6 +47,7 @@ def test_other_parsers_read_it_too(value):
         (b"[" * 65 + b"]" * 65, "nested deeper than 64 levels"),
         (b'{"a":' * 65 + b"1" + b"}" * 65, "nested deeper than 64 levels"),
         (b"1" * 5000, "a number with too many digits"),
+        (b"1e99999999999999999999", "a number with too large an exponent"),
         (b"[1] x", "extra data"),
     ],
 )

@@ -6,10 +6,13 @@ import click
 
 from mockserver import __version__
 from mockserver.cli import (
+    breaking,
     calendars,
     checking,
     comparing,
+    conforming,
     controlling,
+    differing,
     exporting,
     hosting,
     recording,
@@ -38,11 +41,14 @@ for _command in (
     exporting.reference,
     checking.validate,
     checking.doctor,
+    conforming.conform,
     comparing.diff,
     recording.record,
     running.run,
     signing.sign,
     calendars.calendar,
+    breaking.breaks,
+    differing.compare,
     controlling.clock,
     controlling.control,
     controlling.fault,

@@ -366,7 +366,7 @@ def reset(remote: Remote) -> None:
 
 
 @click.command()
-@click.argument("method", type=click.Choice(["GET", "POST", "DELETE"]))
+@click.argument("method", type=click.Choice(["GET", "POST", "PUT", "DELETE"]))
 @click.argument("path")
 @click.argument("body", required=False)
 @connected

@@ -37,9 +37,15 @@ def world_list(remote: Remote, as_json: bool) -> None:
 @click.option("--start", help="The first time its clock shows.")
 @click.option("--seed", type=int, help="The seed of everything that looks random.")
 @click.option("--app-key", "app_keys", multiple=True, help="An app key bound to it; repeatable.")
+@click.option("--break", "breaks", multiple=True, metavar="NAME", help="A break; repeatable.")
 @connected
 def world_new(
-    remote: Remote, key: str, clock: str | None, app_keys: tuple[str, ...], **options: Any
+    remote: Remote,
+    key: str,
+    clock: str | None,
+    app_keys: tuple[str, ...],
+    breaks: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Make a world under KEY; it is found at /w/KEY and by the header X-Mock-World."""
     mode, colon, rate = (clock or "").partition(":")
@@ -48,6 +54,7 @@ def world_new(
         clock=mode or None,
         rate=value_of(rate) if colon else None,
         appKeys=list(app_keys) or None,
+        breaks=list(breaks) or None,
     )
     seed = options.pop("seed")
     body |= given(**options) | ({} if seed is None else {"seed": seed})

@@ -16,7 +16,7 @@ from mockserver.errors import CrosschainMockError
 
 _OF_SERVE = (
     *("scenario", "dialect", "erratum", "clock", "start", "seed", "replay", "replay_fallback"),
-    *("refusal_status", "app_keys", "verify_wallets", "check_answers"),
+    *("refusal_status", "app_keys", "verify_wallets", "check_answers", "breaks"),
 )
 _FORWARDED = (signal.SIGINT, signal.SIGTERM)
 

@@ -117,6 +117,13 @@ class _AppKey(click.ParamType[tuple[str, str]]):
     "--verify-wallets", is_flag=True, help="Verify the wallet signatures of 2.0 submissions."
 )
 @click.option(
+    "--break",
+    "breaks",
+    multiple=True,
+    metavar="NAME",
+    help="Be wrong in this way all the time; repeatable. `breaks` lists them.",
+)
+@click.option(
     "--control-token",
     envvar="CROSSCHAIN_MOCK_TOKEN",
     help="The token that the control API asks for; one is made beyond the loopback interface.",
@@ -182,6 +189,7 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
         check_answers=options["check_answers"],
         app_keys=options["app_keys"],
         verify_wallets=options["verify_wallets"],
+        breaks=options["breaks"],
     )
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.errors import InvalidFile
 from mockserver.jsontext import Json
+from mockserver.responders.breaks import breaks_named
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.dumping import seen_of
 from mockserver.responders.forms import BadControl
@@ -30,7 +31,7 @@ class Wish:
     """How a world is to be; what is None is as the server's own worlds are.
 
     `scenario` is the name of a shipped one; `rate` is how many times faster than the wall clock a
-    scaled clock runs; `start_ms` is where its clock starts (ms since 1970).
+    scaled clock runs; `start_ms` is where its clock starts (ms since 1970); `breaks` are names.
     """
 
     scenario: str | None = None
@@ -39,6 +40,20 @@ class Wish:
     rate: Decimal | None = None
     start_ms: int | None = None
     seed: int | None = None
+    breaks: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How the worlds of a server are where a wish says nothing.
+
+    `refusal_status` replaces the HTTP 200 of enveloped refusals; `breaks` are names.
+    """
+
+    dialect: str = "documented"
+    refusal_status: int | None = None
+    keys: Keyring = field(default_factory=Keyring)
+    breaks: tuple[str, ...] = ()
 
 
 class Founder:
@@ -49,18 +64,17 @@ class Founder:
         contracts: Contracts,
         scenario: Scenario,
         wall: Callable[[], int],
-        *,
-        dialect: str = "documented",
-        refusal_status: int | None = None,
-        keys: Keyring | None = None,
+        manner: Manner | None = None,
     ) -> None:
-        """Take what worlds are by default; `wall` returns the wall clock's time in ms."""
+        """Take what worlds are by default; `wall` returns the wall clock's time in ms.
+
+        Raises `BadControl` for a name that no break has.
+        """
         self._contracts = contracts
         self._scenario = scenario
         self._wall = wall
-        self._dialect = dialect
-        self._refusal_status = refusal_status
-        self._keys = keys or Keyring()
+        self._manner = manner or Manner()
+        breaks_named(self._manner.breaks)
         self._shipped: dict[str, Scenario] = {}
         self._refusers: dict[str, Refuser] = {}
 
@@ -68,7 +82,11 @@ class Founder:
         """Return a new world. Raises `CrosschainMockError` for what does not exist."""
         wanted = wish or Wish()
         scenario = adjusted(self._named(wanted.scenario), wanted)
-        return self._hosted(key, World(scenario, self._wall), wanted.dialect or self._dialect)
+        names = self._manner.breaks if wanted.breaks is None else wanted.breaks
+        dialect = wanted.dialect or self._manner.dialect
+        hosted = self._hosted(key, World(scenario, self._wall), dialect)
+        hosted.breaks.set(names)
+        return hosted
 
     def load(self, key: str, dump: Json) -> HostedWorld:
         """Return the world of a dump. Raises `StateNotLoadable` or `BadControl`."""
@@ -82,6 +100,7 @@ class Founder:
         try:
             hosted.faults.load(dump["faults"], hosted.contract, scenario)
             hosted.stubs.load(dump["stubs"], hosted.contract, hosted.refuser)
+            hosted.breaks.load(dump.get("breaks", []))
         except BadControl as error:
             raise StateNotLoadable(f"this dump is damaged: {error}") from None
         for item in dump["transactions"]:
@@ -92,8 +111,9 @@ class Founder:
     def _hosted(self, key: str, world: World, dialect: str) -> HostedWorld:
         contract = self._contracts.get(dialect)
         if dialect not in self._refusers:
-            self._refusers[dialect] = Refuser(contract, self._refusal_status)
-        return HostedWorld(key, world, contract, self._refusers[dialect], keys=self._keys)
+            self._refusers[dialect] = Refuser(contract, self._manner.refusal_status)
+        refuser = self._refusers[dialect]
+        return HostedWorld(key, world, contract, refuser, keys=self._manner.keys)
 
     def _named(self, name: str | None) -> Scenario:
         if name is None or name == self._scenario.name:

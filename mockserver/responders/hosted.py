@@ -8,6 +8,7 @@ from mockserver.contract import Contract
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.recordings import RequestForm
+from mockserver.responders.breaks import Breaks
 from mockserver.responders.dumping import plain_of
 from mockserver.responders.faults import Faults
 from mockserver.responders.forms import BadControl
@@ -45,6 +46,7 @@ class Kept:
 
     faults: Faults
     stubs: Stubs
+    breaks: Breaks
     expected: tuple[Expected, ...]
     played: Mapping[RequestForm, int]
     transactions: Mapping[tuple[str, str], SeenTransaction]
@@ -68,6 +70,7 @@ class HostedWorld:
     transactions: dict[tuple[str, str], SeenTransaction] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
     stubs: Stubs = field(default_factory=Stubs)
+    breaks: Breaks = field(default_factory=Breaks)
     expected: tuple[Expected, ...] = ()
     failures: tuple[str, ...] = ()
     began_ms: int = field(init=False)
@@ -80,7 +83,8 @@ class HostedWorld:
     def fork(self, key: str) -> "HostedWorld":
         """Return a world under another key that has been the same up to now.
 
-        Faults, stubs and expectations come along with their counts; its journal begins anew.
+        Faults, stubs, breaks and expectations come along with their counts and memory; its journal
+        begins anew.
         """
         twin = replace(
             self,
@@ -91,6 +95,7 @@ class HostedWorld:
             transactions=dict(self.transactions),
             faults=self.faults.copy(),
             stubs=self.stubs.copy(),
+            breaks=self.breaks.copy(),
             failures=(),
         )
         twin.began_ms = self.began_ms
@@ -106,6 +111,7 @@ class HostedWorld:
         self._kept[chosen] = Kept(
             self.faults.copy(),
             self.stubs.copy(),
+            self.breaks.copy(),
             self.expected,
             dict(self.played),
             dict(self.transactions),
@@ -119,6 +125,7 @@ class HostedWorld:
         if kept is None:
             return
         self.faults, self.stubs = kept.faults.copy(), kept.stubs.copy()
+        self.breaks = kept.breaks.copy()
         self.expected, self.played = kept.expected, dict(kept.played)
         self.transactions = dict(kept.transactions)
 
@@ -129,12 +136,16 @@ class HostedWorld:
             self._kept.pop(name, None)
 
     def reset(self) -> None:
-        """Begin the scenario anew, without faults, stubs and journal; snapshots and keys stay."""
+        """Begin the scenario anew, without faults, stubs and journal; snapshots and keys stay.
+
+        So do breaks, which are how the world is and not what happened in it; they forget.
+        """
         self.world.reset()
         self.journal.clear()
         self.played.clear()
         self.transactions.clear()
         self.faults, self.stubs = Faults(), Stubs()
+        self.breaks.forget()
         self.expected, self.failures = (), ()
         self.began_ms = self.world.now()
 
@@ -148,6 +159,8 @@ class HostedWorld:
             "stubs": self.stubs.dump(),
             "transactions": [plain_of(seen) for seen in self.transactions.values()],
             "appKeys": list(app_keys),
+            # Only where there are some: dumps of older releases look the same without.
+            **({"breaks": self.breaks.dump()} if self.breaks else {}),
         }
 
 

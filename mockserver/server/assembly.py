@@ -13,7 +13,7 @@ from mockserver.engine.scenario import Scenario
 from mockserver.operations import OPERATIONS
 from mockserver.responders import founding
 from mockserver.responders.dialects import Contracts
-from mockserver.responders.founding import Founder, Wish
+from mockserver.responders.founding import Founder, Manner, Wish
 from mockserver.responders.hosted import Worlds
 from mockserver.responders.playback import Playback
 from mockserver.responders.responder import Responder
@@ -34,7 +34,8 @@ class Settings:
     clocks of the worlds start (ms since 1970); `replay` is a folder of recordings, which answers
     alone where `strict`, and with the simulation behind it otherwise. `app_keys` are pairs of a
     developer key and its secret: with one, every world verifies v1 signatures from its beginning.
-    `guard` tells who may use the control API.
+    `guard` tells who may use the control API. `breaks` are names of the ways in which every world
+    is wrong from its beginning.
     """
 
     scenario: str | Path = "default"
@@ -49,6 +50,7 @@ class Settings:
     check_answers: bool = False
     app_keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     verify_wallets: bool = False
+    breaks: tuple[str, ...] = ()
     guard: Guard = field(default_factory=Guard)
 
 
@@ -61,14 +63,8 @@ def build(settings: Settings, wall: Callable[[], int] = wall_ms) -> Service:
     # A calendar's `+2h` counts from where the clocks of the worlds start.
     since = wall if start is None else (lambda: start)
     scenario = adjusted(scenarios.load_scenario(settings.scenario, wall=since), settings)
-    founder = Founder(
-        contracts,
-        scenario,
-        wall,
-        dialect=settings.dialect,
-        refusal_status=settings.refusal_status,
-        keys=keyring(settings),
-    )
+    manner = Manner(settings.dialect, settings.refusal_status, keyring(settings), settings.breaks)
+    founder = Founder(contracts, scenario, wall, manner)
     responders: list[Responder] = [StubResponder()]
     if settings.replay is not None:
         shelf = recordings.load_folder(settings.replay)

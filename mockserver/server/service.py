@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from mockserver import jsontext
 from mockserver.contract import Operation
 from mockserver.exchange import Request, Response
+from mockserver.responders.breaks import Outcome
 from mockserver.responders.delivery import Delivery, charged
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.faults import Strike, reserved_strike
@@ -88,7 +89,10 @@ class Service:
         return path, self.worlds.key_of(request.headers.get("appKey"))
 
     def _answer(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
-        operation, at_ms, fault = hosted.contract.find(request.method, path), hosted.world.now(), ""
+        at_ms, fault = hosted.world.now(), ""
+        operation = hosted.contract.find(request.method, path)
+        if operation is None and hosted.breaks:
+            operation = hosted.breaks.operation(hosted.contract, request.method, path)
         if operation is None:
             responder, delivery = "server", Delivery(self._lost(hosted, path, request))
         else:
@@ -112,26 +116,52 @@ class Service:
         try:
             strike = call.hosted.faults.strike(call) or reserved_strike(call)
             if strike is None:
-                responder, response = self._respond(call)
-                return responder, Delivery(response), ""
-            responder, answer = self._struck(call, strike)
-            delivery = charged(strike.delivery(answer), call.hosted.world)
+                responder, outcome = self._respond(call)
+                return responder, outcome.delivery, outcome.told
+            return self._disturbed(call, strike)
         except Exception as error:
             log.exception("failed to answer %s", call.operation.id)
             return "server", Delivery(self._failed(call, error)), ""
-        return responder, delivery, strike.names
 
-    def _struck(self, call: Call, strike: Strike) -> tuple[str, Response | None]:
+    def _disturbed(self, call: Call, strike: Strike) -> tuple[str, Delivery, str]:
+        """Return an answer as faults let it out, on top of what breaks made of it."""
+        responder, outcome = self._struck(call, strike)
+        if outcome is None:
+            return responder, charged(strike.delivery(None), call.hosted.world), strike.names
+        broken = outcome.delivery
+        delivery = charged(strike.delivery(broken.response), call.hosted.world)
+        # A fault's delay was in the world's time and is charged; a break's is wall time already.
+        late, cut = delivery.delay_ms + broken.delay_ms, delivery.cut or broken.cut
+        names = ", ".join(filter(None, (strike.names, outcome.told)))
+        return responder, replace(delivery, delay_ms=late, cut=cut), names
+
+    def _struck(self, call: Call, strike: Strike) -> tuple[str, Outcome | None]:
         if strike.done:
             return self._respond(call)
         if not strike.answers:
             return "fault", None
         # The client gets the answer it would have got, while this world stays as it is.
         twin = call.hosted.fork(call.hosted.key)
-        _, response = self._respond(replace(call, hosted=twin))
-        return "fault", response
+        _, outcome = self._respond(replace(call, hosted=twin))
+        return "fault", outcome
 
-    def _respond(self, call: Call) -> tuple[str, Response]:
+    def _respond(self, call: Call) -> tuple[str, Outcome]:
+        """Return who answers, and the answer as the world's breaks leave it."""
+        breaks = call.hosted.breaks
+        if not breaks:
+            responder, response = self._unbroken(call)
+            return responder, Outcome(Delivery(response))
+        responders = ["break"]
+
+        def below(asked: Call) -> Delivery:
+            name, response = self._unbroken(asked)
+            responders.append(name)
+            return Delivery(response)
+
+        outcome = breaks.apply(call, below)
+        return responders[-1], outcome
+
+    def _unbroken(self, call: Call) -> tuple[str, Response]:
         for responder in self._responders:
             response = responder.respond(call)
             if response is not None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from mockserver.clock import ClockMode, parse_instant, wall_ms
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
+from mockserver.responders.breaks import Breaks
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.hosted import DEFAULT_WORLD, HostedWorld
 from mockserver.responders.refusing import Refuser
@@ -35,18 +36,20 @@ class Maker:
         if refuser is None:
             refuser = self._refusers[settings.dialect] = Refuser(contract)
         keys = keyring(_signing(settings))
-        return HostedWorld(
-            key, World(self.scenario(settings), self._wall), contract, refuser, keys=keys
-        )
+        world = World(self.scenario(settings), self._wall)
+        breaks = Breaks(settings.breaks)
+        return HostedWorld(key, world, contract, refuser, keys=keys, breaks=breaks)
 
     def scenario(self, settings: MockSettings) -> Scenario:
         """Return the scenario as the settings change it."""
-        found = self._scenarios.get(settings)
+        # Worlds that differ in their breaks alone share the scenario, and what is made of it.
+        key = replace(settings, breaks=())
+        found = self._scenarios.get(key)
         if found is None:
             found = self._loaded(settings)
             # A calendar that counts from now is another one for the next world.
             if found.start_ms is not None or not found.calendar:
-                self._scenarios[settings] = found
+                self._scenarios[key] = found
         return found
 
     def _loaded(self, settings: MockSettings) -> Scenario:
@@ -72,6 +75,7 @@ class Maker:
             start_ms=scenario.start_ms,
             seed=scenario.seed,
             check_answers=True,
+            breaks=settings.breaks,
         )
 
 

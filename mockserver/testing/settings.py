@@ -8,6 +8,8 @@ from typing import Any
 
 from mockserver.clock import ClockMode, parse_instant
 from mockserver.errors import CrosschainMockError
+from mockserver.responders.breaks import breaks_named
+from mockserver.responders.forms import BadControl
 from mockserver.validation import did_you_mean
 
 DEFAULT_START = "2026-01-01T00:00:00Z"
@@ -27,7 +29,8 @@ class MockSettings:
     `scenario` is a shipped name or a file; `clock` is `frozen`, `auto`, `real` or `scaled:60`;
     `start` is an ISO 8601 time, or `now`, or None for the scenario's own start. With `refusals`
     set to `allow` a refused request never fails a test by itself. `app_keys` are pairs of a
-    developer key and its secret, whose v1 signatures are then verified.
+    developer key and its secret, whose v1 signatures are then verified. `breaks` are names of ways
+    in which the service is to be wrong all the time; `crosschain-mock breaks` lists them.
     """
 
     scenario: str | Path = "default"
@@ -38,6 +41,7 @@ class MockSettings:
     refusals: str = "fail"
     app_keys: tuple[tuple[str, str], ...] = ()
     verify_wallets: bool = False
+    breaks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise `BadSetting` for a value that no setting has."""
@@ -47,6 +51,8 @@ class MockSettings:
             raise BadSetting(f"refusals: expected 'fail' or 'allow', got {self.refusals!r}")
         if self.seed is not None and not _is_whole(self.seed):
             raise BadSetting(f"seed: expected a whole number from 0, got {self.seed!r}")
+        # A frozen value's own field: a list, or one name, is what people write.
+        object.__setattr__(self, "breaks", _names(self.breaks))
 
     def changed(self, **changes: Any) -> "MockSettings":
         """Return the same settings but for some. Raises `BadSetting` for a name nobody knows."""
@@ -77,6 +83,17 @@ class MockSettings:
             return None
         text = self.start.isoformat() if isinstance(self.start, datetime) else self.start
         return parse_instant(text)
+
+
+def _names(breaks: object) -> tuple[str, ...]:
+    """Return the names of breaks, also of one or of several in one text. Raises `BadSetting`."""
+    told = breaks.replace(",", " ").split() if isinstance(breaks, str) else breaks
+    if not isinstance(told, list | tuple) or not all(isinstance(name, str) for name in told):
+        raise BadSetting(f"breaks: expected names of breaks, got {breaks!r}")
+    try:
+        return tuple(one.name for one in breaks_named(told))
+    except BadControl as error:
+        raise BadSetting(f"breaks: {error}") from None
 
 
 def _is_whole(seed: object) -> bool:

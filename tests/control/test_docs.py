@@ -11,7 +11,7 @@ from mockserver.server.assembly import build
 from tests.conftest import frozen
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
-_SHOWN = re.compile(r"```http\n(GET|POST|DELETE) (\S+)\n(.*?)```", re.DOTALL)
+_SHOWN = re.compile(r"```http\n(GET|POST|PUT|DELETE) (\S+)\n(.*?)```", re.DOTALL)
 
 
 @pytest.mark.parametrize("page", sorted(HOW_TO.glob("*.md")), ids=lambda page: page.stem)

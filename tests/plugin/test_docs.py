@@ -17,7 +17,12 @@ def written(page, folder):
 
 
 @pytest.mark.parametrize(
-    ("page", "passed"), [("tutorial/pytest.md", 6), ("how-to/test-frameworks.md", 3)]
+    ("page", "passed"),
+    [
+        ("tutorial/pytest.md", 6),
+        ("how-to/test-frameworks.md", 3),
+        ("how-to/break-the-contract.md", 4),
+    ],
 )
 def test_the_blocks_of_a_page_are_tests_that_pass(page, passed, apart, tmp_path):
     assert written(page, tmp_path)

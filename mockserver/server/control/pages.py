@@ -5,6 +5,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.engine.reserved import RESERVED
+from mockserver.responders.breaks import pages as breaks
 from mockserver.server.control.openapi import document
 from mockserver.server.control.row import Row
 from mockserver.server.control.table import ROWS
@@ -18,6 +19,7 @@ def pages() -> dict[str, str]:
         "openapi-control.json": jsontext.pretty(document(ROWS)) + "\n",
         "control.md": "\n".join(_control()) + "\n",
         "reserved.md": "\n".join(_reserved()) + "\n",
+        "breaks.md": breaks.page(_NOTE),
     }
 
 

@@ -3,6 +3,7 @@
 from mockserver.jsontext import Json
 from mockserver.server.control import (
     about,
+    breaks,
     chains,
     clocks,
     faults,
@@ -28,6 +29,7 @@ ROWS: tuple[Row, ...] = (
     *outages.ROWS,
     *orders.ROWS,
     *faults.ROWS,
+    *breaks.ROWS,
     *stubs.ROWS,
     *journals.ROWS,
     *chains.ROWS,

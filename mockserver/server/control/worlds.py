@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from mockserver.clock import ClockMode, iso
 from mockserver.jsontext import Json
+from mockserver.responders.breaks.active import NAMES
 from mockserver.responders.forms import (
     INSTANT,
     NAME,
@@ -56,6 +57,7 @@ _MADE = members(
             "x-expects": "a whole number from 0 to 18446744073709551615",
         },
         "appKeys": _APP_KEYS,
+        "breaks": described(NAMES, "ways in which it is wrong; the server's own by default"),
     },
     "key",
 )
@@ -72,6 +74,7 @@ _SHOWN = told(
     requests="integer",
     snapshots="array",
     appKeys="array",
+    breaks="array",
 )
 _NAMED = members({"name": described(NAME, "its name; a number is taken without one")})
 _SNAPSHOTS = told(snapshots="array")
@@ -96,6 +99,7 @@ def make(asked: Asked) -> Json:
         rate=Decimal(body["rate"]) if "rate" in body else None,
         start_ms=instant_ms(body["start"]) if "start" in body else None,
         seed=body.get("seed"),
+        breaks=tuple(body["breaks"]) if "breaks" in body else None,
     )
     hosted = asked.house.founder.found(body["key"], wish)
     worlds.bind(body.get("appKeys", ()), hosted.key)
@@ -120,7 +124,7 @@ def fork(asked: Asked) -> Json:
 
 
 def reset(asked: Asked) -> Json:
-    """Begin the scenario anew, without faults, stubs and journal; snapshots and keys stay."""
+    """Begin the scenario anew, without faults, stubs and journal; snapshots, keys, breaks stay."""
     asked.hosted.reset()
     return shown(asked.hosted, asked.house)
 
@@ -131,7 +135,7 @@ def snapshots(asked: Asked) -> Json:
 
 
 def snapshot(asked: Asked) -> Json:
-    """Keep a world as it is, clock, faults and stubs too, under a name."""
+    """Keep a world as it is, clock, faults, stubs and breaks too, under a name."""
     return {"name": asked.hosted.snapshot(asked.body.get("name")), "now": _now(asked.hosted)}
 
 
@@ -195,6 +199,7 @@ def shown(hosted: HostedWorld, house: House) -> dict[str, Json]:
         "requests": hosted.journal.last_sequence,
         "snapshots": list(world.snapshots()),
         "appKeys": house.worlds.bound(hosted.key),
+        "breaks": hosted.breaks.names,
     }
 
 

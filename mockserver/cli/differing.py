@@ -1,0 +1,85 @@
+"""The command `compare`: do two services, or a service and a journal, answer alike?"""
+
+import sys
+from contextlib import nullcontext
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import click
+
+from mockserver.cli import conforming
+
+_OF_CONFORM = (
+    *("seed", "dialect", "budget", "rate", "time_ms", "request_ms", "hosts", "arm_writes"),
+    *("most_writes", "confirmed", "app_key", "app_secret", "address", "timestamp", "only", "skip"),
+    *("patience_ms", "examples", "sequences", "deep", "bindings"),
+)
+
+
+class _Percent(click.ParamType[Decimal]):
+    """A share in percent."""
+
+    name = "percent"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Decimal:
+        """Return the number, without the sign."""
+        try:
+            found = Decimal(str(value).removesuffix("%"))
+        except InvalidOperation:
+            self.fail(f"{value!r} is no number of percent", param, ctx)
+        if not (found.is_finite() and 0 <= found <= 1000):
+            self.fail(f"{value!r} is not between 0 and 1000 percent", param, ctx)
+        return found
+
+
+@click.command()
+@click.argument("left")
+@click.argument("right")
+@click.option(
+    "--band",
+    type=_Percent(),
+    default="1",
+    show_default=True,
+    help="By how many percent prices and amounts may differ.",
+)
+@click.option("--words", is_flag=True, help="Compare texts for people, too.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="PLACE",
+    help="A place such as 'data.list[].scanUrl', or an operation; * fits. Repeatable.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@click.option("--verbose", "-v", is_flag=True, help="Every example and every reason.")
+def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any) -> None:
+    """Tell how RIGHT answers otherwise than LEFT.
+
+    Each is the base address of a service, two of them joined by a comma for v1 and 2.0, or a file
+    that `conform --journal` wrote. A service is asked what the other side was asked; between two
+    journals nothing is sent. Only reading requests are sent unless --arm-writes is given.
+
+    Exit 0 where they answer alike, 1 where they differ, 2 for wrong or unsafe options, 3 where
+    nothing could be compared.
+    """
+    from mockserver import jsontext
+    from mockserver.conformance.differential import Band, Terms
+    from mockserver.conformance.differential import compare as held_against
+    from mockserver.conformance.differential.rendering import facts, lines
+    from mockserver.conformance.report.progress import Progress
+    from mockserver.conformance.runner import INTERRUPTED
+
+    terms = Terms(Band(given.pop("band")), given.pop("words"), given.pop("ignore"))
+    options = conforming._options(given)
+    with Progress(sys.stderr) if sys.stderr.isatty() else nullcontext() as progress:
+        comparison = held_against(left, right, options, terms, watch=progress)
+    if as_json:
+        click.echo(jsontext.pretty(facts(comparison)))
+    else:
+        for line in lines(comparison, verbose=verbose):
+            click.echo(line)
+    sys.exit(130 if INTERRUPTED in comparison.notes else comparison.exit_code)
+
+
+compare.params += [option for option in conforming.judge.params if option.name in _OF_CONFORM]

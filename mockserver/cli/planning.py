@@ -1,0 +1,94 @@
+"""What `conform plan` shows: the requests of a run, of which none is sent."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from mockserver import contract as contracts
+from mockserver.conformance.options import Options
+from mockserver.conformance.pace import Limits
+from mockserver.conformance.permit import Permit
+from mockserver.conformance.planner import Plan, plan
+from mockserver.conformance.probe import Probe
+from mockserver.conformance.probes import probes_of
+from mockserver.conformance.report.report import counted
+from mockserver.conformance.rules import RULES
+from mockserver.conformance.target import Target
+from mockserver.contract import Contract
+from mockserver.jsontext import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan with the contract it is for."""
+
+    contract: Contract
+    plan: Plan
+    limits: Limits
+
+    @property
+    def rows(self) -> list[tuple[str, str, str]]:
+        """The stage, the name and the request of each probe, in the order of sending."""
+        return [
+            (probe.stage.name.lower().replace("_", " "), probe.name, self._route(probe))
+            for probe in self.plan.probes
+        ]
+
+    @property
+    def submissions(self) -> int:
+        """How many of the requests are submissions."""
+        return sum(self.contract.operation(p.operation_id).writes for p in self.plan.probes)
+
+    @property
+    def summary(self) -> list[str]:
+        """What it comes to, a sentence a line."""
+        rate = format(self.limits.rate.normalize(), "f")
+        rules, requests = len(self.plan.rules), len(self.plan.probes)
+        told = (
+            f"{counted(rules, 'rule')}, {counted(requests, 'request')} at most, "
+            f"{self.submissions} of them submissions, no faster than {rate} a second; "
+            "nothing was sent"
+        )
+        reasons = Counter(self.plan.left_out.values())
+        return [
+            told,
+            *(f"left out: {number} x {reason}" for reason, number in reasons.most_common()),
+        ]
+
+    def facts(self) -> dict[str, Json]:
+        """Return the plan as JSON values."""
+        return {
+            "requests": len(self.plan.probes),
+            "submissions": self.submissions,
+            "rate": self.limits.rate,
+            "rules": [rule.name for rule in self.plan.rules],
+            "probes": [
+                {
+                    "stage": stage,
+                    "name": probe.name,
+                    "operation": probe.operation_id,
+                    "request": route,
+                    "after": list(probe.after),
+                }
+                for probe, (stage, _, route) in zip(self.plan.probes, self.rows, strict=True)
+            ],
+            "leftOut": dict(self.plan.left_out),
+        }
+
+    def _route(self, probe: Probe) -> str:
+        operation = self.contract.operation(probe.operation_id)
+        return f"{operation.method} {operation.path}"
+
+
+def planned(target: Target, options: Options) -> Planned:
+    """Return what a run would send. Raises `UnsafeOrWrong` as the run itself would."""
+    contract = contracts.load(options.dialect)
+    permit = Permit(
+        contract,
+        target,
+        hosts=options.hosts,
+        arming=options.arming,
+        own_keys=options.caller.own_keys,
+    )
+    limits = options.limits(target)
+    made = plan(permit, RULES, probes_of(contract), options, limits.budget)
+    return Planned(contract, made, limits)

@@ -1,0 +1,128 @@
+"""The command `conform selftest`: would the rules notice?"""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from mockserver.cli.tables import print_table
+from mockserver.errors import CrosschainMockError
+
+if TYPE_CHECKING:
+    from mockserver.selftest import Summary, Trial
+
+_MODES = {"both": (True, False), "reading": (False,), "submitting": (True,), "cheapest": None}
+
+
+class UnknownBreak(CrosschainMockError):
+    """A name that no break has."""
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[BREAK]...")
+@click.option(
+    "--seeds", default=5, show_default=True, type=click.IntRange(0), help="Healthy runs a mode."
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["both", "reading", "submitting", "cheapest"]),
+    default="both",
+    show_default=True,
+    help="Whether the runs submit orders and tickets to the mock; cheapest: once, as it takes.",
+)
+@click.option("--processes", default=1, show_default=True, type=click.IntRange(1, 64))
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--told", is_flag=True, help="Print what was said of each break.")
+def selftest(
+    names: tuple[str, ...], seeds: int, mode: str, processes: int, *, as_json: bool, told: bool
+) -> None:
+    """Run the rules against every break and control of the mock, and tell what they notice.
+
+    BREAKs restrict it to some; `crosschain-mock breaks` lists them. Exit 0 where every break is
+    found under its right name and nothing is said of what keeps the description, 1 otherwise.
+    """
+    from mockserver import jsontext
+    from mockserver.conformance.rules import RULES
+    from mockserver.selftest import summaries, summary_of, trials
+
+    jobs = trials.jobs_of(_chosen(names), range(1, seeds + 1), _MODES[mode])
+    made = []
+    for trial in trials.selftest(jobs, processes=processes):
+        made.append(trial)
+        _progress(len(made), len(jobs))
+    summary = summary_of(made, () if names else RULES)
+    if as_json:
+        click.echo(jsontext.pretty(summaries.as_json(summary)))
+    else:
+        _print(summary, told=told)
+    if not summary.passed:
+        sys.exit(1)
+
+
+def _chosen(names: Sequence[str]) -> list[str]:
+    from mockserver.responders.breaks import CATALOGUE
+    from mockserver.validation import did_you_mean
+
+    for name in names:
+        if name not in CATALOGUE:
+            raise UnknownBreak(f"{name!r} is no break{did_you_mean(name, list(CATALOGUE))}")
+    return list(names) or list(CATALOGUE)
+
+
+def _progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r{done} of {of} trials", nl=done == of, err=True)
+
+
+def _print(summary: "Summary", *, told: bool) -> None:
+    rows = [
+        (
+            row.layer,
+            str(row.breaks),
+            str(row.found_armed),
+            str(row.readable),
+            str(row.found_reading),
+        )
+        for row in summary.layers
+    ]
+    print_table(("layer", "breaks", "found submitting", "visible reading", "found reading"), rows)
+    if told:
+        _print_told(summary)
+    _print_trials("missed", summary.missed)
+    _print_trials("false alarm", summary.false_alarms)
+    _print_trials("wrong verdict", summary.wrong_verdicts)
+    for rule in summary.idle_rules:
+        click.echo(f"idle rule: {rule} noticed nothing")
+    for defect in summary.defects:
+        click.echo(f"defect: {defect}")
+    click.echo(_conclusion(summary))
+
+
+def _print_told(summary: "Summary") -> None:
+    for trial in summary.trials:
+        rules = sorted({f"{told.rule} ({told.verdict})" for told in trial.told})
+        click.echo(f"{_name(trial)}: {', '.join(rules) or 'nothing'}")
+
+
+def _print_trials(what: str, trials: "Sequence[Trial]") -> None:
+    for trial in trials:
+        click.echo(f"{what}: {_name(trial)}: expected {trial.expected}, got {trial.verdict}")
+        for told in trial.told[:3]:
+            click.echo(f"  {told}")
+
+
+def _name(trial: "Trial") -> str:
+    return f"{trial.name} ({'submitting' if trial.armed else 'reading'})"
+
+
+def _conclusion(summary: "Summary") -> str:
+    controls, healthy = len(summary.controls), len(summary.healthy)
+    return (
+        f"{len(summary.breaks)} trials of breaks, {len(summary.missed)} missed; "
+        f"{controls} of controls and {healthy} of the mock as it is, "
+        f"{len(summary.false_alarms)} false alarms; "
+        f"{summary.right_share} % of verdicts right; "
+        f"reading alone found {summary.reading_share} % with "
+        f"{summary.reading_submissions} submissions"
+    )

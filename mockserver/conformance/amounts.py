@@ -1,0 +1,64 @@
+"""Amounts as they travel, read exactly: smallest units, whole tokens, and what is neither."""
+
+import re
+from decimal import ROUND_DOWN, ROUND_FLOOR, Context, Decimal, InvalidOperation
+
+from mockserver.jsontext import Json, plain
+
+EXACT = Context(prec=400)
+"""Enough digits for any amount that fits into an answer, whatever its decimals."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,150}(?:\.[0-9]{1,150})?")
+_UNITS = re.compile(r"[0-9]{1,150}")
+
+
+def number(value: Json) -> Decimal | None:
+    """Return a number, or a text that is a plain decimal one, exactly; else None."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return Decimal(value) if abs(value) < 10**150 else None
+    if isinstance(value, Decimal):
+        return value if value.is_finite() and abs(value.adjusted()) < 150 else None
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        return Decimal(value)
+    return None
+
+
+def units(value: Json) -> int | None:
+    """Return a text of digits as a whole number of smallest units, else None."""
+    return int(value) if isinstance(value, str) and _UNITS.fullmatch(value) else None
+
+
+def whole(amount: int, decimals: int) -> Decimal:
+    """Return smallest units as whole tokens, exactly."""
+    return EXACT.scaleb(Decimal(amount), -decimals)
+
+
+def units_of(amount: Decimal, decimals: int) -> int:
+    """Return whole tokens as smallest units; what is less than one unit falls away (floor)."""
+    return int(EXACT.scaleb(amount, decimals).to_integral_value(ROUND_FLOOR))
+
+
+def ratio(one: Decimal, other: Decimal) -> Decimal | None:
+    """Return how many times the other a number is, None where either is not above zero."""
+    if one <= 0 or other <= 0:
+        return None
+    try:
+        return EXACT.divide(one, other)
+    except InvalidOperation:
+        return None
+
+
+def within(one: Decimal, other: Decimal, factor: Decimal) -> bool:
+    """Tell whether two numbers are above zero and no further apart than a factor."""
+    share = ratio(one, other)
+    return share is not None and EXACT.divide(Decimal(1), factor) <= share <= factor
+
+
+def rounded(amount: Decimal, digits: int) -> Decimal:
+    """Return a number cut to so many significant digits, without exponent."""
+    if amount == 0:
+        return Decimal(0)
+    step = Decimal(1).scaleb(amount.adjusted() - digits + 1)
+    return Decimal(plain(amount.quantize(step, rounding=ROUND_DOWN, context=EXACT)))

@@ -1,0 +1,95 @@
+"""A request before it is sent: inputs by place and name, easy to change one at a time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from urllib.parse import quote
+
+from mockserver import jsontext
+from mockserver.contract import Operation
+from mockserver.exchange import Headers, Request
+from mockserver.jsontext import Json
+
+JSON_TYPE = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The inputs of a request: headers and query parameters as text, body fields as JSON.
+
+    `raw_body` and `raw_query` replace what would be made of the fields; `method` and `path` what
+    the operation has; `content_type` is that of a body.
+    """
+
+    headers: Mapping[str, Json] = field(default_factory=dict)
+    query: Mapping[str, Json] = field(default_factory=dict)
+    body: Mapping[str, Json] | None = None
+    raw_body: bytes | None = None
+    raw_query: str | None = None
+    method: str | None = None
+    path: str | None = None
+    content_type: str = JSON_TYPE
+
+    def part(self, location: str) -> Mapping[str, Json]:
+        """Return the inputs of a location: `headers`, `query` or `body`."""
+        return {"headers": self.headers, "query": self.query, "body": self.body or {}}[location]
+
+    def having(self, location: str, name: str, value: Json) -> "Draft":
+        """Return the same request with one input set to another value."""
+        return self._with(location, {**self.part(location), name: value})
+
+    def without(self, location: str, name: str) -> "Draft":
+        """Return the same request without one input."""
+        kept = {other: value for other, value in self.part(location).items() if other != name}
+        return self._with(location, kept)
+
+    def request(self, operation: Operation) -> Request:
+        """Return what travels; its path is the operation's, to be set behind a base address."""
+        method = self.method or operation.method
+        sent = [(name, _text(value)) for name, value in self.headers.items()]
+        body = self.raw_body
+        if body is None:
+            body = b"" if self.body is None else jsontext.encode(self.body)
+        if body or self.body is not None:
+            sent.append(("Content-Type", self.content_type))
+        query = self.raw_query
+        if query is None:
+            query = "&".join(
+                f"{_quoted(name)}={_quoted(_text(v))}" for name, v in self.query.items()
+            )
+        return Request(method, self.path or operation.path, query, Headers(sent), body)
+
+    def _with(self, location: str, part: Mapping[str, Json]) -> "Draft":
+        match location:
+            case "headers":
+                return replace(self, headers=part)
+            case "query":
+                return replace(self, query=part)
+            case _:
+                return replace(self, body=part)
+
+
+def draft_of(row: Mapping[str, Mapping[str, Json]], operation: Operation) -> Draft:
+    """Return the draft of an example such as a row of the endpoint table holds."""
+    has_body = "body" in operation.request_schema.get("properties", {})
+    return Draft(
+        headers=row.get("headers", {}),
+        query=row.get("query", {}),
+        body=row.get("body", {}) if has_body else None,
+    )
+
+
+def _text(value: Json) -> str:
+    match value:
+        case str():
+            return value
+        case Decimal():
+            return jsontext.plain(value)
+        case bool():
+            return "true" if value else "false"
+        case _:
+            return jsontext.encode(value).decode("ascii")
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="~", encoding="utf-8", errors="surrogatepass")

@@ -1,0 +1,69 @@
+"""Generated requests and sequences: the stages that need Hypothesis, and one that fuzzes.
+
+No stage is imported before it is asked for, since what it needs is an extra.
+"""
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from mockserver.conformance.options import Options
+from mockserver.conformance.target import UnsafeOrWrong
+
+if TYPE_CHECKING:
+    from mockserver.conformance.result import Outcome
+    from mockserver.conformance.session import Session
+
+INTERRUPTED = "the run was interrupted"
+
+
+def check_installed(options: Options) -> None:
+    """Raise `UnsafeOrWrong` where a stage is wanted whose libraries are not installed."""
+    wanted = {
+        "hypothesis": bool(options.examples or options.sequences or options.deep),
+        "schemathesis": bool(options.deep),
+    }
+    missing = [name for name, is_wanted in wanted.items() if is_wanted and find_spec(name) is None]
+    if missing:
+        raise UnsafeOrWrong(
+            f"generated requests need {' and '.join(missing)}; install "
+            "'crosschain-mock[conformance]', or ask for no examples, no sequences and no deep run"
+        )
+
+
+def generated(
+    session: "Session", options: Options
+) -> tuple[tuple["Outcome", ...], tuple[str, ...]]:
+    """Return the outcomes of the stages that are wanted, and a note where one was interrupted.
+
+    Sequences come before single requests: they need submissions, of which there are only some.
+    """
+    outcomes: list[Outcome] = []
+    for is_wanted, stage in (
+        (options.sequences, _sequences),
+        (options.examples, _explore),
+        (options.deep, _deep),
+    ):
+        if is_wanted > 0:
+            try:
+                outcomes.extend(stage(session, options))
+            except KeyboardInterrupt:
+                return tuple(outcomes), (INTERRUPTED,)
+    return tuple(outcomes), ()
+
+
+def _sequences(session: "Session", options: Options) -> tuple["Outcome", ...]:
+    from mockserver.conformance.generation.sequences import sequences  # noqa: PLC0415
+
+    return sequences(session, options)
+
+
+def _explore(session: "Session", options: Options) -> tuple["Outcome", ...]:
+    from mockserver.conformance.generation.explore import explore  # noqa: PLC0415
+
+    return explore(session, options)
+
+
+def _deep(session: "Session", options: Options) -> tuple["Outcome", ...]:
+    from mockserver.conformance.generation.deep import deep  # noqa: PLC0415
+
+    return deep(session, options)

@@ -1,0 +1,243 @@
+"""The v1 flow in any order: quote, raw transaction, submit, submit again, look up."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    MultipleResults,
+    RuleBasedStateMachine,
+    initialize,
+    multiple,
+    rule,
+)
+
+from mockserver.conformance.draft import Draft
+from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.generation.tape import Tape
+from mockserver.conformance.generation.timing import PRICE, catch_up
+from mockserver.conformance.listing import text
+from mockserver.conformance.routes import usual_amount
+from mockserver.conformance.rules.evidence import IN_BETWEEN
+from mockserver.conformance.usual import (
+    fresh_address,
+    v1_detail,
+    v1_order,
+    v1_quote,
+    v1_raw,
+    v1_try,
+)
+from mockserver.conformance.verdict import assumed, documented, observed
+from mockserver.jsontext import Json
+
+_QUOTE, _RAW = "v1.getCrossChainQuote", "v1.getTransferToMinterRaw"
+_SUBMIT, _DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"
+_FINAL = (2, 3, 6)
+_STEPS = documented("1", "step 4 of the flow checks the order that step 3 has started")
+_OF_USER = documented("4.1 row 6", "an order is looked up by its hash and its user's EVM address")
+_ONE_WAY = observed("ESS1", "2, 3 and 6 are where an order ends")
+_SHOWN = observed("ESS1", "an order shows its 'sn' and the hash of its deposit")
+_ONCE = assumed("A-152", "a deposit that is submitted again makes no second order")
+
+
+@dataclass(slots=True)
+class Transfer:
+    """An accepted transfer, and what was told of it so far."""
+
+    transaction: str
+    amount: Decimal
+    sn: str
+    status: Json = None
+
+
+class TransferFlow(RuleBasedStateMachine):
+    """Submits transfers and follows each of them."""
+
+    quotes: Bundle[Decimal] = Bundle("quotes")
+    transfers: Bundle[Transfer] = Bundle("transfers")
+
+    def __init__(self, tape: Tape) -> None:
+        """Take the tape that the sequence is played on."""
+        super().__init__()
+        self._tape = tape
+        self._route = tape.once("route", lambda seen: v1_try(seen).route)
+        source = self._route.source
+        self._usual = tape.once("amount", lambda seen: usual_amount(seen, source))
+        self._numbers: dict[str, str] = {}
+
+    @rule(target=quotes, times=st.integers(1, 3))
+    def quote(self, times: int) -> Decimal:
+        """Ask for a quote; its amount is what later steps are made of."""
+        amount = self._usual * times
+        self._ask(f"quote {amount}", _QUOTE, lambda: self._quote(amount))
+        return amount
+
+    @rule(amount=quotes)
+    def raw_transaction(self, amount: Decimal) -> None:
+        """Ask for the deposit transaction."""
+        source = self._route.source
+        self._ask(
+            f"make the deposit of {amount}",
+            _RAW,
+            lambda: v1_raw(self._tape.seen, source, amount),
+        )
+
+    @initialize(target=transfers)
+    def submit(self) -> Transfer | MultipleResults[Transfer]:
+        """Submit the transfer that the sequence begins with."""
+        return self._submitted(self._usual)
+
+    @rule(target=transfers, amount=quotes)
+    def submit_another(self, amount: Decimal) -> Transfer | MultipleResults[Transfer]:
+        """Submit a further transfer, for a deposit of its own."""
+        return self._submitted(amount)
+
+    @rule(sent=transfers)
+    def submit_again(self, sent: Transfer) -> None:
+        """Submit the very same transfer once more."""
+        exchange = self._ask(
+            "submit the same transfer again",
+            _SUBMIT,
+            lambda: v1_order(self._tape.seen, sent.transaction, sent.amount),
+        )
+        if exchange is not None and exchange.succeeded and sent.sn:
+            number = _number(exchange)
+            if number and number != sent.sn:
+                told = f"the deposit of order {sent.sn!r} makes a second order, {number!r}"
+                self._tape.broken(_SUBMIT, "second order", told, _ONCE, "data.sn")
+
+    @rule(sent=transfers, times=st.integers(1, 4))
+    def look_up(self, sent: Transfer, times: int) -> None:
+        """Look a transfer up by its transaction and its user, once or several times."""
+        for _ in range(times):
+            self._looked_up(sent)
+
+    def _looked_up(self, sent: Transfer) -> None:
+        def build() -> Draft:
+            return v1_detail(self._tape.seen, sent.transaction)
+
+        exchange = self._ask("look the transfer up", _DETAIL, build)
+        if exchange is not None and exchange.refused and self._is_served():
+            # Whatever it was about: what is taken now is the time, and is not to blame any more.
+            exchange = self._ask("look the transfer up once more", _DETAIL, build)
+        if exchange is None or exchange.answer.status in IN_BETWEEN:
+            return
+        if not exchange.succeeded and not self._is_served():
+            return
+        if not exchange.succeeded:
+            told = "a transfer was accepted, and is not found by its transaction and its user"
+            self._tape.broken(_DETAIL, "transfer is lost", told, _STEPS, "query.hash")
+            return
+        self._follow(sent, exchange)
+
+    @rule(sent=transfers)
+    def look_up_for_another(self, sent: Transfer) -> None:
+        """Look a transfer up under the address of somebody else."""
+        other = fresh_address(self._tape.seen, "another v1 user")
+        exchange = self._ask(
+            f"look the transfer up for {other}",
+            _DETAIL,
+            lambda: v1_detail(self._tape.seen, sent.transaction, other),
+            should_succeed=False,
+        )
+        if exchange is not None and _mentions(exchange, sent.transaction):
+            told = f"a transfer of {self._tape.seen.caller.address} is shown to {other}"
+            self._tape.broken(_DETAIL, "somebody else's", told, _OF_USER, "query.evmAddress")
+
+    @rule()
+    def look_up_unknown(self) -> None:
+        """Look up what nobody submitted."""
+        unknown = self._tape.new_hash()
+        exchange = self._ask(
+            "look a transfer up that is none",
+            _DETAIL,
+            lambda: v1_detail(self._tape.seen, unknown),
+            should_succeed=False,
+        )
+        known = [one for one in self._numbers.values() if exchange and _mentions(exchange, one)]
+        if known:
+            told = f"the transfer of {known[0]} is shown for a transaction that nobody submitted"
+            self._tape.broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
+
+    def _ask(
+        self,
+        words: str,
+        operation_id: str,
+        build: Callable[[], Draft],
+        *,
+        should_succeed: bool = True,
+    ) -> Exchange | None:
+        """Send a v1 request; once more at the service's own time where it may have expired."""
+        exchange = self._tape.ask(words, operation_id, build())
+        is_strange = should_succeed and exchange is not None and exchange.refused
+        if not is_strange or not self._tape.serves(PRICE):
+            return exchange
+        if not catch_up(self._tape.seen, self._ask_for_the_time):
+            return exchange
+        return self._tape.ask(f"{words}, at the service's time", operation_id, build())
+
+    def _ask_for_the_time(self, operation_id: str, draft: Draft) -> Exchange | None:
+        return self._tape.ask("ask for a price, which tells the time", operation_id, draft)
+
+    def _is_served(self) -> bool:
+        """Tell whether v1 still takes what it took before: a refusal may be about the time."""
+        exchange = self._ask("quote once more", _QUOTE, lambda: self._quote(self._usual))
+        return exchange is not None and exchange.succeeded
+
+    def _quote(self, amount: Decimal) -> Draft:
+        return v1_quote(self._tape.seen, self._route, amount)
+
+    def _submitted(self, amount: Decimal) -> Transfer | MultipleResults[Transfer]:
+        transaction = self._tape.new_hash()
+        exchange = self._ask(
+            f"submit a transfer of {amount}",
+            _SUBMIT,
+            lambda: v1_order(self._tape.seen, transaction, amount),
+        )
+        if exchange is None or not exchange.succeeded:
+            return multiple()
+        number = _number(exchange)
+        if number and number in self._numbers:
+            told = f"two deposits are answered with the same order, {number!r}"
+            self._tape.broken(_SUBMIT, "sn used twice", told, _SHOWN, "data.sn")
+        self._numbers[number] = transaction
+        return Transfer(transaction, amount, number)
+
+    def _follow(self, sent: Transfer, exchange: Exchange) -> None:
+        """Hold what is told of a transfer against what was told before."""
+        number, status = _number(exchange), _member(exchange.data, "status")
+        if number and sent.sn and number != sent.sn:
+            told = f"order {sent.sn!r} is shown as {number!r}"
+            self._tape.broken(_DETAIL, "another sn", told, _SHOWN, "data.order.sn")
+        if sent.status in _FINAL and status != sent.status:
+            told = f"a transfer had the status {sent.status}, and has {status!r} now"
+            self._tape.broken(_DETAIL, "final status changes", told, _ONE_WAY, "data.order.status")
+        for other in self._numbers.values():
+            shown = _mentions(exchange, other)
+            if shown and other != sent.transaction and not _mentions(exchange, sent.transaction):
+                told = f"asked for the transfer of {sent.transaction}, shown that of {other}"
+                self._tape.broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
+        sent.status = status
+
+
+def _number(exchange: Exchange) -> str:
+    """Return the number of an order, wherever in `data` it stands; empty where it is not shown."""
+    return text(_member(exchange.data, "sn"))
+
+
+def _member(data: Json, name: str, depth: int = 0) -> Json:
+    """Return the first member of a name in an object or the objects within it, or None."""
+    if not isinstance(data, dict) or depth > 2:
+        return None
+    if name in data:
+        return data[name]
+    found = (_member(value, name, depth + 1) for value in data.values())
+    return next((value for value in found if value is not None), None)
+
+
+def _mentions(exchange: Exchange, transaction: str) -> bool:
+    """Tell whether a success shows a transaction."""
+    wanted = transaction.lower().encode()
+    return exchange.succeeded and wanted in exchange.answer.body.lower()

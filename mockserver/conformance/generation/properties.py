@@ -1,0 +1,105 @@
+"""What must hold of a single exchange, whoever made up the request."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from mockserver.conformance.basis import basis_of_request
+from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.judge import outcome_of
+from mockserver.conformance.seen import Seen
+from mockserver.conformance.verdict import Basis, Finding, Grounds, Rule, documented
+from mockserver.contract import Operation
+from mockserver.contract.reading import sentence
+from mockserver.validation import Violation
+
+_FIRMEST = (Grounds.DOCUMENTED, Grounds.OBSERVED, Grounds.ASSUMED)
+
+
+Key = tuple[str, str, str]
+"""What problems of one cause have in common: where it was noticed, the place, and the cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A finding about one exchange. Problems of one `key` have the same cause."""
+
+    key: Key
+    finding: Finding
+
+
+def judged_alone(rules: Iterable[Rule], exchange: Exchange, seen: Seen) -> Iterator[Problem]:
+    """Yield what the rules that judge every exchange say of this one alone."""
+    alone = Seen(seen.contract, seed=seen.seed, bindings=seen.bindings, caller=seen.caller)
+    alone.add(exchange)
+    for rule in rules:
+        if not rule.every_exchange or exchange.operation.id not in rule.operations:
+            continue
+        outcome = outcome_of(rule, alone, exchange.operation)
+        for finding in outcome.findings:
+            if not outcome.verdict_of(finding).is_finding:
+                continue
+            whole = replace(
+                finding,
+                exchanges=(exchange,),
+                basis=outcome.basis_of(finding),
+                verdict=outcome.verdict_of(finding),
+                cause=f"{rule.name} {finding.cause}".strip(),
+            )
+            yield Problem((rule.name, finding.place, finding.cause), whole)
+
+
+def found_already(rules: Iterable[Rule], seen: Seen, operation: Operation) -> frozenset[Key]:
+    """Return the keys of what the rules find in the exchanges of the plan, to be told only once."""
+    found: set[Key] = set()
+    for rule in rules:
+        if rule.every_exchange and operation.id in rule.operations:
+            for finding in outcome_of(rule, seen, operation).findings:
+                found.add((rule.name, finding.place, finding.cause))
+    return frozenset(found)
+
+
+def server_error(exchange: Exchange) -> Iterator[Problem]:
+    """Yield a problem where a request that keeps the contract is answered with HTTP 5xx."""
+    status = exchange.answer.status
+    if exchange.whole and status >= 500 and _keeps_contract(exchange):
+        told = f"a request that keeps the contract is answered with HTTP {status}"
+        says = "results and refusals are reported in the envelope"
+        finding = Finding(told, (exchange,), "status", documented("7", says), cause="server error")
+        yield Problem(("server-error", "status", ""), finding)
+
+
+def accepted(
+    exchange: Exchange, label: str, place: str, basis: Basis, kind: str
+) -> Iterator[Problem]:
+    """Yield a problem where a request that is broken in a known way is answered with success."""
+    if exchange.succeeded:
+        told = f"answered with success although {label}"
+        cause = f"accepted {kind} {place}"
+        yield Problem(
+            ("accepted", place, kind), Finding(told, (exchange,), place, basis, cause=cause)
+        )
+
+
+def accepted_though_broken(exchange: Exchange) -> Iterator[Problem]:
+    """Yield a problem where an answer is a success though the request breaks what is documented."""
+    if not exchange.succeeded:
+        return
+    for violation, basis in broken_by(exchange):
+        if basis.grounds is Grounds.DOCUMENTED:
+            place = ".".join(map(str, violation.path))
+            yield from accepted(exchange, sentence(violation), place, basis, violation.keyword)
+            return
+
+
+def broken_by(exchange: Exchange) -> list[tuple[Violation, Basis]]:
+    """Return how a request breaks the contract and on what grounds, the firmest first."""
+    operation = exchange.operation
+    violations = operation.read(exchange.request).violations
+    # A repeated name breaks no schema, and nobody says what a repeated one means.
+    found = [(one, basis_of_request(operation, one)) for one in violations if one.schema_path]
+    return sorted(found, key=lambda pair: _FIRMEST.index(pair[1].grounds))
+
+
+def _keeps_contract(exchange: Exchange) -> bool:
+    reading = exchange.operation.read(exchange.request)
+    return not reading.violations and reading.refusal is None

@@ -1,0 +1,174 @@
+"""Sequences of requests against a model of what must hold, shrunk to the shortest that fails."""
+
+import logging
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hypothesis import seed as seeded
+from hypothesis.errors import Flaky
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+from mockserver.conformance.generation.asking import is_answered
+from mockserver.conformance.generation.house import own_house, quiet
+from mockserver.conformance.generation.machines.orders import OrderFlow
+from mockserver.conformance.generation.machines.reads import ReadFlow
+from mockserver.conformance.generation.machines.tickets import TicketFlow
+from mockserver.conformance.generation.machines.transfers import TransferFlow
+from mockserver.conformance.generation.rules import (
+    ORDERS,
+    READS,
+    TICKETS,
+    TRANSFERS,
+    order_flow,
+    reads_in_any_order,
+    stage_rule,
+    ticket_flow,
+    transfer_flow,
+)
+from mockserver.conformance.generation.tape import Break, NotHeld, Reel, Tape
+from mockserver.conformance.options import Options
+from mockserver.conformance.result import Outcome, worst
+from mockserver.conformance.rules.evidence import said
+from mockserver.conformance.session import Session
+from mockserver.conformance.verdict import Check, Finding, NotRun, Verdict
+
+log = logging.getLogger("mockserver.conformance")
+
+_ROUNDS = 3
+_TO_SHRINK = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A state machine, the words of its probes, and the operations that it is about."""
+
+    words: str
+    make: Callable[[Tape], RuleBasedStateMachine]
+    check: Check
+    operations: tuple[str, ...]
+    writes: bool = True
+    steps: int = 10
+
+
+MACHINES = (
+    Machine("reads", ReadFlow, reads_in_any_order, READS, writes=False, steps=20),
+    Machine("orders", OrderFlow, order_flow, ORDERS),
+    Machine("tickets", TicketFlow, ticket_flow, TICKETS),
+    Machine("transfers", TransferFlow, transfer_flow, TRANSFERS),
+)
+"""Every machine; those that submit run only where writes are armed."""
+
+
+def sequences(
+    session: Session, options: Options, machines: Sequence[Machine] = MACHINES
+) -> tuple[Outcome, ...]:
+    """Return an outcome for each operation of the machines, of `options.sequences` sequences each.
+
+    Shrinking takes up to sixty requests more for each cause, all within the budget of the run.
+    """
+    chosen = [machine for machine in machines if _is_run(session, machine, options)]
+    with own_house():
+        return tuple(
+            outcome for machine in chosen for outcome in _outcomes(session, machine, options)
+        )
+
+
+def _is_run(session: Session, machine: Machine, options: Options) -> bool:
+    operation = session.seen.contract.operation(machine.operations[0])
+    may_be = options.arming.writes or not machine.writes
+    return may_be and is_answered(session, operation)
+
+
+def _outcomes(session: Session, machine: Machine, options: Options) -> list[Outcome]:
+    reel = Reel(session, machine.words, most=0)
+    unclear: set[tuple[str, str]] = set()
+    reason = ""
+    try:
+        for _ in range(_ROUNDS):
+            reel.most = options.sequences * machine.steps * 2 + _TO_SHRINK
+            if not _hunted(reel, machine, options, unclear):
+                break
+    except NotRun as error:
+        reason = str(error)
+    except Exception as error:
+        # A defect of ours must neither accuse the service nor end the run.
+        log.exception("the sequences of %s failed", machine.words)
+        reason = f"a defect of these sequences: {type(error).__name__}: {error}; please report it"
+    return [_outcome(session, machine, one, reel, unclear, reason) for one in machine.operations]
+
+
+def _hunted(reel: Reel, machine: Machine, options: Options, unclear: set[tuple[str, str]]) -> bool:
+    """Play sequences until something does not hold, and shrink it; tell whether there was any."""
+    reel.hunted = None
+
+    @seeded(zlib.crc32(f"{options.seed}:{machine.words}".encode()))
+    def make() -> RuleBasedStateMachine:
+        return machine.make(Tape(reel))
+
+    try:
+        how = quiet(options.sequences, shrink=True, steps=machine.steps)
+        run_state_machine_as_test(make, settings=how)  # type: ignore[arg-type]  # takes functions
+    except NotHeld:
+        pass
+    except Flaky:
+        # Silence at the end of the budget looks like this as well; then it was not tried again.
+        if reel.hunted and len(reel.found[reel.hunted]) == 1 and not reel.is_silent:
+            unclear.add(reel.hunted)
+    except NotRun:
+        raise
+    except Exception:
+        # A service has a memory, which shrinking does not expect: it may end in any way. What was
+        # found until then is found.
+        if reel.hunted is None:
+            raise
+    if reel.hunted is None:
+        return False
+    reel.skip.add(reel.hunted)
+    return not reel.stopped
+
+
+def _outcome(
+    session: Session,
+    machine: Machine,
+    operation_id: str,
+    reel: Reel,
+    unclear: set[tuple[str, str]],
+    reason: str,
+) -> Outcome:
+    operation = session.seen.contract.operation(operation_id)
+    rule = stage_rule(machine.check, *machine.operations)
+    mine = {key: found for key, found in reel.found.items() if key[0] == operation_id}
+    findings = tuple(_finding(found) for key, found in mine.items() if key not in unclear)
+    told = reason or reel.stopped
+    if findings:
+        verdict = worst(tuple((one.basis or rule.basis).verdict for one in findings))
+        return Outcome(rule, operation, verdict, findings, told)
+    doubtful = [found[0] for key, found in mine.items() if key in unclear]
+    if doubtful:
+        told = f"{doubtful[0].message}: not so when the sequence was played again"
+        return Outcome(rule, operation, Verdict.INCONCLUSIVE, reason=told)
+    asked = [
+        one
+        for one in session.seen.of(operation)
+        if one.probe.startswith(f"{operation_id}/{machine.words} ")
+    ]
+    if reason or not asked:
+        return Outcome(rule, operation, Verdict.NOT_RUN, reason=told or "no sequence came to it")
+    if not any(one.succeeded for one in asked):
+        told = told or f"every request was refused: {said(asked[-1])}"
+        return Outcome(rule, operation, Verdict.VACUOUS, reason=told)
+    return Outcome(rule, operation, Verdict.HOLDS, reason=told)
+
+
+def _finding(found: list[Break]) -> Finding:
+    """Return the finding of the shortest sequence, told step by step."""
+    best = min(found, key=lambda one: len(one.steps))
+    steps = "; ".join(f"{number}. {step}" for number, step in enumerate(best.steps, 1))
+    return Finding(
+        message=f"{best.message} (steps: {steps})",
+        exchanges=tuple(step.exchange for step in best.steps),
+        place=best.place,
+        basis=best.basis,
+        cause=best.cause,
+    )

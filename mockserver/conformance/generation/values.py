@@ -1,0 +1,218 @@
+"""Values of one input: those that meet every demand, and those that break exactly one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from mockserver.conformance.amounts import units_of
+from mockserver.conformance.generation.demands import Demand, breaks
+from mockserver.conformance.generation.patterns import ASCII, WIDE, matching
+from mockserver.conformance.generation.reserved import is_reserved
+from mockserver.contract import Field
+from mockserver.jsontext import Json
+
+_SMALL = 10**6
+_HUGE = 10**18
+_HUNDRED = Decimal(100)
+_MOST_DIGITS = 77
+_CLEARLY_WRONG: dict[str, tuple[Json, ...]] = {
+    "string": (None, True, ["x"], {"a": "b"}, []),
+    "integer": (None, True, Decimal("1.5"), [1], {}, "soon"),
+    "number": (None, True, [1], {}, "much"),
+    "boolean": (None, "perhaps", [True], {}, 7),
+}
+_NO_NUMBER = ("", "soon", "1x", "--1", "0x", "1 2", "NaN", "one")
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """Values that break one demand on one input, and in words what is wrong about them."""
+
+    demand: Demand
+    values: SearchStrategy[Json]
+    label: str
+
+
+def fitting(field: Field, demands: Sequence[Demand]) -> SearchStrategy[Json]:
+    """Return values that meet every demand on an input."""
+    return _typed(field, demands).filter(
+        lambda value: not is_reserved(value) and not any(breaks(one, value) for one in demands)
+    )
+
+
+def wrong(field: Field, demands: Sequence[Demand]) -> Iterator[Wrong]:
+    """Yield for each demand the values that break it, and no demand that stands firmer.
+
+    Values that a lenient reader may take for what was meant, such as a number written as text, are
+    not among them.
+    """
+    for demand in demands:
+        if demand.keyword == "type":
+            values: SearchStrategy[Json] | None = _of_wrong_type(field)
+        else:
+            values = _bad(field, demand, demands)
+        if values is not None:
+            yield Wrong(demand, values, f"breaks {demand.expects}")
+
+
+def _typed(field: Field, demands: Sequence[Demand]) -> SearchStrategy[Json]:
+    choices = [one.value for one in demands if one.keyword == "enum"]
+    if choices:
+        return st.sampled_from(choices[-1])
+    kinds = [_of_type(kind, field, demands) for kind in field.types or ("string",)]
+    return st.one_of(kinds)
+
+
+def _of_type(kind: str, field: Field, demands: Sequence[Demand]) -> SearchStrategy[Json]:
+    match kind:
+        case "boolean":
+            return st.booleans()
+        case "integer":
+            least, most = _bounds(demands)
+            return _integers(least, most)
+        case "number":
+            return whole_tokens(18)
+        case "null":
+            return st.none()
+    return _texts(field, demands)
+
+
+def _texts(field: Field, demands: Sequence[Demand]) -> SearchStrategy[str]:
+    alphabet = ASCII if field.location == "headers" else WIDE
+    patterns = [one.value for one in demands if one.keyword == "pattern"]
+    if patterns:
+        # The last one is the narrowest: assumptions come after what is documented.
+        return matching(patterns[-1], alphabet)
+    most = next((one.value for one in demands if one.keyword == "maxLength"), 24)
+    return st.text(alphabet, max_size=min(most, 24))
+
+
+def whole_tokens(decimals: int, usual: Decimal = _HUNDRED) -> SearchStrategy[Json]:
+    """Return amounts of whole tokens: multiples of the usual one, the last decimal, huge ones."""
+    everyday = st.integers(1, 1000).map(lambda times: usual * times)
+    exact = st.integers(1, 10**18).map(lambda units: Decimal(units).scaleb(-min(decimals, 18)))
+    edge = st.integers(max(0, decimals - 1), decimals + 1).map(lambda d: Decimal(1).scaleb(-d))
+    huge = st.integers(20, 60).map(lambda power: Decimal(10) ** power)
+    return _weighed(everyday, exact, edge, huge)
+
+
+def smallest_units(decimals: int, usual: Decimal = _HUNDRED) -> SearchStrategy[Json]:
+    """Return amounts of smallest units as digits: multiples of the usual one, one token, bounds."""
+    one = 10**decimals
+    least = max(1, units_of(usual, decimals))
+    everyday = st.integers(1, 1000).map(lambda times: least * times)
+    around = st.sampled_from([max(1, one - 1), one, one + 1])
+    bounds = st.sampled_from([1, 2**256 - 1, 2**256, 10**77 - 1])
+    return _weighed(everyday, st.integers(1, _HUGE), around, bounds).map(str)
+
+
+def _weighed(everyday: SearchStrategy[Json], *others: SearchStrategy[Json]) -> SearchStrategy[Json]:
+    """Return values half of which are everyday ones, none of them reserved."""
+    odd = st.one_of(others)
+    found: SearchStrategy[Json] = st.booleans().flatmap(lambda is_odd: odd if is_odd else everyday)
+    return found.filter(lambda value: not is_reserved(value) and len(str(value)) <= _MOST_DIGITS)
+
+
+def _bounds(demands: Sequence[Demand]) -> tuple[int | None, int | None]:
+    least = most = None
+    for one in demands:
+        match one.keyword:
+            case "minimum":
+                least = int(one.value)
+            case "exclusiveMinimum":
+                least = int(one.value) + 1
+            case "maximum":
+                most = int(one.value)
+            case "exclusiveMaximum":
+                most = int(one.value) - 1
+    return least, most
+
+
+def _integers(least: int | None, most: int | None) -> SearchStrategy[int]:
+    low = 0 if least is None else least
+    high = low + _HUGE if most is None else most
+    edges = st.sampled_from(sorted({low, high, min(low + 1, high)}))
+    return st.one_of(edges, st.integers(low, high))
+
+
+def _of_wrong_type(field: Field) -> SearchStrategy[Json] | None:
+    if field.location != "body":
+        if "string" in field.types or not field.types:
+            return None
+        return st.sampled_from(_NO_NUMBER)
+    kinds = set(field.types) & set(_CLEARLY_WRONG)
+    if not kinds:
+        return None
+    values = [value for value in _CLEARLY_WRONG[min(kinds)] if not _is_of(value, field.types)]
+    if field.types == ("integer",) and "ddress" in field.name:
+        # An address that is published as an integer travels as text as well (E-04).
+        values = [value for value in values if not isinstance(value, str)]
+    return st.sampled_from(values)
+
+
+def _is_of(value: Json, kinds: Sequence[str]) -> bool:
+    match value:
+        case None:
+            return "null" in kinds
+        case bool():
+            return "boolean" in kinds
+        case str():
+            return "string" in kinds
+        case list():
+            return "array" in kinds
+        case dict():
+            return "object" in kinds
+    return "number" in kinds
+
+
+def _bad(field: Field, demand: Demand, demands: Sequence[Demand]) -> SearchStrategy[Json] | None:
+    """Return values of the right type that break a demand, but none that stands firmer."""
+    firmer = [one for one in demands if one.is_documented and not demand.is_documented]
+    candidates = _candidates(field, demand, demands)
+    if candidates is None:
+        return None
+    return candidates.filter(
+        lambda value: (
+            breaks(demand, value)
+            and not any(breaks(one, value) for one in firmer)
+            and not is_reserved(value)
+        )
+    )
+
+
+def _candidates(
+    field: Field, demand: Demand, demands: Sequence[Demand]
+) -> SearchStrategy[Json] | None:
+    match demand.keyword:
+        case "minimum":
+            return st.sampled_from([demand.value - 1, demand.value - _SMALL])
+        case "exclusiveMinimum":
+            below = (demand.value, demand.value - 1, demand.value - Decimal("0.5"))
+            return st.sampled_from([*below, demand.value - _HUGE])
+        case "maximum":
+            return st.sampled_from([demand.value + 1, demand.value * 10 + 1])
+        case "exclusiveMaximum":
+            return st.sampled_from([demand.value, demand.value + 1])
+        case "enum":
+            return _near(st.sampled_from(demand.value))
+        case "pattern" | "minLength" | "maxLength":
+            return _near(_texts(field, demands))
+    return None
+
+
+def _near(texts: SearchStrategy[Json]) -> SearchStrategy[Json]:
+    """Return texts that are almost right."""
+    return st.one_of(
+        st.sampled_from(["", "-1", "0", "1.5", "1e3", "+1", "zz", "0x", "null"]),
+        texts.map(lambda text: f"-{text}"),
+        texts.map(lambda text: f"{text}g"),
+        texts.map(lambda text: f"{text}.5"),
+        texts.map(lambda text: str(text)[:-1]),
+        texts.map(lambda text: str(text).lower()),
+        texts.map(lambda text: f"{text} {text}"),
+        texts.map(lambda text: str(text) * 9),
+        texts.map(lambda text: f"{text:z<240}"),
+    )

@@ -1,0 +1,288 @@
+"""Further reads that are compared with the usual ones, each bracketed by an equal request."""
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from mockserver.conformance import amounts
+from mockserver.conformance.calibration import (
+    BRIDGE,
+    SWAP_QUOTE,
+    TRY_NAMES,
+    V1_QUOTE,
+    amount_text,
+    decimals_of,
+    understood,
+    worked,
+)
+from mockserver.conformance.draft import Draft
+from mockserver.conformance.probe import Build, Probe
+from mockserver.conformance.probes.reads import LISTS
+from mockserver.conformance.probes.v1 import V1_LISTS, V1_TRIES
+from mockserver.conformance.routes import (
+    Route,
+    cross_routes,
+    usual_amount,
+    v1_twin,
+)
+from mockserver.conformance.sampling import (
+    CONTROL,
+    LARGER,
+    SAMPLES,
+    sampled_chain,
+    sampled_route,
+    sampled_v1_chain,
+)
+from mockserver.conformance.usual import (
+    aggregate,
+    balance,
+    bridge,
+    filled,
+    fresh_address,
+    held_tokens,
+    quoted_try,
+    swap,
+    tried,
+    usual,
+    v1_quote,
+    v1_raw,
+    v1_try,
+)
+from mockserver.conformance.verdict import NotRun
+
+if TYPE_CHECKING:
+    from mockserver.conformance.seen import Seen
+
+TENFOLD = 10
+THOUSANDFOLD = 1000
+OTHER_SLIPPAGE = "500"
+_ALIKE = Decimal("1.25")
+_FINE = 15
+"""Decimals with which some tokens are more smallest units than fit into 64 bits."""
+_BEFORE = ("", f" {LARGER}")
+_BRIDGES = (*LISTS, *(f"{BRIDGE}/{name}" for name in TRY_NAMES))
+_SWAPS = (*LISTS, *(f"{SWAP_QUOTE}/{name}" for name in TRY_NAMES))
+_V1 = (*V1_LISTS, *(f"{V1_QUOTE}/{name}" for name in V1_TRIES))
+
+
+def comparison_probes() -> tuple[Probe, ...]:
+    """Return the probes of what is compared, in an order that brackets what may move."""
+    return (
+        Probe("v2.getPrice/again", _usual("v2.getPrice"), after=("v2.getPrice/usual",)),
+        Probe(f"{BRIDGE}/tenfold", _tenfold_bridge, after=_BRIDGES),
+        Probe(f"{BRIDGE}/back", _bridge_back, after=_BRIDGES),
+        Probe(f"{BRIDGE}/again", _again(BRIDGE), after=_BRIDGES),
+        Probe(f"{SWAP_QUOTE}/tenfold", _tenfold_swap, after=_SWAPS),
+        Probe(f"{SWAP_QUOTE}/back", _swap_back, after=_SWAPS),
+        Probe("v2.getAggregateSwap/to another", _swap_to_another, after=_SWAPS),
+        Probe(
+            "v2.getAggregateSwap/tenfold",
+            _tenfold_call,
+            after=(*_SWAPS, "v2.getAggregateSwap/usual"),
+            spare=True,
+        ),
+        Probe(f"{SWAP_QUOTE}/again", _again(SWAP_QUOTE), after=_SWAPS),
+        Probe(f"{SWAP_QUOTE}/across", _across, after=_SWAPS),
+        Probe("v2.getBalance/other token", _other_balance, after=LISTS),
+        Probe("v2.getAssetsByChain/sampled", _sampled_chain, after=LISTS),
+        *(
+            Probe(f"{BRIDGE}/{name}", _sampled_bridge(number, 1), after=_BRIDGES)
+            for number, name in enumerate(SAMPLES)
+        ),
+        *(
+            Probe(
+                f"{BRIDGE}/{name} {LARGER}",
+                _larger_where_refused(number),
+                after=(*_BRIDGES, f"{BRIDGE}/{name}"),
+                spare=True,
+            )
+            for number, name in enumerate(SAMPLES)
+        ),
+        *(
+            Probe(
+                f"{BRIDGE}/{name} {CONTROL}",
+                _control(number, name),
+                after=(*_BRIDGES, *(f"{BRIDGE}/{sample}{end}" for end in _BEFORE)),
+                spare=True,
+            )
+            for number, sample in enumerate(SAMPLES)
+            for name in (sample, f"{sample} {LARGER}")
+        ),
+    )
+
+
+def v1_comparison_probes() -> tuple[Probe, ...]:
+    """Return the probes of what is compared in v1, and with it."""
+    return (
+        Probe(f"{V1_QUOTE}/tenfold", tenfold_v1, after=_V1),
+        Probe(f"{BRIDGE}/as v1", _as_v1, after=(*_V1, *_BRIDGES)),
+        Probe(f"{V1_QUOTE}/again", _again(V1_QUOTE), after=_V1),
+        Probe("v1.getTransferToMinterRaw/tenfold", _tenfold_raw, after=_V1),
+        Probe("v1.getSupportTokens/sampled", _sampled_v1_chain, after=V1_LISTS),
+        Probe("v2.getAssetsByChain/v1 name", _v1_name, after=(*V1_LISTS, *LISTS)),
+    )
+
+
+def _usual(operation_id: str) -> Build:
+    return lambda seen: usual(seen, operation_id)
+
+
+def _again(operation_id: str) -> Build:
+    return lambda seen: tried(seen, understood(seen, operation_id))
+
+
+def _tenfold_bridge(seen: "Seen") -> Draft:
+    one = understood(seen, BRIDGE)
+    whole = usual_amount(seen, one.route.source) * TENFOLD
+    return bridge(seen, one.route, amount_text(whole, one.route.source, one.reading))
+
+
+def _bridge_back(seen: "Seen") -> Draft:
+    """Quote the way back of what the way there pays."""
+    one = understood(seen, BRIDGE)
+    back = Route(one.route.target, one.route.source)
+    return bridge(seen, back, amount_text(_paid(seen, BRIDGE), back.source, one.reading))
+
+
+def _tenfold_swap(seen: "Seen") -> Draft:
+    one = understood(seen, SWAP_QUOTE)
+    whole = usual_amount(seen, one.route.source) * TENFOLD
+    return aggregate(seen, one.route, amount_text(whole, one.route.source, one.reading))
+
+
+def _swap_back(seen: "Seen") -> Draft:
+    one = understood(seen, SWAP_QUOTE)
+    back = Route(one.route.target, one.route.source)
+    return aggregate(seen, back, amount_text(_paid(seen, SWAP_QUOTE), back.source, one.reading))
+
+
+def _paid(seen: "Seen", operation_id: str) -> Decimal:
+    """Return what a quote pays, in whole tokens. Raises `NotRun` where that is no amount."""
+    one = understood(seen, operation_id)
+    exchange = seen.exchange(one.probe)
+    out = amounts.units(exchange.data.get("outAmount"))
+    if not out:
+        raise NotRun(f"outAmount of {one.probe} is no amount above zero")
+    return amounts.whole(out, decimals_of(one.route.target))
+
+
+def _across(seen: "Seen") -> Draft:
+    """Quote between chains, where it can be for more smallest units than 64 bits can count."""
+    one = understood(seen, SWAP_QUOTE)
+    routes = cross_routes(seen)
+    fine = [route for route in routes if (route.target.decimals or 0) >= _FINE]
+    route = (fine or routes)[0]
+    whole = usual_amount(seen, route.source) * TENFOLD
+    return aggregate(seen, route, amount_text(whole, route.source, one.reading))
+
+
+def _swap_to_another(seen: "Seen") -> Draft:
+    """Pay somebody else, with another slippage: what of it shows in the call?"""
+    understood(seen, SWAP_QUOTE)
+    recipient = fresh_address(seen, "recipient of a swap")
+    return swap(seen, quoted_try(seen), OTHER_SLIPPAGE).having("query", "recipient", recipient)
+
+
+def _tenfold_call(seen: "Seen") -> Draft:
+    """Ask for the call of ten times as much, where the usual one pays not what was quoted."""
+    one = understood(seen, SWAP_QUOTE)
+    call, quote = seen.success("v2.getAggregateSwap/usual"), seen.success(one.probe)
+    paid, said = (
+        amounts.number(call.data.get("amountOut")),
+        amounts.number(quote.data.get("outAmount")),
+    )
+    if paid is None or said is None or amounts.within(paid, said, _ALIKE):
+        raise NotRun("not needed, the call pays what was quoted, or no number")
+    source = one.route.source
+    text = amount_text(usual_amount(seen, source) * TENFOLD, source, one.reading)
+    return swap(seen, one).having("query", "fromAmount", text)
+
+
+def _other_balance(seen: "Seen") -> Draft:
+    return balance(seen, held_tokens(seen)[1], seen.caller.address)
+
+
+def _sampled_chain(seen: "Seen") -> Draft:
+    called = seen.known.asked_as(sampled_chain(seen))
+    return filled(seen, "v2.getAssetsByChain", {"chain": called})
+
+
+def _sampled_v1_chain(seen: "Seen") -> Draft:
+    return filled(seen, "v1.getSupportTokens", {"chain": sampled_v1_chain(seen)})
+
+
+def _larger_where_refused(number: int) -> Build:
+    """Ask a thousandfold where the price is not known and the amount may be next to nothing."""
+    build = _sampled_bridge(number, THOUSANDFOLD)
+
+    def where_refused(seen: "Seen") -> Draft:
+        if not seen.exchange(f"{BRIDGE}/{SAMPLES[number]}").refused:
+            raise NotRun(f"not needed, {BRIDGE}/{SAMPLES[number]} was taken")
+        return build(seen)
+
+    return where_refused
+
+
+def _control(number: int, name: str) -> Build:
+    """Ask for the number that was refused of a token that is quoted: is it the amount?"""
+
+    def build(seen: "Seen") -> Draft:
+        sample = SAMPLES[number]
+        for asked in (sample, f"{sample} {LARGER}"):
+            if not seen.exchange(f"{BRIDGE}/{asked}").refused:
+                raise NotRun(f"not needed, {BRIDGE}/{asked} was taken")
+        before = seen.maybe(f"{BRIDGE}/{sample} {CONTROL}")
+        if before is not None and before.succeeded:
+            raise NotRun(f"not needed, {before.probe} was taken")
+        one = understood(seen, BRIDGE)
+        refused = sampled_route(seen, one.route, number).source
+        whole = usual_amount(seen, refused) * (1 if name == sample else THOUSANDFOLD)
+        return bridge(seen, one.route, amount_text(whole, one.route.source, one.reading))
+
+    return build
+
+
+def _sampled_bridge(number: int, times: int) -> Build:
+    def build(seen: "Seen") -> Draft:
+        one = understood(seen, BRIDGE)
+        route = sampled_route(seen, one.route, number)
+        whole = usual_amount(seen, route.source) * times
+        return bridge(seen, route, amount_text(whole, route.source, one.reading))
+
+    return build
+
+
+def tenfold_v1(seen: "Seen") -> Draft:
+    """Quote ten times as much and half a token more, since amounts of v1 may have a fraction."""
+    route = understood(seen, V1_QUOTE).route
+    usual_one = usual_amount(seen, route.source)
+    more = Decimal("0.5") if usual_one >= 1 else Decimal(0)
+    return v1_quote(seen, route, usual_one * TENFOLD + more)
+
+
+def _tenfold_raw(seen: "Seen") -> Draft:
+    source = v1_try(seen).route.source
+    return v1_raw(seen, source, usual_amount(seen, source) * TENFOLD)
+
+
+def _as_v1(seen: "Seen") -> Draft:
+    """Quote in 2.0 what was quoted in v1."""
+    route = v1_twin(seen, understood(seen, V1_QUOTE).route)
+    found = worked(seen, BRIDGE)
+    if found is None:
+        raise NotRun("no quote of 2.0 was taken, so how it reads amounts is not known")
+    whole = usual_amount(seen, understood(seen, V1_QUOTE).route.source)
+    return bridge(seen, route, amount_text(whole, route.source, found.reading))
+
+
+def _v1_name(seen: "Seen") -> Draft:
+    """Call a chain of 2.0 by the name that only v1 has for it."""
+    known = seen.known
+    names = {name.lower() for chain in known.chains for name in chain.names}
+    own = [
+        chain.name
+        for chain in known.v1_chains
+        if chain.offered and known.twin(chain) is not None and chain.name.lower() not in names
+    ]
+    if not own:
+        raise NotRun("v1 calls every chain as 2.0 does")
+    return filled(seen, "v2.getAssetsByChain", {"chain": seen.draw("v1 name").choice(own)})

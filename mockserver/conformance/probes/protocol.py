@@ -1,0 +1,161 @@
+"""Requests that are odd as HTTP: other methods and paths, broken bodies, hostile texts."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mockserver import jsontext
+from mockserver.conformance.draft import Draft
+from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.probe import Build, Probe
+from mockserver.conformance.probes.odd import Kind, Oddity, base_of, odd_probe, signed
+from mockserver.conformance.verdict import documented
+from mockserver.contract import Contract, Operation
+
+if TYPE_CHECKING:
+    from mockserver.conformance.seen import Seen
+
+WRONG_METHOD = "wrong method"
+UNKNOWN_PATH = "unknown path"
+OTHER_CASE = "headers in another case"
+SHORT_TIME = "short expireTime"
+HOSTILE = "hostile text"
+AGAIN = "again after refusals"
+SHORT_MS = 1_500
+"""The `expireTime` of requests that tell whether it is kept, in milliseconds."""
+
+_LONG = 4_000
+_HOSTILE_INPUTS = {
+    "v1.getTransferToMinterRaw": "token",
+    "v2.getBridgeQuote": "symbol",
+    "v2.getBalance": "address",
+    "v2.checkOrder": "id",
+}
+HOSTILE_OPERATIONS = tuple(_HOSTILE_INPUTS)
+FORGETFUL = ("v2.getBridgeQuote",)
+"""The operations that are asked the usual thing again after refusals."""
+_LONG_TEXT = "A" * 2048
+_FOREIGN_TEXT = "\u6f22\u5b57 \u0645\u0631\u062d\u0628\u0627 \U0001f600"
+_HOSTILE_TEXTS = (
+    "A" * 8192,
+    "a\x00b",
+    "%s%n%00%zz",
+    "'; DROP TABLE orders; --",
+    "\r\nX-Injected: yes",
+    "${jndi:ldap://127.0.0.1/x}<script>",
+    "../../../etc/passwd",
+)
+
+
+def protocol_probes(contract: Contract) -> tuple[Probe, ...]:
+    """Return the probes of this file for the operations that a contract has."""
+    return tuple(
+        odd_probe(operation, words, make(operation))
+        for operation in contract
+        for words, make in _OF.get(operation.id, ())
+    )
+
+
+def broken_bodies(operation: Operation) -> tuple[Oddity, ...]:
+    """Return how the body of a v1 request is made no JSON object."""
+    if operation.id == "v1.getCrossChainQuote":
+        return (_body("truncated", "cut in the middle", _cut),)
+    if operation.id == "v1.getTransferToMinterRaw":
+        return (_body("array", "an array", _array),)
+    return ()
+
+
+def is_beneath(exchange: Exchange) -> bool:
+    """Tell whether a request is none that the interface speaks of: what answers it is HTTP's.
+
+    Its path or method is another, it is too long for many a server, or it cannot be read at all.
+    """
+    operation, request = exchange.operation, exchange.request
+    if (request.method, request.path) != (operation.method, operation.path):
+        return True
+    if len(request.query) > _LONG or operation.read(request).refusal is not None:
+        return True
+    if "body" not in operation.request_schema.get("properties", {}):
+        return False
+    # That it can be decoded is known by now.
+    return not isinstance(jsontext.decode(request.body), dict)
+
+
+def _body(words: str, told: str, made: Callable[[bytes], bytes]) -> Oddity:
+    def change(draft: Draft, _: "Seen") -> Draft:
+        return replace(draft, raw_body=made(jsontext.encode(draft.body or {})))
+
+    return Oddity(
+        words=f"body {words}",
+        kind=Kind.BODY,
+        place="body",
+        told=f"the body is {told}",
+        change=change,
+        basis=documented("4.1", "POST requests have a JSON body with the fields of section 2.2"),
+    )
+
+
+def _cut(body: bytes) -> bytes:
+    return body[: len(body) // 2]
+
+
+def _array(body: bytes) -> bytes:
+    return b"[" + body + b"]"
+
+
+def _wrong_method(operation: Operation) -> Build:
+    return lambda seen: replace(base_of(seen, operation), method="GET")
+
+
+def _unknown_path(operation: Operation) -> Build:
+    return lambda seen: replace(base_of(seen, operation), path=f"{operation.path}Nowhere")
+
+
+def _other_case(operation: Operation) -> Build:
+    def build(seen: "Seen") -> Draft:
+        draft = base_of(seen, operation)
+        return replace(draft, headers={name.upper(): v for name, v in draft.headers.items()})
+
+    return build
+
+
+def _short_time(operation: Operation) -> Build:
+    def build(seen: "Seen") -> Draft:
+        draft = base_of(seen, operation).having("headers", "expireTime", str(SHORT_MS))
+        return signed(draft, operation, seen.caller)
+
+    return build
+
+
+def _hostile(operation: Operation) -> Build:
+    def build(seen: "Seen") -> Draft:
+        chance = seen.draw("hostile texts")
+        # Two that careless services do fall over are sent always, to reads of 2.0.
+        texts = [_LONG_TEXT, _FOREIGN_TEXT, chance.choice(_HOSTILE_TEXTS)]
+        chance.shuffle(texts)
+        texts.insert(0, chance.choice(_HOSTILE_TEXTS))
+        text = texts[list(_HOSTILE_INPUTS).index(operation.id)]
+        role = _HOSTILE_INPUTS[operation.id]
+        field = next(field for field in operation.fields if field.role == role)
+        draft = base_of(seen, operation).having(field.location, field.name, text)
+        return signed(draft, operation, seen.caller)
+
+    return build
+
+
+def _again(operation: Operation) -> Build:
+    return lambda seen: base_of(seen, operation)
+
+
+_OF: dict[str, tuple[tuple[str, Callable[[Operation], Build]], ...]] = {
+    "v2.getChain": ((UNKNOWN_PATH, _unknown_path),),
+    "v1.getSupportTokens": ((OTHER_CASE, _other_case),),
+    "v1.getCrossChainQuote": (
+        (WRONG_METHOD, _wrong_method),
+        (SHORT_TIME, _short_time),
+    ),
+    "v1.getTransferToMinterRaw": ((HOSTILE, _hostile),),
+    "v2.getBridgeQuote": ((HOSTILE, _hostile), (AGAIN, _again)),
+    "v2.getBalance": ((HOSTILE, _hostile),),
+    "v2.checkOrder": ((HOSTILE, _hostile),),
+}

@@ -1,0 +1,239 @@
+"""Findings that are accepted for a while: by whom, why, and until when."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from mockserver import documents
+from mockserver.clock import wall_ms
+from mockserver.conformance.report.causes import Cause, Example, place_of
+from mockserver.conformance.report.report import Acceptance, Accepted, Report
+from mockserver.conformance.verdict import Rule, Verdict
+from mockserver.documents import Document
+from mockserver.errors import InvalidFile, Problem
+from mockserver.jsontext import Json
+from mockserver.validation import did_you_mean
+
+FORMAT = "crosschain-mock/baseline@1"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One acceptance: of a cause, or of a rule at some operations and a place.
+
+    Where `operations` are empty all are meant, where `place` is empty every one is.
+    """
+
+    acceptance: Acceptance
+    last: date
+    cause: str = ""
+    rule: str = ""
+    operations: tuple[str, ...] = ()
+    place: str = ""
+
+    def covers(self, cause: Cause, example: Example) -> bool:
+        """Tell whether a finding is meant."""
+        if self.cause and self.cause != cause.id:
+            return False
+        if self.rule and self.rule != cause.rule.name:
+            return False
+        if self.operations and example.operation.id not in self.operations:
+            return False
+        return not self.place or self.place == place_of(example.finding)
+
+    def has_expired(self, today: date) -> bool:
+        """Tell whether its last day is over, in UTC."""
+        return today > self.last
+
+    def __str__(self) -> str:
+        what = self.cause or self.rule
+        where = f" [{', '.join(self.operations)}]" if self.operations else ""
+        return f"{what}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A file of acceptances."""
+
+    file: Path
+    entries: tuple[Entry, ...] = ()
+
+
+def read_baseline(file: Path) -> Baseline:
+    """Return the acceptances of a file. Raises `InvalidFile` with every problem and its line."""
+    document = documents.read(file, "baseline")
+    problems: list[Problem] = []
+    entries = []
+    for number, row in enumerate(document.value["accepted"]):
+        entry = _entry(document, number, row, problems)
+        entries += [entry] if entry else []
+    if problems:
+        raise InvalidFile(problems)
+    return Baseline(file, tuple(entries))
+
+
+def apply(
+    baseline: Baseline, report: Report, rules: Iterable[Rule], today: date | None = None
+) -> Report:
+    """Return the report with the findings that the baseline accepts set apart.
+
+    What has expired counts again, and the report says who had accepted it. Entries that name
+    nothing there is, and those that nothing needs any more, are told in notes.
+    """
+    now = today or today_utc()
+    sorted_out = _SortedOut()
+    for cause in report.causes:
+        sorted_out.take(cause, baseline.entries, now)
+    used = sorted_out.used
+    notes = [
+        note
+        for entry in baseline.entries
+        for note in _notes(entry, entry in used, report, tuple(rules), baseline.file)
+    ]
+    return replace(
+        report,
+        causes=tuple(sorted_out.left),
+        accepted=tuple(sorted_out.accepted),
+        expired=tuple(sorted_out.expired),
+        notes=(*report.notes, *notes),
+    )
+
+
+def baseline_text(report: Report, *, owner: str, expires: date, reason: str) -> str:
+    """Return a baseline that accepts everything that a report has found."""
+    lines = [f"format: {FORMAT}", "accepted:" if _all(report) else "accepted: []"]
+    for cause, word in _all(report):
+        told = report.masker.text(cause.told)
+        lines += [
+            f"  # {_ascii(told)[:200]}",
+            f"  - cause: {cause.id}",
+            f"    rule: {_quoted(cause.rule.name)}",
+            f"    operations: {_quoted(list(cause.operations))}",
+        ]
+        lines += [f"    place: {_quoted(cause.place)}"] if cause.place else []
+        lines += [
+            f"    reason: {_quoted(word.reason if word else reason)}",
+            f"    owner: {_quoted(word.owner if word else owner)}",
+            f"    expires: {word.expires if word else expires.isoformat()}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def today_utc() -> date:
+    """Return the day that the wall clock shows, in UTC."""
+    return datetime.fromtimestamp(wall_ms() // 1000, UTC).date()
+
+
+def day_of(text: str) -> date | None:
+    """Return the day of a text such as `2027-01-31`; None where it is none."""
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.isoformat() == text else None
+
+
+class _SortedOut:
+    """Causes apart: those that count, those that are accepted, those that no longer are."""
+
+    def __init__(self) -> None:
+        self.left: list[Cause] = []
+        self.accepted: list[Accepted] = []
+        self.expired: list[Accepted] = []
+        self.used: set[Entry] = set()
+
+    def take(self, cause: Cause, entries: Iterable[Entry], today: date) -> None:
+        left: list[Example] = []
+        by_entry: dict[Entry, list[Example]] = {}
+        run_out: dict[Entry, list[Example]] = {}
+        for example in cause.examples:
+            meant = [entry for entry in entries if entry.covers(cause, example)]
+            self.used.update(meant)
+            good = next((entry for entry in meant if not entry.has_expired(today)), None)
+            if good is not None:
+                by_entry.setdefault(good, []).append(example)
+                continue
+            left.append(example)
+            for entry in meant[:1]:
+                run_out.setdefault(entry, []).append(example)
+        if left:
+            self.left.append(cause.only(left))
+        for entry, examples in by_entry.items():
+            self.accepted.append(Accepted(cause.only(examples), entry.acceptance))
+        for entry, examples in run_out.items():
+            self.expired.append(Accepted(cause.only(examples), entry.acceptance))
+
+
+def _notes(
+    entry: Entry, used: bool, report: Report, rules: tuple[Rule, ...], file: Path
+) -> Iterator[str]:
+    """Yield what is odd about an entry: a name nobody knows, or nothing left to accept."""
+    place = f"{file}:{entry.acceptance.line}"
+    contract = report.result.contract
+    names = [rule.name for rule in rules]
+    operations = [operation.id for operation in contract]
+    unknown = False
+    if entry.rule and entry.rule not in names:
+        unknown = True
+        yield f"{place}: {entry.rule!r} is no rule{did_you_mean(entry.rule, names)}"
+    for name in entry.operations:
+        if name not in operations:
+            unknown = True
+            yield f"{place}: {name!r} is no operation{did_you_mean(name, operations)}"
+    if used or unknown:
+        return
+    judged = {
+        outcome.rule.name
+        for outcome in report.result.outcomes
+        if outcome.verdict is Verdict.HOLDS or outcome.verdict.is_finding
+        if not entry.operations or outcome.operation.id in entry.operations
+    }
+    if not entry.rule:
+        yield f"{place}: no finding has the cause {entry.cause!r}; it may have been mended"
+    elif entry.rule in judged:
+        yield f"{place}: {entry} was not found any more; the entry can go"
+
+
+def _entry(
+    document: Document, number: int, row: Mapping[str, Json], problems: list[Problem]
+) -> Entry | None:
+    last = day_of(row["expires"])
+    if last is None:
+        path = ("accepted", number, "expires")
+        message = f"{row['expires']!r} is no day; write for example '2027-01-31'"
+        problems.append(document.problem(path, message))
+        return None
+    operations = tuple(row.get("operations", ()))
+    if "operation" in row:
+        operations = (*operations, row["operation"])
+    return Entry(
+        acceptance=Acceptance(
+            row["reason"],
+            row["owner"],
+            row["expires"],
+            document.lines.get(("accepted", number)),
+        ),
+        last=last,
+        cause=row.get("cause", ""),
+        rule=row.get("rule", ""),
+        operations=operations,
+        place=row.get("place", ""),
+    )
+
+
+def _all(report: Report) -> list[tuple[Cause, Acceptance | None]]:
+    """Return every cause, with the word that is already given for it."""
+    kept: list[tuple[Cause, Acceptance | None]] = [
+        (one.cause, one.acceptance) for one in report.accepted
+    ]
+    return [*kept, *((cause, None) for cause in report.causes)]
+
+
+def _quoted(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _ascii(text: str) -> str:
+    return " ".join(ascii(text)[1:-1].split())

@@ -1,0 +1,254 @@
+"""What a healthy answer would have been, as lines of a plain test, found by what came instead.
+
+Each expectation is true of every service that keeps the contract. The first one that the recorded
+answer does not meet is what a snippet asserts, so that it fails where the finding was made, and
+passes once it is put right.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mockserver.conformance.exchange import Exchange, Trouble
+from mockserver.conformance.report.causes import place_of
+from mockserver.conformance.verdict import Finding, Verdict
+from mockserver.jsontext import Json
+from mockserver.validation import Violation, dotted
+
+_INPUTS = ("query", "headers", "body")
+_INDEX = re.compile(r"\[\d+\]")
+_TYPES: Mapping[str, str] = {
+    "string": "isinstance(value, str)",
+    "integer": "isinstance(value, int) and not isinstance(value, bool)",
+    "number": "isinstance(value, (int, float)) and not isinstance(value, bool)",
+    "boolean": "isinstance(value, bool)",
+    "object": "isinstance(value, dict)",
+    "array": "isinstance(value, list)",
+    "null": "value is None",
+}
+_MEMBERS = {"code": "integer", "status": "integer", "msg": "string", "data": "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """Lines that follow the request in a test; `reads` tells that they need `envelope`."""
+
+    lines: tuple[str, ...]
+    reads: bool = False
+
+
+def expectation_of(finding: Finding, verdict: Verdict) -> tuple[Expectation, Exchange] | None:
+    """Return what an answer should have been, and its exchange; None where no single one tells."""
+    for find in _FINDERS:
+        for exchange in finding.exchanges:
+            found = find(exchange, finding, verdict)
+            if found is not None:
+                return found, exchange
+    return None
+
+
+def telling(finding: Finding, verdict: Verdict) -> Exchange | None:
+    """Return the exchange of a finding that shows it best; None where it has none.
+
+    That is the one that is wrong by itself; else the one with a broken request, as it stands beside
+    the good one it was made of; else the last.
+    """
+    found = expectation_of(finding, verdict)
+    if found is not None:
+        return found[1]
+    broken = [one for one in finding.exchanges if one.operation.read(one.request).violations]
+    return next(iter((*broken, *reversed(finding.exchanges))), None)
+
+
+def _whole(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
+    """The answer comes to its end; reading it raises where it does not."""
+    if exchange.answer.trouble in (Trouble.CUT, Trouble.BROKEN_HTTP):
+        return Expectation(("assert answer.status",))
+    return None
+
+
+def _status(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
+    status = exchange.answer.status
+    if status >= 500:
+        return Expectation(("assert answer.status < 500",))
+    if 300 <= status < 400:
+        return Expectation(("assert not 300 <= answer.status < 400",))
+    return None
+
+
+def _body(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
+    if not exchange.whole:
+        return None
+    if exchange.unreadable:
+        return Expectation((), reads=True)
+    if not isinstance(exchange.body, Mapping):
+        return Expectation(("assert isinstance(envelope, dict)",), reads=True)
+    return None
+
+
+def _media_type(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
+    told = f"{finding.place} {finding.message}".lower()
+    if not exchange.whole or ("content-type" not in told and "media type" not in told):
+        return None
+    if "json" in (exchange.answer.header("Content-Type") or ""):
+        return None
+    return Expectation(('assert "json" in (answer.getheader("Content-Type") or "")',))
+
+
+def _answered(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
+    """An input is complained of: what was taken should be refused, and what was refused taken."""
+    if not exchange.whole or finding.place.partition(".")[0] not in _INPUTS:
+        return None
+    code = exchange.operation.generation.success_code
+    alone = len(finding.exchanges) == 1
+    if not alone and not exchange.operation.read(exchange.request).violations:
+        # Beside a broken request stands the good one that it was made of.
+        return None
+    if exchange.succeeded:
+        return Expectation((f'assert answer.status >= 400 or read(body).get("code") != {code}',))
+    if exchange.refused and alone:
+        return Expectation((f'assert read(body)["code"] == {code}',))
+    return None
+
+
+def _unknown(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
+    parent, _, name = place_of(finding).rpartition(".")
+    if verdict is not Verdict.EXTRA or not name or name.endswith("]"):
+        return None
+    held = [isinstance(value, Mapping) and name in value for value in at(exchange.body, parent)]
+    if not any(held):
+        return None
+    return Expectation(
+        (
+            f"for value in at(envelope, {_steps(parent)}):",
+            f"    assert {name!r} not in value",
+        ),
+        reads=True,
+    )
+
+
+def _member(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
+    """A member of the envelope has its type."""
+    kind = _MEMBERS.get(finding.place)
+    if kind is None or not exchange.whole:
+        return None
+    if finding.place in ("msg", "data") and not exchange.succeeded:
+        return None
+    value = exchange.member(finding.place)
+    if _is(value, kind):
+        return None
+    return Expectation(
+        (f"value = envelope.get({finding.place!r})", f"assert {_TYPES[kind]}"), reads=True
+    )
+
+
+def _form(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
+    """The place keeps the schema that the contract has for it."""
+    if not exchange.whole:
+        return None
+    place = place_of(finding)
+    for violation in exchange.operation.response_violations(exchange.body):
+        if _general(violation) == place:
+            lines = _asserted(violation, exchange, place)
+            if lines:
+                return Expectation((*_success(exchange), *lines), reads=True)
+    return None
+
+
+def _success(exchange: Exchange) -> tuple[str, ...]:
+    """Return the line without which a refusal would pass, as it has nothing to hold against."""
+    code = exchange.operation.generation.success_code
+    held = exchange.succeeded and exchange.operation.enveloped
+    return (f'assert envelope["code"] == {code}',) if held else ()
+
+
+_Finder = Callable[[Exchange, Finding, Verdict], Expectation | None]
+
+_FINDERS: tuple[_Finder, ...] = (
+    _whole,
+    _status,
+    _body,
+    _media_type,
+    _answered,
+    _unknown,
+    _member,
+    _form,
+)
+
+
+def _general(violation: Violation) -> str:
+    return _INDEX.sub("[]", dotted(violation.path))
+
+
+def _asserted(violation: Violation, exchange: Exchange, place: str) -> tuple[str, ...]:
+    """Return lines that hold all values at a place against a keyword; none for a rare keyword."""
+    wanted = _looked_up(exchange.operation.response_schema, violation.schema_path)
+    loop = f"for value in at(envelope, {_steps(place)}):"
+    match violation.keyword:
+        case "required":
+            parent, _, name = place.rpartition(".")
+            steps = _steps(parent)
+            loop = f"for value in at(envelope, {steps}):" if steps else "for value in (envelope,):"
+            return (loop, f"    assert {name!r} in value")
+        case "type":
+            kinds = [wanted] if isinstance(wanted, str) else list(wanted or ())
+            if not kinds or any(kind not in _TYPES for kind in kinds):
+                return ()
+            return (loop, "    assert " + " or ".join(f"({_TYPES[kind]})" for kind in kinds))
+        case "pattern" if isinstance(wanted, str):
+            return (loop, f"    assert re.search({_strict(wanted)!r}, value)")
+        case "enum" if isinstance(wanted, list) and all(isinstance(one, str) for one in wanted):
+            return (loop, f"    assert value in {tuple(wanted)!r}")
+        case "minLength" if isinstance(wanted, int):
+            return (loop, f"    assert len(value) >= {wanted}")
+        case _:
+            return ()
+
+
+def at(value: Json, place: str) -> Iterator[Json]:
+    """Yield the values at a place such as `data.list[].symbol`."""
+    steps = _path(place)
+    found = [value]
+    for step in steps:
+        if step is None:
+            found = [item for one in found if isinstance(one, list) for item in one]
+        else:
+            found = [one[step] for one in found if isinstance(one, Mapping) and step in one]
+    yield from found
+
+
+def _path(place: str) -> list[str | None]:
+    steps: list[str | None] = []
+    for name in place.split(".") if place else ():
+        steps += [name.removesuffix("[]")] if not name.endswith("[]") else []
+        if name.endswith("[]"):
+            steps += [name.rstrip("[]"), *([None] * name.count("[]"))]
+    return steps
+
+
+def _steps(place: str) -> str:
+    return ", ".join(map(repr, _path(place)))
+
+
+def _strict(pattern: str) -> str:
+    return f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern
+
+
+def _looked_up(schema: Any, path: tuple[str | int, ...]) -> Json:
+    for step in path:
+        try:
+            schema = schema[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return schema
+
+
+def _is(value: Json, kind: str) -> bool:
+    match kind:
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "string":
+            return isinstance(value, str)
+        case _:
+            return isinstance(value, Mapping)

@@ -1,0 +1,111 @@
+"""What there is to know of a rule, for a person who met it in a report."""
+
+import inspect
+from collections.abc import Iterator, Sequence
+
+from mockserver.conformance.probe import Probe, Stage
+from mockserver.conformance.report.grounds import section
+from mockserver.conformance.target import UnsafeOrWrong
+from mockserver.conformance.verdict import Basis, Grounds, Rule, Severity
+from mockserver.contract import Contract
+from mockserver.validation import did_you_mean
+
+_WHY = {
+    Severity.CRITICAL: "money may be lost or paid twice where it does not hold",
+    Severity.MAJOR: "a client breaks, or shows something wrong, where it does not hold",
+    Severity.MINOR: "a careful client copes where it does not hold",
+}
+_LAYERS = {
+    "schema": "one body against its schema",
+    "protocol": "HTTP and JSON beneath the body",
+    "exchange": "an answer against its own request",
+    "cross": "several reads compared",
+    "stateful": "a submission and what is read after it",
+    "generation": "v1 against 2.0",
+    "timing": "how long it takes",
+}
+_CONSEQUENCES = {
+    Grounds.DOCUMENTED: "what breaks it is a violation, and fails a run",
+    Grounds.OBSERVED: "what breaks it differs from what was observed: --fail-on observed fails",
+    Grounds.ASSUMED: "what breaks it differs from what we assume: --fail-on assumption fails",
+}
+_MOST_PROBES = 12
+
+
+def rule_named(name: str, rules: Sequence[Rule]) -> Rule:
+    """Return the rule of a name. Raises `UnsafeOrWrong` with the nearest names."""
+    found = next((rule for rule in rules if rule.name == name), None)
+    if found is None:
+        near = did_you_mean(name, [rule.name for rule in rules])
+        raise UnsafeOrWrong(f"{name!r} is no rule{near}; 'conform rules' lists them")
+    return found
+
+
+def explained(
+    rule: Rule, rules: Sequence[Rule], probes: Sequence[Probe], contract: Contract
+) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of a rule, each with its heading; a heading may be empty."""
+    yield "", f"{rule.name}: {rule.summary}"
+    more = _more(rule)
+    if more:
+        yield "in full", more
+    yield "why", _WHY[rule.severity]
+    yield "stands on", _standing(rule.basis, contract)
+    yield "so", _CONSEQUENCES[rule.basis.grounds]
+    yield "layer", f"{rule.layer}: {_LAYERS[rule.layer]}"
+    yield "severity", rule.severity.value
+    yield "judges", ", ".join(rule.operations)
+    yield "needs", _needs(rule, probes)
+    yield "example of a finding", _example(rule)
+    beside = [one.name for one in rules if one.layer is rule.layer and one.name != rule.name]
+    near = sorted(beside, key=lambda name: -_common(name, rule.name))[:4]
+    if near:
+        yield "near to it", ", ".join(near)
+
+
+def _more(rule: Rule) -> str:
+    """Return what the function's docstring says beyond its first line."""
+    text = inspect.cleandoc(rule.check.__doc__ or "")
+    return " ".join(text.partition("\n")[2].split())
+
+
+def _standing(basis: Basis, contract: Contract) -> str:
+    says = f', which says: "{basis.says}"' if basis.says else ""
+    match basis.grounds:
+        case Grounds.DOCUMENTED:
+            return f"section {section(basis.reference)} of the interface description{says}"
+        case Grounds.OBSERVED:
+            return f"what {basis.reference} shows of the service in use{says}"
+        case _:
+            found = next((one for one in contract.assumptions if one.id == basis.reference), None)
+            if found is None:
+                return f"assumption {basis.reference}{says}"
+            others = "; ".join(found.alternatives)
+            return (
+                f"assumption {found.id} ({found.title}): {found.chosen}, as {found.reason}; "
+                f"as plausible: {others}"
+            )
+
+
+def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
+    if rule.every_exchange or not rule.probes:
+        return "no request of its own: it looks at whatever others have asked"
+    named = {probe.name: probe for probe in probes}
+    stages = [named[name].stage for name in rule.probes if name in named]
+    armed = "; some are submissions, sent with --arm-writes only" if Stage.WRITES in stages else ""
+    shown = ", ".join(rule.probes[:_MOST_PROBES])
+    rest = len(rule.probes) - _MOST_PROBES
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"{len(rule.probes)} requests, shared with other rules: {shown}{more}{armed}"
+
+
+def _example(rule: Rule) -> str:
+    operation = rule.operations[0] if rule.operations else "an operation"
+    verdict = rule.basis.verdict
+    said = rule.summary.rstrip(".")
+    said = said[:1].lower() + said[1:]
+    return f"{verdict}: {rule.name} [{operation}], where it is not so that {said}"
+
+
+def _common(one: str, other: str) -> int:
+    return len(set(one.split("-")) & set(other.split("-")))

@@ -1,0 +1,200 @@
+"""Everything a report tells of a run, put together once for all formats."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from mockserver.conformance.caller import Caller
+from mockserver.conformance.coverage import Coverage, exercised
+from mockserver.conformance.coverage import facts_of as facts_of_contract
+from mockserver.conformance.report.causes import Cause, causes_of
+from mockserver.conformance.report.masking import Masker, masker_for
+from mockserver.conformance.result import Outcome, Result, worst
+from mockserver.conformance.verdict import Verdict
+
+UNJUDGED = (Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.NOT_RUN)
+"""The verdicts that are neither yes nor no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Why a cause is left in peace: somebody's word for it, and until when.
+
+    `expires` is the last day, as `2027-01-31`; `line` is where the baseline says so.
+    """
+
+    reason: str
+    owner: str
+    expires: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A cause, or a part of its findings, that a baseline accepts, or did until it expired."""
+
+    cause: Cause
+    acceptance: Acceptance
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A run as it is told: findings by cause, what was not judged, and what it all comes to.
+
+    `causes` are the findings that count; `expired` tells for which of them an acceptance has run
+    out. `hints` come before everything else, `notes` are about the run and the baseline.
+    """
+
+    result: Result
+    causes: tuple[Cause, ...]
+    masker: Masker
+    accepted: tuple[Accepted, ...] = ()
+    expired: tuple[Accepted, ...] = ()
+    hints: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    coverage: Coverage | None = None
+    strict: bool = False
+    fail_on: Verdict = Verdict.VIOLATION
+    own_keys: bool = False
+    strange: tuple[str, ...] = field(default=())
+    """The generations that did not answer as the service would."""
+
+    @property
+    def silent(self) -> bool:
+        """Whether no generation answered as the service would."""
+        return set(self.strange) == set(self.result.target.bases)
+
+    @property
+    def failing(self) -> tuple[Verdict, ...]:
+        """The verdicts that fail the run."""
+        order = tuple(Verdict)
+        return order[: order.index(self.fail_on) + 1]
+
+    @property
+    def exit_code(self) -> int:
+        """What a command ends with: 0 conforms, 1 a finding that fails, 3 not judged."""
+        code = self._remaining.exit_code(strict=self.strict, fail_on=self.fail_on)
+        return 3 if self.strange and code == 0 else code
+
+    @property
+    def conclusion(self) -> str:
+        """What it comes to, in words."""
+        failing = [cause for cause in self.causes if cause.verdict in self.failing]
+        if failing:
+            where = {operation for cause in failing for operation in cause.operations}
+            return (
+                f"does not conform: {counted(len(failing), 'cause')} in "
+                f"{counted(len(where), 'operation')}"
+            )
+        counts = self.result.counts
+        judged = sum(counts.values()) - sum(counts[verdict] for verdict in UNJUDGED)
+        if not judged:
+            return "inconclusive: nothing was judged"
+        unclear = sum(counts[verdict] for verdict in UNJUDGED)
+        if self.strange:
+            names = " and ".join(self.strange).replace("v2", "2.0")
+            return f"inconclusive: what answers for {names} is not the service"
+        if self.exit_code == 3:
+            return f"inconclusive: {unclear} of {judged + unclear} checks could not be judged"
+        rest = f", {counted(unclear, 'check')} not judged" if unclear else ""
+        milder = f", {counted(len(self.causes), 'difference')} to look at" if self.causes else ""
+        kept = f", {len(self.accepted)} accepted" if self.accepted else ""
+        return f"conforms: {counted(judged, 'check')} judged{milder}{kept}{rest}"
+
+    def unjudged(self, verdict: Verdict) -> dict[str, list[Outcome]]:
+        """Return the outcomes of a verdict by their reason, the most frequent reason first."""
+        found: dict[str, list[Outcome]] = {}
+        for outcome in self.result.outcomes:
+            if outcome.verdict is verdict:
+                reason = self._general(outcome)
+                found.setdefault(reason, []).append(outcome)
+        return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+    def _general(self, outcome: Outcome) -> str:
+        """Return a reason so that it reads the same for every operation."""
+        text = self.masker.text(outcome.reason)
+        for operation in self.result.contract:
+            if operation.id in text and (operation.writes or operation.id == outcome.operation.id):
+                word = "a submission" if operation.writes else "the operation"
+                text = re.sub(rf"\b{re.escape(operation.id)}(?=[ ,:;]|$)", word, text)
+        return text
+
+    @property
+    def findings(self) -> Counter[Verdict]:
+        """How many causes there are of each verdict."""
+        return Counter(cause.verdict for cause in self.causes)
+
+    @property
+    def _remaining(self) -> Result:
+        """The result without the findings that are accepted."""
+        if not self.accepted:
+            return self.result
+        left = {id(example.finding) for cause in self.causes for example in cause.examples}
+        return replace(
+            self.result, outcomes=tuple(_with_only(o, left) for o in self.result.outcomes)
+        )
+
+
+def report_of(
+    result: Result,
+    *,
+    caller: Caller | None = None,
+    coverage: Coverage | None = None,
+    strict: bool = False,
+    fail_on: Verdict = Verdict.VIOLATION,
+) -> Report:
+    """Return the report of a run, with every finding counted."""
+    whose = caller or Caller()
+    result = replace(result, outcomes=tuple(_exemplified(o, result) for o in result.outcomes))
+    return Report(
+        result=result,
+        causes=causes_of(result.outcomes),
+        masker=masker_for(result.exchanges, whose),
+        notes=result.notes,
+        coverage=coverage,
+        strict=strict,
+        fail_on=fail_on,
+        own_keys=whose.own_keys,
+    )
+
+
+def coverage_of(result: Result) -> Coverage:
+    """Return which facts of the contract a run exercised, of the generations that have a target."""
+    facts = [
+        fact
+        for fact in facts_of_contract(result.contract)
+        if result.contract.operation(fact.operation).generation.id in result.target.bases
+    ]
+    return exercised(facts, result.exchanges)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 cause`, `3 causes`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Return names in a row, with the number of those left out."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def _exemplified(outcome: Outcome, result: Result) -> Outcome:
+    """Return an outcome whose findings all have an exchange, so that all can be asked again."""
+    if all(finding.exchanges for finding in outcome.findings):
+        return outcome
+    asked = [one for one in result.exchanges if one.operation.id == outcome.operation.id]
+    findings = tuple(
+        finding if finding.exchanges else replace(finding, exchanges=tuple(asked[-1:]))
+        for finding in outcome.findings
+    )
+    return replace(outcome, findings=findings)
+
+
+def _with_only(outcome: Outcome, left: Iterable[int]) -> Outcome:
+    if not outcome.findings:
+        return outcome
+    kept = tuple(finding for finding in outcome.findings if id(finding) in left)
+    verdict = worst(tuple(outcome.verdict_of(finding) for finding in kept))
+    return replace(outcome, findings=kept, verdict=verdict)

@@ -1,0 +1,247 @@
+"""The report of a run on a terminal, or in a pipe: what matters first, and no wall of text."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from mockserver.conformance.report.causes import Cause
+from mockserver.conformance.report.expectations import telling
+from mockserver.conformance.report.grounds import ground_of
+from mockserver.conformance.report.report import Report, counted, listed
+from mockserver.conformance.report.shown import visible
+from mockserver.conformance.report.snippets import curl, needs
+from mockserver.conformance.result import Outcome
+from mockserver.conformance.verdict import Verdict
+
+HEADINGS = {
+    Verdict.VIOLATION: "violations of the description",
+    Verdict.DIFFERS_OBSERVED: "differs from what was observed",
+    Verdict.DIFFERS_ASSUMPTION: "differs from what we assume",
+    Verdict.EXTRA: "not in the description",
+}
+STYLES = {
+    Verdict.VIOLATION: "bold red",
+    Verdict.DIFFERS_OBSERVED: "bold yellow",
+    Verdict.DIFFERS_ASSUMPTION: "bold cyan",
+    Verdict.EXTRA: "bold cyan",
+}
+_LEFT_OUT = {
+    Verdict.INCONCLUSIVE: "inconclusive",
+    Verdict.VACUOUS: "vacuous",
+    Verdict.NOT_RUN: "not run",
+}
+_MOST_REASONS = 4
+_MOST_CAUSES = 3
+_LONGEST = 400
+
+
+def print_report(
+    report: Report, console: Console, *, verbose: bool = False, quiet: bool = False
+) -> None:
+    """Print a report; `quiet` leaves all but findings and conclusion out, `verbose` nothing."""
+    page = _Page(report, console, verbose)
+    if not quiet:
+        page.head()
+    page.hints()
+    page.findings()
+    if not quiet:
+        page.accepted()
+        # Where nobody answered there is nothing to say beyond that.
+        if not report.silent:
+            page.unjudged()
+            page.facts()
+        page.notes()
+    page.conclusion()
+
+
+class _Page:
+    """The parts of the report, each printed where it belongs."""
+
+    def __init__(self, report: Report, console: Console, verbose: bool) -> None:
+        self._report = report
+        self._console = console
+        self._verbose = verbose
+        self._begun = False
+
+    def head(self) -> None:
+        result = self._report.result
+        bases = dict.fromkeys(result.target.bases.values())
+        generations = " and ".join(
+            result.contract.generations[name].id.replace("v2", "2.0")
+            for name in result.target.bases
+        )
+        self._line(f"conformance of {', '.join(bases)} ({generations})", "bold")
+        seconds = f"{result.elapsed_ms / 1000:.1f} s"
+        self._line(
+            f"seed {result.seed} · dialect {result.contract.dialect.name} · "
+            f"{counted(result.requests, 'request')} in {seconds} · "
+            f"submissions sent: {result.submissions}",
+            "dim",
+        )
+
+    def hints(self) -> None:
+        for hint in self._report.hints:
+            self._gap()
+            self._line(self._clean(hint), "bold yellow")
+
+    def findings(self) -> None:
+        for verdict, heading in HEADINGS.items():
+            causes = [cause for cause in self._report.causes if cause.verdict is verdict]
+            if not causes:
+                continue
+            self._gap()
+            self._line(f"{heading.upper()} ({counted(len(causes), 'cause')})", STYLES[verdict])
+            for group in by_rule(causes):
+                self._rule(group)
+
+    def accepted(self) -> None:
+        for one in self._report.accepted:
+            cause, word = one.cause, one.acceptance
+            self._line(
+                f"accepted until {word.expires} by {word.owner}: {cause.rule.name} "
+                f"({listed(cause.operations)}): {self._clean(word.reason)}",
+                "dim",
+            )
+
+    def unjudged(self) -> None:
+        groups = {verdict: self._report.unjudged(verdict) for verdict in _LEFT_OUT}
+        if not any(groups.values()):
+            return
+        self._gap()
+        self._line("NOT JUDGED", "bold")
+        for verdict, reasons in groups.items():
+            if reasons:
+                number = sum(map(len, reasons.values()))
+                self._line(f"{_LEFT_OUT[verdict]}: {number}")
+                self._reasons(reasons)
+
+    def facts(self) -> None:
+        coverage = self._report.coverage
+        if coverage is None:
+            return
+        whole = coverage.whole
+        self._gap()
+        self._line(
+            f"facts of the contract: {whole.proven} of {whole.total} proven ({whole.score} %), "
+            f"{whole.within_reach} within reach of this plan ({whole.index} %)"
+        )
+        if self._verbose:
+            for operation, share in coverage.operations.items():
+                self._indented(f"{operation}: {share.proven} of {share.total}")
+
+    def notes(self) -> None:
+        if self._report.notes:
+            self._gap()
+        for note in self._report.notes:
+            self._line(f"note: {self._clean(note)}", "yellow")
+
+    def conclusion(self) -> None:
+        self._gap()
+        style = {0: "bold green", 1: "bold red"}.get(self._report.exit_code, "bold yellow")
+        self._line(self._report.conclusion, style)
+
+    def _rule(self, causes: Sequence[Cause]) -> None:
+        """Print the causes of one rule as one block: what they share stands there once."""
+        rule, contract = causes[0].rule, self._report.result.contract
+        grounds = dict.fromkeys(ground_of(cause, contract) for cause in causes)
+        self._gap()
+        title = Text(rule.name, style="bold")
+        title.append(f"  {rule.layer} · {rule.severity}", style="dim")
+        self._wrapped(title, 0)
+        if len(grounds) == 1:
+            self._indented(self._clean(next(iter(grounds))), "dim")
+        most = len(causes) if self._verbose else _MOST_CAUSES
+        for cause in causes[:most]:
+            self._cause(cause)
+            if len(grounds) > 1:
+                self._indented(self._clean(ground_of(cause, contract)), "dim", 4)
+            if self._verbose or cause is causes[0]:
+                self._commands(cause)
+        if len(causes) > most:
+            rest = causes[most:]
+            places = listed([self._clean(cause.place or cause.id) for cause in rest])
+            self._indented(f"and {counted(len(rest), 'more cause')}: {places}; --verbose")
+
+    def _cause(self, cause: Cause) -> None:
+        line = Text(f"{cause.id}  ", style="dim")
+        line.append(listed(cause.operations), style="not dim")
+        self._wrapped(line, 2)
+        more = f" (and {cause.count - 1} more)" if cause.count > 1 else ""
+        self._indented(f"{_short(self._clean(cause.told))}{more}", indent=4)
+        for note in self._expired(cause):
+            self._indented(note, "yellow", 4)
+
+    def _expired(self, cause: Cause) -> Iterator[str]:
+        for one in self._report.expired:
+            if one.cause.id == cause.id:
+                word = one.acceptance
+                yield self._clean(
+                    f"was accepted until {word.expires} by {word.owner}: {word.reason}"
+                )
+
+    def _commands(self, cause: Cause) -> None:
+        # A command stays on one line, whatever the width, so that it can be copied.
+        for line in self._lines_of(cause):
+            self._console.print(Text(f"    {line}", style="cyan"), soft_wrap=True)
+
+    def _lines_of(self, cause: Cause) -> Iterator[str]:
+        report = self._report
+        finding = cause.examples[0].finding
+        best = telling(finding, cause.verdict)
+        exchanges = finding.exchanges if self._verbose or best is None else (best,)
+        for exchange in exchanges:
+            export = needs(exchange, own_keys=report.own_keys)
+            if export:
+                yield f"# {export}"
+            if exchange.operation.writes:
+                yield "# this is a submission"
+            yield visible(
+                curl(exchange, report.result.target, report.masker, own_keys=report.own_keys)
+            )
+        if len(exchanges) < len(finding.exchanges):
+            yield f"# one of {len(finding.exchanges)} exchanges; --verbose shows all"
+
+    def _reasons(self, reasons: Mapping[str, Sequence[Outcome]]) -> None:
+        most = len(reasons) if self._verbose else _MOST_REASONS
+        for reason, outcomes in list(reasons.items())[:most]:
+            names = [outcome.id for outcome in outcomes]
+            shown = len(names) if self._verbose else 2
+            self._indented(f"{len(names)} x {_short(self._clean(reason))}: {listed(names, shown)}")
+        if len(reasons) > most:
+            self._indented(f"and {counted(len(reasons) - most, 'other reason')}; --verbose")
+
+    def _clean(self, text: str) -> str:
+        return " ".join(visible(self._report.masker.text(text)).split())
+
+    def _gap(self) -> None:
+        if self._begun:
+            self._console.print()
+
+    def _line(self, text: str, style: str = "") -> None:
+        self._wrapped(Text(text, style=style), 0)
+
+    def _indented(self, text: str, style: str = "", indent: int = 2) -> None:
+        self._wrapped(Text(text, style=style), indent)
+
+    def _wrapped(self, text: Text, indent: int) -> None:
+        self._begun = True
+        # A pipe gets whole lines, for `grep`; a terminal gets lines that fit.
+        if not self._console.is_terminal:
+            self._console.print(Text(" " * indent) + text, soft_wrap=True)
+            return
+        for line in text.wrap(self._console, max(self._console.width - indent, 10)):
+            line.rstrip()
+            self._console.print(Text(" " * indent) + line, soft_wrap=True)
+
+
+def by_rule(causes: Sequence[Cause]) -> list[list[Cause]]:
+    """Return causes in one list a rule, in their order."""
+    groups: dict[str, list[Cause]] = {}
+    for cause in causes:
+        groups.setdefault(cause.rule.name, []).append(cause)
+    return list(groups.values())
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,207 @@
+"""A finding as a test of its own: plain pytest that fails where the service is wrong."""
+
+import re
+import textwrap
+from urllib.parse import urlsplit
+
+from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.report.causes import Cause
+from mockserver.conformance.report.expectations import expectation_of
+from mockserver.conformance.report.grounds import ground_of
+from mockserver.conformance.report.masking import Masker, label_of
+from mockserver.conformance.report.shown import url_of, visible
+from mockserver.conformance.report.snippets import literal_url, placeholder, stamp_of
+from mockserver.conformance.result import Result
+from mockserver.conformance.target import Target, is_loopback
+from mockserver.contract import Contract
+
+_WIDTH = 96
+
+_READ = '''
+def read(body):
+    """Read JSON as strictly as it is meant: UTF-8, no NaN, no member twice."""
+    text = body.decode("utf-8")
+    assert not text.startswith("\\ufeff")
+    return json.loads(text, parse_constant=refuse, object_pairs_hook=once)
+
+
+def refuse(name):
+    raise ValueError(f"{name} is no JSON number")
+
+
+def once(pairs):
+    assert len(dict(pairs)) == len(pairs), "a member is there twice"
+    return dict(pairs)
+'''
+
+_AT = '''
+
+def at(value, *steps):
+    """Yield the values at a place; a step None stands for every item of a list."""
+    found = [value]
+    for step in steps:
+        if step is None:
+            found = [item for one in found for item in one]
+        else:
+            found = [one[step] for one in found if step in one]
+    return found
+'''
+
+
+def test_of(cause: Cause, result: Result, masker: Masker, *, own_keys: bool) -> str:
+    """Return a test module for a cause.
+
+    Where one answer shows the finding, the test sends that request by itself; where it takes
+    several answers to see it, the test asks the rule again, and needs crosschain-mock installed.
+    """
+    example = cause.examples[0]
+    found = expectation_of(example.finding, cause.verdict)
+    head = _head(cause, masker, result.contract)
+    if found is None:
+        return head + _judged_again(cause, result, own_keys=own_keys)
+    expected, exchange = found
+    text = "\n".join((*expected.lines, "")) if expected.lines else ""
+    helpers = (_READ if expected.reads or "read(" in text else "") + (_AT if "at(" in text else "")
+    imports = ["http.client"]
+    imports += ["json"] if helpers else []
+    sent = _request(exchange, result.target, masker, own_keys=own_keys)
+    imports += ["os"] if "os.environ" in sent else []
+    imports += ["re"] if "re.search" in text else []
+    imports += ["time"] if "time.time" in sent else []
+    reading = "    envelope = read(body)\n" if expected.reads else ""
+    # An unused name would be all that is left where reading the body is the whole test.
+    reading = "    read(body)\n" if expected.reads and not expected.lines else reading
+    return (
+        head
+        + "".join(f"import {name}\n" for name in imports)
+        + "\n"
+        + sent
+        + ("\n" + helpers if helpers else "")
+        + f"\n\ndef {_name(cause)}():\n    answer, body = ask()\n"
+        + reading
+        + textwrap.indent(text, "    ")
+    )
+
+
+def _head(cause: Cause, masker: Masker, contract: Contract) -> str:
+    operation = cause.examples[0].operation.id
+    lines = (
+        f"{cause.rule.name} [{operation}], cause {cause.id}",
+        cause.told,
+        ground_of(cause, contract),
+    )
+    clean = [" ".join(visible(masker.text(line)).split())[:600] for line in lines]
+    wrapped = [part for line in clean for part in textwrap.wrap(line, _WIDTH)]
+    # Comments, since no text can end them early as it could a docstring.
+    return "".join(f"# {line}\n" for line in wrapped) + "\n"
+
+
+def _request(exchange: Exchange, target: Target, masker: Masker, *, own_keys: bool) -> str:
+    """Return the function that sends the request byte for byte."""
+    parts = urlsplit(literal_url(url_of(exchange, target)))
+    path = parts.path or "/"
+    inside = f"{path}?{parts.query}" if parts.query else path
+    kind = "HTTPSConnection" if parts.scheme == "https" else "HTTPConnection"
+    request = exchange.request
+    write = _Writer(masker, own_keys)
+    lines = [
+        f"connection = http.client.{kind}({parts.hostname!r}, {parts.port!r}, timeout=30)",
+        f"target = {write.text(inside)}",
+        f"connection.putrequest({request.method!r}, target, skip_accept_encoding=True)",
+    ]
+    for name, value in request.headers.items_sent:
+        stamp = stamp_of(exchange, name)
+        written = write.header(name, value) if stamp is None else _stamped(stamp)
+        lines.append(f"connection.putheader({name!r}, {written})")
+    if "Accept" not in request.headers:
+        lines.append("connection.putheader('Accept', 'application/json')")
+    if request.body or request.method in ("POST", "PUT", "PATCH"):
+        lines += [
+            f"sent = {write.body(request.body)}",
+            "connection.putheader('Content-Length', str(len(sent)))",
+            "connection.endheaders(sent)",
+        ]
+    else:
+        lines.append("connection.endheaders()")
+    lines += ["answer = connection.getresponse()", "return answer, answer.read()"]
+    return "\ndef ask():\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
+
+
+def _stamped(offset_s: int) -> str:
+    """Return the time of the request as an expression: it counts from when the test runs."""
+    return f"str((int(time.time()) + {offset_s}) * 1000)"
+
+
+class _Writer:
+    """Writes texts as Python expressions, secrets as variables of the environment."""
+
+    def __init__(self, masker: Masker, own_keys: bool) -> None:
+        self._masker = masker
+        self._own_keys = own_keys
+
+    def header(self, name: str, value: str) -> str:
+        label = label_of(name)
+        if label and value:
+            return self._variable(label, value)
+        # Headers travel as UTF-8 here; http.client would send Latin-1.
+        written = self.text(value)
+        return written if value.isascii() else f"{written}.encode()"
+
+    def text(self, text: str) -> str:
+        parts = [
+            self._variable(part.label, part.text) if part.label else repr(part.text)
+            for part in self._masker.parts(text)
+        ]
+        return " + ".join(parts) or repr("")
+
+    def body(self, body: bytes) -> str:
+        try:
+            text = body.decode("utf-8")
+        except UnicodeDecodeError:
+            return repr(self._masker.text(body.decode("latin-1")).encode("latin-1"))
+        written = self.text(text)
+        return f"({written}).encode()" if " + " in written else f"{written}.encode()"
+
+    def _variable(self, label: str, value: str) -> str:
+        if self._own_keys:
+            return f'os.environ["{label}"]'
+        return f'os.environ.get("{label}", {placeholder(label, value)!r})'
+
+
+def _judged_again(cause: Cause, result: Result, *, own_keys: bool) -> str:
+    """Return a test that asks the rule again: it takes more than one answer to see."""
+    operation = cause.examples[0].operation.id
+    target = result.target
+    same = target.v1 == target.v2
+    given = [repr(target.v1)] if same else []
+    if not same:
+        given += [
+            f"{name}={base!r}" for name, base in (("v1", target.v1), ("v2", target.v2)) if base
+        ]
+    given += [f"only=[{cause.rule.name!r}]", f"seed={result.seed}"]
+    given += [f"dialect={_dialect(result)!r}"] if _dialect(result) != "documented" else []
+    far = [host for host in target.hosts if not is_loopback(host)]
+    given += [f"allow_hosts={far!r}"] if far else []
+    if result.submissions:
+        given += ["arm_writes=True"] + ([f"confirm_hosts={far!r}"] if far else [])
+    if own_keys:
+        given += ['app_key=os.environ["APP_KEY"]', 'app_secret=os.environ["APP_SECRET"]']
+    imports = "import os\n\n" if own_keys else ""
+    arguments = "".join(f"        {one},\n" for one in given)
+    return (
+        f"{imports}from mockserver.conformance import run\n\n\n"
+        f"def {_name(cause)}():\n"
+        f"    result = run(\n{arguments}    )\n"
+        "    (outcome,) = (\n        one\n        for one in result.outcomes\n"
+        f"        if one.id == {f'{cause.rule.name}[{operation}]'!r}\n    )\n"
+        "    assert not outcome.findings, outcome.findings[0].message\n"
+    )
+
+
+def _dialect(result: Result) -> str:
+    return result.contract.dialect.name
+
+
+def _name(cause: Cause) -> str:
+    told = f"{cause.rule.name}_{cause.examples[0].operation.id}"
+    return "test_" + re.sub(r"[^A-Za-z0-9]+", "_", told).strip("_").lower()

@@ -1,0 +1,86 @@
+"""Reports into files: which format goes where, checked before anything is sent."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mockserver.conformance.report.github import as_github
+from mockserver.conformance.report.html import as_html
+from mockserver.conformance.report.jsonreport import as_json
+from mockserver.conformance.report.junit import as_junit
+from mockserver.conformance.report.report import Report
+from mockserver.conformance.report.sarif import as_sarif
+from mockserver.conformance.target import UnsafeOrWrong
+from mockserver.errors import CrosschainMockError
+from mockserver.validation import did_you_mean
+
+
+class CannotReport(CrosschainMockError):
+    """A report that could not be written after the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A report that is wanted: its format, and the file, None for stdout."""
+
+    format: str
+    file: Path | None
+
+
+def ordered(text: str) -> Order:
+    """Return what `html=FILE` or `json=-` asks for.
+
+    Raises `UnsafeOrWrong` for a format nobody knows, or a file that cannot be written.
+    """
+    name, equals, target = text.partition("=")
+    if name not in FORMATS:
+        near = did_you_mean(name, list(FORMATS))
+        names = ", ".join(FORMATS)
+        raise UnsafeOrWrong(f"--report {text!r}: {name!r} is none of {names}{near}")
+    if not equals or not target:
+        raise UnsafeOrWrong(f"--report {text!r}: say where, as in {name}=report.{name} or {name}=-")
+    if target == "-":
+        return Order(name, None)
+    check_writable(Path(target), "--report")
+    return Order(name, Path(target))
+
+
+def check_writable(file: Path, option: str) -> None:
+    """Raise `UnsafeOrWrong` where a file cannot be written; nothing is written yet."""
+    folder = file.parent
+    reason = ""
+    if not folder.is_dir():
+        reason = f"there is no folder {str(folder)!r}"
+    elif file.is_dir():
+        reason = "it is a folder"
+    elif not os.access(file if file.exists() else folder, os.W_OK):
+        reason = "it may not be written"
+    if reason:
+        raise UnsafeOrWrong(f"{option}: cannot write {str(file)!r}: {reason}")
+
+
+def write(order: Order, report: Report) -> None:
+    """Write a report. Raises `CannotReport`."""
+    text = FORMATS[order.format](report)
+    if order.file is None:
+        # Whatever the encoding of the terminal is, the formats say UTF-8.
+        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.flush()
+        return
+    try:
+        order.file.write_text(text, "utf-8")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise CannotReport(f"cannot write {str(order.file)!r}: {reason}") from None
+
+
+FORMATS: Mapping[str, Callable[[Report], str]] = {
+    "html": as_html,
+    "json": as_json,
+    "junit": as_junit,
+    "sarif": as_sarif,
+    "github": as_github,
+}
+"""The formats, each by the function that writes it."""

@@ -1,0 +1,379 @@
+"""The lists of chains and tokens: what they must show, for whom, and under which version."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from mockserver import jsontext
+from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.guessing import can_play
+from mockserver.conformance.known import (
+    LAST_LOOK,
+    ROLES,
+    Chain,
+    Token,
+    asked_chain,
+    chains_of,
+    tokens_of,
+)
+from mockserver.conformance.listing import Item, folded, listed, member, objects, text
+from mockserver.conformance.seen import Seen
+from mockserver.conformance.verdict import (
+    Basis,
+    Check,
+    Finding,
+    Layer,
+    Rule,
+    Severity,
+    Vacuous,
+    assumed,
+    documented,
+)
+from mockserver.contract import Operation
+from mockserver.jsontext import Json
+
+CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
+V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
+LISTS = (CHAINS, ASSETS, OF_CHAIN, V1_CHAINS, V1_TOKENS)
+_OF_CHAIN_PROBES = tuple(f"{OF_CHAIN}/{name}" for name in ("usual", "second chain", "sampled"))
+_V1_PROBES = tuple(f"{V1_TOKENS}/{name}" for name in ("usual", "second chain", "sampled"))
+_PARTS = {
+    "symbol": ("symbol", "ticker", "token", "name"),
+    "address": ("address", "contract", "addr"),
+    "decimals": ("decim", "precision", "digits"),
+    "index": ("index", "idx", "id"),
+}
+_WORDS = {"symbol": "symbol", "address": "contract address", "decimals": "decimal count"}
+_FEW = 3
+
+NAMED = documented(
+    "2.3", "other operations take a chain's name and a token's symbol, address, decimals and index"
+)
+
+
+def lists_show_what_requests_take(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """Lists show the names that requests take: a chain's name, a token's symbol, address,
+    decimals and index.
+    """
+    look = seen.success(f"{operation.id}/usual")
+    if operation.id == CHAINS:
+        yield from _nameless(look, seen)
+        return
+    looks = [one for name in (ASSETS, OF_CHAIN) for one in seen.of(name) if one.succeeded]
+    shown = {role for one in looks for role in _PARTS if _all_show(one, role)}
+    if not any(listed(one.member("data")) for one in looks):
+        raise Vacuous("every list of tokens is empty")
+    shown |= {role for one in looks for role in _PARTS if _all_tell(one, role, seen)}
+    lacking = [role for role in _PARTS if role not in shown and listed(look.member("data"))]
+    absent = [role for role in lacking if not _all_could_show(look, role, seen)]
+    for role in absent:
+        yield Finding(
+            f"no list of tokens shows the {_WORDS.get(role, role)} of every token",
+            (look,),
+            f"data.list[].{role}",
+        )
+    if lacking and not absent:
+        raise Vacuous(f"which member is the {lacking[0]} is not known; a binding can tell")
+
+
+def chain_filter_is_used(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """The tokens that are listed for a chain are on that chain."""
+    looks = [one for one in seen.of(operation) if one.succeeded and asked_chain(one)]
+    if not looks:
+        seen.success(f"{operation.id}/usual")
+    v1 = operation.id == V1_TOKENS
+    chains = seen.known.v1_chains if v1 else seen.known.chains
+    placed = _placed(seen)
+    judged = False
+    for look in looks:
+        asked = _chain_called(chains, asked_chain(look))
+        if asked is None:
+            continue
+        for token in tokens_of(look, seen.bindings, chains):
+            judged = True
+            strange = _strange(token, asked, {} if v1 else placed)
+            if strange:
+                yield Finding(
+                    f"{token.symbol} is listed for {asked.name}, but {strange}",
+                    (look,),
+                    "headers.chain" if v1 else "query.chain",
+                    cause="foreign token",
+                )
+                break
+    yield from _equal_lists(seen, looks, chains, operation)
+    if not judged:
+        raise Vacuous("no chain that was asked has a token")
+
+
+def each_item_is_listed_once(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A list shows each chain, and each token of a chain, once."""
+    look = seen.success(f"{operation.id}/usual")
+    if operation.id in (CHAINS, V1_CHAINS):
+        role = "v1ChainName" if operation.id == V1_CHAINS else "chainName"
+        keys = [folded(key) for key in _names(look, seen, role)]
+    else:
+        chains = seen.known.v1_chains if operation.id == V1_TOKENS else seen.known.chains
+        keys = [
+            f"{token.symbol} on {token.chain or 'no chain'} at {token.address.lower() or 'none'}"
+            for token in tokens_of(look, seen.bindings, chains)
+        ]
+    if not keys:
+        raise Vacuous("the list is empty")
+    double = [key for key, times in Counter(keys).items() if times > 1]
+    if double:
+        more = f" and {len(double) - _FEW} more" if len(double) > _FEW else ""
+        yield Finding(
+            f"listed more than once: {', '.join(map(repr, double[:_FEW]))}{more}",
+            (look,),
+            "data.list[]",
+            _section(operation, "the list names what there is"),
+        )
+
+
+def one_token_has_one_form(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """An address on a chain stands for one token, with one count of decimals."""
+    look = seen.success(f"{operation.id}/usual")
+    chains = seen.known.v1_chains if operation.id == V1_TOKENS else seen.known.chains
+    found: dict[tuple[str, str], Token] = {}
+    tokens = tokens_of(look, seen.bindings, chains)
+    if not tokens:
+        raise Vacuous("the list is empty")
+    for token in tokens:
+        if not token.address or token.decimals is None:
+            continue
+        before = found.setdefault((token.chain, token.address.lower()), token)
+        if before.decimals != token.decimals:
+            yield Finding(
+                f"{token.address} on {token.chain} has {before.decimals} decimals as "
+                f"{before.symbol} and {token.decimals} as {token.symbol}",
+                (look,),
+                "data.list[].decimals",
+            )
+
+
+def version_follows_the_list(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """The version of a list never falls, and changes when the list does.
+
+    Nothing says that each list has a version of its own, so that a rise alone is no violation.
+    """
+    first = seen.success(f"{operation.id}/usual")
+    last = seen.success(f"{operation.id}/{LAST_LOOK}")
+    versions = _version(first), _version(last)
+    if versions[0] is None or versions[1] is None:
+        raise Vacuous("the list has no version")
+    equal = _content(first) == _content(last)
+    if equal and versions[1] > versions[0]:
+        yield Finding(
+            f"version rose from {versions[0]} to {versions[1]} while the list stayed",
+            (first, last),
+            "data.version",
+            assumed("A-240", "the version of a list stays while the list stays"),
+        )
+    elif versions[1] < versions[0]:
+        yield Finding(
+            f"version fell from {versions[0]} to {versions[1]}",
+            (first, last),
+            "data.version",
+        )
+    elif not equal and versions[0] == versions[1]:
+        yield Finding(
+            f"the list changed while version stayed {versions[0]}",
+            (first, last),
+            "data.version",
+        )
+
+
+def _nameless(look: Exchange, seen: Seen) -> Iterator[Finding]:
+    items = listed(look.member("data"))
+    if not items:
+        raise Vacuous("the list of chains is empty")
+    named = _names(look, seen, "chainName")
+    if len(named) < len(items):
+        yield Finding(
+            f"{len(items) - len(named)} of {len(items)} chains have no nickName and no other name",
+            (look,),
+            "data.list[].nickName",
+        )
+
+
+def _names(look: Exchange, seen: Seen, role: str) -> list[str]:
+    """Return the name of every item, also where two are equal."""
+    chains = chains_of(look, seen.bindings)
+    candidates = seen.bindings.candidates(role)
+    known = {folded(chain.name) for chain in chains}
+    names = []
+    for item in objects(look.member("data"), candidates[0]):
+        stated = [text(member(item, (one,))) for one in candidates]
+        names.extend([name for name in stated if name and folded(name) in known][:1])
+    return names
+
+
+def _all_show(look: Exchange, role: str) -> bool:
+    """Tell whether every item of a list shows a role somewhere, under any name like it."""
+    items = [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
+    return bool(items) and all(_shows(item, role) for item in items)
+
+
+def _all_tell(look: Exchange, role: str, seen: Seen) -> bool:
+    """Tell whether a role is read from every token of a list, by name or by value."""
+    tokens = tokens_of(look, seen.bindings, seen.known.chains)
+    told = [getattr(token, role) for token in tokens]
+    items = [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
+    return len(told) >= len(items) > 0 and all(one not in (None, "") for one in told)
+
+
+def _all_could_show(look: Exchange, role: str, seen: Seen) -> bool:
+    """Tell whether every item has some member that may be meant for a role."""
+    roles = {one: seen.bindings.candidates(one) for one in ROLES}
+    items = [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
+    return all(_shows(item, role) or can_play(item, role, roles) for item in items)
+
+
+def _shows(item: Item, role: str, depth: int = 0) -> bool:
+    return any(_plays(name, value, role, depth) for name, value in item.items())
+
+
+def _plays(name: str, value: Json, role: str, depth: int) -> bool:
+    """Tell whether a member, or something in it, shows a role by its name or by its value."""
+    inner = value if isinstance(value, list) else [value]
+    if isinstance(value, dict | list):
+        return depth < _FEW and any(
+            _shows(one, role, depth + 1) for one in inner if isinstance(one, dict)
+        )
+    if role == "address" and isinstance(value, str) and value.startswith("0x"):
+        return True
+    return bool(text(value)) and any(part in folded(name) for part in _PARTS[role])
+
+
+def _placed(seen: Seen) -> dict[tuple[str, str], set[str]]:
+    """Return on which chains getAssets shows a token, by symbol and address."""
+    look = seen.maybe(f"{ASSETS}/usual")
+    found: dict[tuple[str, str], set[str]] = {}
+    if look is not None and look.succeeded:
+        for token in tokens_of(look, seen.bindings, seen.known.chains):
+            if token.chain and token.address:
+                found.setdefault((token.symbol, token.address.lower()), set()).add(token.chain)
+    return found
+
+
+def _strange(token: Token, asked: Chain, placed: dict[tuple[str, str], set[str]]) -> str:
+    """Return why a token is none of the chain asked for; empty where nothing says so."""
+    names = {folded(name) for name in asked.names}
+    if token.chain and folded(token.chain) not in names:
+        return f"the item itself says {token.chain}"
+    chains = placed.get((token.symbol, token.address.lower()), set())
+    if chains and asked.name not in chains:
+        return f"getAssets has it at that address on {', '.join(sorted(chains)[:_FEW])} only"
+    return ""
+
+
+def _equal_lists(
+    seen: Seen, looks: list[Exchange], chains: tuple[Chain, ...], operation: Operation
+) -> Iterator[Finding]:
+    """Yield a finding where two chains have the very same tokens at the same addresses."""
+    contents: dict[tuple[tuple[str, str], ...], Exchange] = {}
+    for look in looks:
+        tokens = tokens_of(look, seen.bindings, chains)
+        content = tuple(sorted({(t.symbol, t.address.lower()) for t in tokens if not t.is_native}))
+        if len(content) < 2:
+            continue
+        before = contents.setdefault(content, look)
+        names = [_chain_called(chains, asked_chain(one)) for one in (before, look)]
+        if names[0] is not None and names[1] is not None and names[0] != names[1]:
+            yield Finding(
+                f"{names[0].name} and {names[1].name} have the very same {len(content)} tokens",
+                (before, look),
+                "headers.chain" if operation.id == V1_TOKENS else "query.chain",
+                cause="equal lists",
+            )
+
+
+def _chain_called(chains: tuple[Chain, ...], name: str) -> Chain | None:
+    exact = next((chain for chain in chains if chain.name == name), None)
+    return exact or next((chain for chain in chains if name in chain.names), None)
+
+
+def _version(look: Exchange) -> int | None:
+    data = look.member("data")
+    version = data.get("version") if isinstance(data, dict) else None
+    return version if isinstance(version, int) and not isinstance(version, bool) else None
+
+
+def _content(look: Exchange) -> Counter[bytes]:
+    """Return the items of a list in any order, without the prices that move."""
+    return Counter(key.encode() + _stable(item) for key, item in listed(look.member("data")))
+
+
+def _stable(item: Json) -> bytes:
+    if not isinstance(item, dict):
+        return jsontext.encode(item)
+    kept = {name: item[name] for name in sorted(item) if "price" not in name.lower()}
+    return jsontext.encode(kept)
+
+
+def _section(operation: Operation, says: str) -> Basis:
+    return documented(operation.section, says)
+
+
+def _rule(
+    name: str, check: Check, severity: Severity, basis: Basis, probes: Mapping[str, tuple[str, ...]]
+) -> Rule:
+    flat = tuple(dict.fromkeys(probe for some in probes.values() for probe in some))
+    return Rule(name, check, Layer.EXCHANGE, severity, basis, tuple(probes), flat)
+
+
+_USUALS = {operation_id: (f"{operation_id}/usual",) for operation_id in LISTS}
+_LOOKS = {one: (f"{one}/usual", f"{one}/{LAST_LOOK}") for one in (CHAINS, ASSETS, OF_CHAIN)}
+_V1_LOOKS = {one: (f"{one}/usual", f"{one}/{LAST_LOOK}") for one in (V1_CHAINS, V1_TOKENS)}
+
+EXCHANGE_LISTS: tuple[Rule, ...] = (
+    _rule(
+        "lists-show-what-requests-take",
+        lists_show_what_requests_take,
+        Severity.MAJOR,
+        NAMED,
+        {one: _USUALS[one] for one in (CHAINS, ASSETS, OF_CHAIN)},
+    ),
+    _rule(
+        "tokens-of-a-chain-are-on-it",
+        chain_filter_is_used,
+        Severity.CRITICAL,
+        documented("4.2 row 3", "the list is that of the tokens of the chain"),
+        {OF_CHAIN: (*_OF_CHAIN_PROBES, f"{ASSETS}/usual")},
+    ),
+    _rule(
+        "v1-tokens-of-a-chain-are-on-it",
+        chain_filter_is_used,
+        Severity.CRITICAL,
+        documented("4.1 row 2", "the list is that of the supported tokens for the chain"),
+        {V1_TOKENS: _V1_PROBES},
+    ),
+    _rule(
+        "each-item-is-listed-once",
+        each_item_is_listed_once,
+        Severity.MINOR,
+        documented("4.2", "the list names what there is"),
+        _USUALS,
+    ),
+    _rule(
+        "one-token-has-one-form",
+        one_token_has_one_form,
+        Severity.CRITICAL,
+        documented("2.3", "a token has one decimal count"),
+        {one: _USUALS[one] for one in (ASSETS, OF_CHAIN, V1_TOKENS)},
+    ),
+    _rule(
+        "version-follows-the-list",
+        version_follows_the_list,
+        Severity.MINOR,
+        documented("9", "lists carry a version"),
+        _LOOKS,
+    ),
+    _rule(
+        "v1-version-follows-the-list",
+        version_follows_the_list,
+        Severity.MINOR,
+        assumed("A-018", "v1 lists carry a version, too"),
+        _V1_LOOKS,
+    ),
+)
+"""The rules of the lists of both generations."""

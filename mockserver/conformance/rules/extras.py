@@ -1,0 +1,61 @@
+"""The rule about what the contract does not mention."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from mockserver.conformance.basis import joined
+from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.rules.evidence import answered
+from mockserver.conformance.rules.operations import EVERY, USUAL
+from mockserver.conformance.verdict import Finding, Layer, Rule, Severity, Verdict, documented
+from mockserver.conformance.walk import Unspoken, walk
+from mockserver.contract import Operation
+from mockserver.jsontext import Json
+from mockserver.validation import shown
+
+if TYPE_CHECKING:
+    from mockserver.conformance.seen import Seen
+
+_MOST = 100
+
+
+def no_undocumented_members(seen: "Seen", operation: Operation) -> Iterator[Finding]:
+    """Answers have no members that the contract does not mention."""
+    found: dict[str, tuple[Exchange, Json]] = {}
+    for exchange in answered(seen, operation):
+        if exchange.unreadable:
+            continue
+        for part in walk(operation.response_schema, exchange.body):
+            if isinstance(part, Unspoken) and _counts(exchange, part):
+                found.setdefault(joined(part.place), (exchange, part.value))
+    # Where a list is keyed by names the contract does not have, there may be thousands.
+    for place, (exchange, value) in list(found.items())[:_MOST]:
+        yield Finding(
+            f"{place} is not mentioned anywhere; it came as {shown(value)}",
+            (exchange,),
+            place=place,
+            verdict=Verdict.EXTRA,
+            cause="extra",
+        )
+
+
+def _counts(exchange: Exchange, part: Unspoken) -> bool:
+    """Tell whether a member is judged: of a refusal, whose data is open, only the envelope's."""
+    if exchange.succeeded:
+        return True
+    return len(part.place) == 1 and isinstance(exchange.body, Mapping) and "code" in exchange.body
+
+
+EXTRAS = (
+    Rule(
+        "no-undocumented-members",
+        no_undocumented_members,
+        Layer.SCHEMA,
+        Severity.MINOR,
+        documented("2", "the members of envelopes and results"),
+        EVERY,
+        USUAL,
+        every_exchange=True,
+    ),
+)
+"""Every rule of this file."""

@@ -1,0 +1,446 @@
+"""The two generations of one service against each other: chains, tokens, quotes, transactions."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from mockserver.conformance import amounts
+from mockserver.conformance.calibration import BRIDGE, V1_QUOTE, understood
+from mockserver.conformance.comparing import body_of, named_quote, out_of, steady, v1_route
+from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.known import Chain, Token
+from mockserver.conformance.listing import folded
+from mockserver.conformance.rawtransactions import Moved, moved
+from mockserver.conformance.routes import price_of
+from mockserver.conformance.seen import Seen
+from mockserver.conformance.v1data import scalar
+from mockserver.conformance.verdict import (
+    Basis,
+    Check,
+    Finding,
+    Inconclusive,
+    Layer,
+    Rule,
+    Severity,
+    Vacuous,
+    assumed,
+    documented,
+    observed,
+)
+from mockserver.contract import Operation
+
+V1_CHAINS, V1_TOKENS, RAW = (
+    "v1.getSupportChains",
+    "v1.getSupportTokens",
+    "v1.getTransferToMinterRaw",
+)
+_LISTS = (f"{V1_CHAINS}/usual", "v2.getChain/usual")
+_TOKENS = (
+    *_LISTS,
+    "v2.getAssets/usual",
+    "v2.getAssetsByChain/usual",
+    f"{V1_TOKENS}/usual",
+    f"{V1_TOKENS}/second chain",
+    f"{V1_TOKENS}/sampled",
+)
+_QUOTES = (f"{V1_QUOTE}/usual", f"{V1_QUOTE}/tenfold", f"{V1_QUOTE}/again")
+_NO_EVM = frozenset(
+    (
+        *("btc", "bitcoin", "sol", "solana", "trx", "tron", "kas", "kaspa", "apt", "aptos"),
+        *("koin", "koinos", "radix", "xrd", "sui", "ton", "xrp", "ltc", "doge"),
+    )
+)
+"""Names of chains that are known not to be EVM chains, where a list does not show the family."""
+_BAND = Decimal("1.25")
+_GAIN = Decimal("1.02")
+_FEWEST, _MOST = Decimal(5), Decimal("10.5")
+
+PUBLIC = documented("1", "in v1, only EVM chains of the service are offered")
+ITEMS = observed("ESS1", "tokens of v1 have address, decimals and a USD price")
+_ONE_COUNT = documented("2.3", "a token has one decimal count")
+QUOTE = observed("ESS1", "amountOut is amountIn less fee and gas, all whole tokens")
+
+
+def v1_chains_are_chains_of_the_service(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """Every chain that v1 offers is one of the service, as 2.0 lists them."""
+    chains = _v1_chains(seen)
+    known = seen.known
+    if not known.chains:
+        seen.success("v2.getChain/usual")
+        raise Vacuous("2.0 lists no chain")
+    strange = [chain for chain in chains if known.twin(chain) is None]
+    if len(strange) * 2 > len(chains):
+        raise Inconclusive("most chains of v1 have other names than in 2.0, and no network id")
+    for chain in strange:
+        yield Finding(
+            f"v1 lists {chain.name}"
+            + (f" with network {chain.network}" if chain.network else "")
+            + ", which 2.0 does not list",
+            (seen.exchange(f"{V1_CHAINS}/usual"), seen.exchange("v2.getChain/usual")),
+            "data.chains[]",
+            cause="unknown chain",
+        )
+
+
+def v1_chains_are_evm_chains(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """Every chain that v1 offers is an EVM chain."""
+    for chain in _v1_chains(seen):
+        twin = seen.known.twin(chain)
+        evm = chain.evm if chain.evm is not None else twin.evm if twin is not None else None
+        if evm is None and {folded(name) for name in chain.names} & _NO_EVM:
+            evm = False
+        if evm is False:
+            yield Finding(
+                f"v1 lists {chain.name}, which is no EVM chain",
+                (seen.exchange(f"{V1_CHAINS}/usual"),),
+                "data.chains[]",
+                cause="no EVM chain",
+            )
+
+
+def v1_tokens_are_those_of_2(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A token of v1 has the address and the decimals that 2.0 shows on the same chain."""
+    judged = False
+    told: set[str] = set()
+    for token, others in _pairs(seen):
+        same = [one for one in others if folded(one.symbol) == folded(token.symbol)]
+        if len(same) != 1:
+            continue
+        judged = True
+        other = same[0]
+        facts = (
+            ("decimals", token.decimals, other.decimals),
+            ("address", token.address.lower(), other.address.lower()),
+        )
+        for role, here, there in facts:
+            if here in (None, "") or there in (None, "") or here == there or role in told:
+                continue
+            told.add(role)
+            yield Finding(
+                f"{token.symbol} on {token.chain} has {role} {here} in v1, {there} in 2.0",
+                _looks(seen, token),
+                f"data.tokenVos[].{role}",
+                _ONE_COUNT if role == "decimals" and _at_one_address(token, other) else None,
+            )
+    if not judged:
+        raise Vacuous("v1 and 2.0 list no token of one chain in common")
+
+
+def _at_one_address(token: Token, other: Token) -> bool:
+    return bool(token.address) and token.address.lower() == other.address.lower()
+
+
+def v1_tokens_are_in_2(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """v1 and 2.0 list the same tokens on a chain."""
+    judged = False
+    for chain, twin in _twins(seen):
+        here, there = seen.known.v1_on(chain.name), seen.known.on(twin.name)
+        if not here or not there:
+            continue
+        judged = True
+        offered = tuple(token for token in here if token.offered)
+        only_here = _symbols(offered) - _symbols(there)
+        only_there = _symbols(tuple(token for token in there if token.offered)) - _symbols(here)
+        for missing, where in ((only_here, "2.0"), (only_there, "v1")):
+            if missing:
+                yield Finding(
+                    f"{where} does not list {', '.join(sorted(missing)[:5])} on {chain.name}",
+                    _looks(seen, seen.known.v1_on(chain.name)[0]),
+                    "data.tokenVos[]",
+                    cause=f"missing in {where}",
+                )
+    if not judged:
+        raise Vacuous("v1 and 2.0 list tokens of no chain in common")
+
+
+def v1_prices_are_in_usd(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """The price of a token in the list of v1 is the one that 2.0 tells."""
+    judged = False
+    for token in seen.known.v1_tokens:
+        listed = amounts.number(token.price)
+        bare = Token(token.symbol, token.chain, token.address)
+        told = price_of(seen, bare)
+        if listed is None or told is None:
+            continue
+        judged = True
+        if not amounts.within(listed, told, _BAND):
+            yield Finding(
+                f"price of {token.symbol} is {listed} in the list of v1, {told} in getPrice",
+                _looks(seen, token),
+                "data.tokenVos[].price",
+            )
+            return
+    if not judged:
+        raise Vacuous("no token has a price in v1 and in 2.0")
+
+
+def v1_quote_echoes_the_request(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A v1 quote tells the amount and the token that it was asked about."""
+    judged = False
+    for exchange in _v1_quotes(seen):
+        data, body = exchange.member("data"), body_of(exchange)
+        put, token = amounts.number(scalar(data, "amountIn")), scalar(data, "tokenIn")
+        asked = amounts.number(body.get("amount"))
+        if put is not None and asked is not None:
+            judged = True
+            if put != asked:
+                message = f"the quote is of an amount of {put}, asked was {asked}"
+                yield Finding(message, (exchange,), "data.crossChain.amountIn")
+        if isinstance(token, str) and isinstance(body.get("token"), str):
+            judged = True
+            if token.lower() != body["token"].lower() and not _is_address(seen, token, exchange):
+                message = f"the quote is of {token[:60]!r}, asked was {body['token']!r}"
+                yield Finding(message, (exchange,), "data.crossChain.tokenIn")
+    if not judged:
+        raise Vacuous("no v1 quote tells the amount or the token it is for")
+
+
+def v1_quote_adds_up(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """What a v1 quote pays is the amount less fee and gas, in whole tokens, and never more."""
+    judged = False
+    for exchange in _v1_quotes(seen):
+        data = exchange.member("data")
+        put = amounts.number(body_of(exchange).get("amount"))
+        got = amounts.number(scalar(data, "amountOut"))
+        if put is None or got is None or put <= 0:
+            continue
+        judged = True
+        costs = [amounts.number(scalar(data, role)) for role in ("fee", "gas")]
+        for role, cost in zip(("fee", "gas"), costs, strict=True):
+            if cost is not None and cost < 0:
+                yield Finding(f"{role} is {cost}", (exchange,), f"data.crossChain.{role}")
+        if not Decimal(0) < got <= put * _GAIN or got * 2 < put:
+            yield Finding(f"{put} whole tokens pay {got}", (exchange,), "data.crossChain.amountOut")
+            continue
+        total = sum((cost for cost in costs if cost is not None), Decimal(0))
+        gap = abs(put - total - got)
+        if None not in costs and gap > max(put / 1000, total / 100):
+            yield Finding(
+                f"amountOut is {got}, while {put} less fee and gas of {total} is {put - total}",
+                (exchange,),
+                "data.crossChain.amountOut",
+            )
+    if not judged:
+        raise Vacuous("no v1 quote tells what it pays")
+
+
+def v1_output_grows_with_input(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """Ten times the amount pays out more in v1, and about ten times as much."""
+    first = seen.success(understood(seen, V1_QUOTE).probe)
+    more, again = seen.success(f"{V1_QUOTE}/tenfold"), seen.success(f"{V1_QUOTE}/again")
+    outs = [amounts.number(scalar(one.member("data"), "amountOut")) for one in (first, more, again)]
+    if outs[0] is None or outs[1] is None or outs[2] is None or outs[0] <= 0:
+        raise Vacuous("the v1 quote does not tell what it pays")
+    steady(outs[0], outs[2], "the v1 quote")
+    share = amounts.EXACT.divide(outs[1], outs[0])
+    if not _FEWEST <= share <= _MOST:
+        how = "the same" if share == 1 else f"{share:.4g} times as much"
+        yield Finding(
+            f"ten times the amount pays {how}", (first, more, again), "data.crossChain.amountOut"
+        )
+
+
+def v1_quote_is_like_that_of_2(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """v1 and 2.0 quote the same transfer about alike."""
+    first = seen.success(understood(seen, V1_QUOTE).probe)
+    other = named_quote(seen, f"{BRIDGE}/as v1")
+    again = seen.success(f"{V1_QUOTE}/again")
+    outs = [amounts.number(scalar(one.member("data"), "amountOut")) for one in (first, again)]
+    if outs[0] is None or outs[1] is None or outs[0] <= 0:
+        raise Vacuous("the v1 quote does not tell what it pays")
+    steady(outs[0], outs[1], "the v1 quote")
+    put = amounts.number(body_of(first).get("amount"))
+    if put is None or not amounts.within(put, other.put, Decimal("1.001")):
+        raise Inconclusive("the two generations were asked about other amounts")
+    if not amounts.within(outs[0], out_of(other), _BAND):
+        yield Finding(
+            f"{put} {other.route.source.symbol} pay {outs[0]} in v1 and {out_of(other):.6g} in 2.0",
+            (first, other.exchange, again),
+            "data.crossChain.amountOut",
+        )
+
+
+def raw_moves_the_amount(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """The raw transaction moves the amount that was asked for, of the token and chain asked for."""
+    judged = False
+    for exchange in seen.of(operation):
+        if not exchange.succeeded:
+            continue
+        found, token = moved(exchange), _raw_token(seen, exchange)
+        put = amounts.number(body_of(exchange).get("amount"))
+        if found is None or token is None or token.decimals is None or put is None or put <= 0:
+            continue
+        judged = True
+        yield from _wrong_move(exchange, found, token, amounts.units_of(put, token.decimals))
+    if not judged:
+        seen.success(f"{RAW}/usual")
+        raise Vacuous("the raw transaction has another form than the observed one")
+
+
+def raw_depends_on_the_amount(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """Another amount makes another raw transaction."""
+    one, other = seen.success(f"{RAW}/usual"), seen.success(f"{RAW}/tenfold")
+    texts = [scalar(exchange.member("data"), "raw") for exchange in (one, other)]
+    if not all(isinstance(text, str) and text for text in texts):
+        raise Vacuous("the raw transaction is not shown under a name that is known")
+    if texts[0] == texts[1]:
+        yield Finding("ten times the amount makes the same transaction", (one, other), "data.raw")
+
+
+def _wrong_move(exchange: Exchange, found: Moved, token: Token, wanted: int) -> Iterator[Finding]:
+    if found.units != wanted:
+        yield Finding(
+            f"the transaction moves {found.units} smallest units, asked for were {wanted}",
+            (exchange,),
+            "data.raw",
+        )
+    if found.contract and not token.is_native and found.contract != token.address.lower():
+        yield Finding(
+            f"the transaction calls {found.contract}, {token.symbol} is at {token.address}",
+            (exchange,),
+            "data.raw",
+        )
+
+
+def _v1_chains(seen: Seen) -> tuple[Chain, ...]:
+    seen.success(f"{V1_CHAINS}/usual")
+    chains = seen.known.v1_chains
+    if not chains:
+        raise Vacuous("v1 lists no chain whose name can be read")
+    return chains
+
+
+def _twins(seen: Seen) -> Iterator[tuple[Chain, Chain]]:
+    for chain in seen.known.v1_chains:
+        twin = seen.known.twin(chain)
+        if twin is not None and seen.known.v1_on(chain.name):
+            yield chain, twin
+
+
+def _pairs(seen: Seen) -> Iterator[tuple[Token, tuple[Token, ...]]]:
+    """Yield each token of v1 with the tokens that 2.0 has on its chain."""
+    for chain, twin in _twins(seen):
+        others = seen.known.on(twin.name)
+        for token in seen.known.v1_on(chain.name):
+            yield token, others
+
+
+def _symbols(tokens: tuple[Token, ...]) -> set[str]:
+    return {token.symbol.upper() for token in tokens}
+
+
+def _looks(seen: Seen, token: Token) -> tuple[Exchange, ...]:
+    return (
+        tuple(
+            one
+            for one in seen.of(V1_TOKENS)
+            if one.succeeded and one.request.headers.get("chain") == token.chain
+        )
+        or tuple(one for one in seen.of(V1_TOKENS) if one.succeeded)[:1]
+    )
+
+
+def _v1_quotes(seen: Seen) -> Iterator[Exchange]:
+    understood(seen, V1_QUOTE)
+    for exchange in seen.of(V1_QUOTE):
+        sound = exchange.succeeded and v1_route(seen, exchange) is not None
+        if sound and not exchange.operation.read(exchange.request).violations:
+            yield exchange
+
+
+def _is_address(seen: Seen, text: str, exchange: Exchange) -> bool:
+    route = v1_route(seen, exchange)
+    return route is not None and text.lower() == route.source.address.lower()
+
+
+def _raw_token(seen: Seen, exchange: Exchange) -> Token | None:
+    body = body_of(exchange)
+    chain, symbol = body.get("chain"), body.get("token")
+    tokens = (token for token in seen.known.v1_tokens if token.chain == chain)
+    return next((token for token in tokens if token.symbol == symbol), None)
+
+
+def _rule(
+    name: str,
+    check: Check,
+    basis: Basis,
+    operation_id: str,
+    probes: tuple[str, ...],
+    severity: Severity = Severity.MAJOR,
+) -> Rule:
+    return Rule(name, check, Layer.GENERATION, severity, basis, (operation_id,), probes)
+
+
+GENERATIONS: tuple[Rule, ...] = (
+    _rule(
+        "v1-chains-are-chains-of-the-service",
+        v1_chains_are_chains_of_the_service,
+        PUBLIC,
+        V1_CHAINS,
+        _LISTS,
+    ),
+    _rule(
+        "v1-chains-are-evm-chains",
+        v1_chains_are_evm_chains,
+        observed("ESS1", "v1 lists EVM chains only; others are being added (interface.md 1)"),
+        V1_CHAINS,
+        _LISTS,
+    ),
+    _rule(
+        "v1-tokens-are-as-in-2.0",
+        v1_tokens_are_those_of_2,
+        ITEMS,
+        V1_TOKENS,
+        _TOKENS,
+        Severity.CRITICAL,
+    ),
+    _rule(
+        "v1-lists-the-tokens-of-2.0",
+        v1_tokens_are_in_2,
+        assumed("A-233", "both generations list the same tokens on a chain"),
+        V1_TOKENS,
+        _TOKENS,
+        Severity.MINOR,
+    ),
+    _rule(
+        "v1-prices-are-in-usd",
+        v1_prices_are_in_usd,
+        ITEMS,
+        V1_TOKENS,
+        (*_TOKENS, "v2.getPrice/usual", "v2.getPrice/swap target"),
+    ),
+    _rule("v1-quote-echoes-the-request", v1_quote_echoes_the_request, QUOTE, V1_QUOTE, _QUOTES),
+    _rule("v1-quote-adds-up", v1_quote_adds_up, QUOTE, V1_QUOTE, _QUOTES, Severity.CRITICAL),
+    _rule(
+        "v1-output-grows-with-input",
+        v1_output_grows_with_input,
+        QUOTE,
+        V1_QUOTE,
+        _QUOTES,
+        Severity.CRITICAL,
+    ),
+    _rule(
+        "v1-quote-is-like-that-of-2.0",
+        v1_quote_is_like_that_of_2,
+        assumed("A-234", "both generations quote the same transfer within a quarter"),
+        V1_QUOTE,
+        (*_QUOTES, f"{BRIDGE}/as v1"),
+        Severity.CRITICAL,
+    ),
+    _rule(
+        "raw-moves-the-amount",
+        raw_moves_the_amount,
+        observed("OAE", "raw is the deposit of the amount to the minter"),
+        RAW,
+        (f"{RAW}/usual", f"{RAW}/tenfold", f"{V1_TOKENS}/usual"),
+        Severity.CRITICAL,
+    ),
+    _rule(
+        "raw-depends-on-the-amount",
+        raw_depends_on_the_amount,
+        documented("2.2", "amount is the token amount to cross"),
+        RAW,
+        (f"{RAW}/usual", f"{RAW}/tenfold"),
+        Severity.CRITICAL,
+    ),
+)
+"""The rules that hold the two generations against each other."""

@@ -1,0 +1,372 @@
+"""Tickets over time: listed for whom they are, under one status, and told alike everywhere."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from mockserver.conformance.comparing import body_of
+from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.listing import text
+from mockserver.conformance.probes.writes import (
+    ANOTHER,
+    CHECK_TICKET,
+    EARLY,
+    END,
+    END_AGAIN,
+    FILTERS,
+    LATE,
+    TICKET,
+    TICKETS,
+)
+from mockserver.conformance.seen import Seen
+from mockserver.conformance.usual import seen_hash
+from mockserver.conformance.verdict import (
+    Basis,
+    Check,
+    Finding,
+    Inconclusive,
+    Layer,
+    Rule,
+    Severity,
+    Vacuous,
+    assumed,
+    documented,
+)
+from mockserver.contract import Operation
+from mockserver.jsontext import Json
+
+_MADE = {"usual": "usual order", "second": "unpaid transaction"}
+"""Which transaction each ticket is about."""
+_PROBES = (
+    *(f"{TICKET}/{name}" for name in (*_MADE, "same again")),
+    *(f"{CHECK_TICKET}/{name}" for name in ("usual", END, END_AGAIN)),
+    *(f"{TICKETS}/{when} {kind}" for when in (EARLY, LATE) for kind in FILTERS),
+    f"{TICKETS}/{ANOTHER}",
+)
+_REFUSED = (f"{TICKET}/chain unlisted", f"{TICKET}/without body.chain")
+LISTED = documented("4.2 row 12", "the tickets of an address in one status are listed")
+
+
+def tickets_are_listed(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A ticket is listed for the address that submitted it, under one of the statuses."""
+    for when in (EARLY, LATE):
+        looks = _looks(seen, when)
+        found = {_number(item) for _, _, item in _listed(looks)}
+        for name in _MADE:
+            made = seen.maybe(f"{TICKET}/{name}")
+            if made is None or not made.succeeded or not _submitted(made):
+                continue
+            if _submitted(made) not in found:
+                yield Finding(
+                    f"ticket {_submitted(made)} is listed under none of {', '.join(FILTERS)}",
+                    (made, *looks.values()),
+                    "data.list[]",
+                    cause="ticket not listed",
+                )
+                return
+
+
+def tickets_have_one_status(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A ticket is listed under one status at a time, and under Succeeded where it has succeeded."""
+    judged = False
+    for when in (EARLY, LATE):
+        places: dict[str, tuple[str, Exchange]] = {}
+        for kind, look, item in _listed(_looks(seen, when)):
+            judged = True
+            number, done = _number(item), item.get("succeeded")
+            before = places.setdefault(number, (kind, look))
+            if before[0] != kind and number:
+                yield Finding(
+                    f"ticket {number} is listed under {before[0]} and under {kind}",
+                    (before[1], look),
+                    "query.filter",
+                    cause="two statuses",
+                )
+                return
+            if isinstance(done, bool) and done is not (kind == "Succeeded"):
+                yield Finding(
+                    f"ticket {number} is listed under {kind} with succeeded {str(done).lower()}",
+                    (look,),
+                    "query.filter",
+                    cause="status and flag",
+                )
+                return
+    if not judged:
+        raise Vacuous("no ticket is listed")
+
+
+def tickets_are_listed_for_their_address(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A ticket is listed with the address that submitted it, and not for anybody else."""
+    mine = seen.caller.address.lower()
+    numbers = {_submitted(one) for one in seen.of(TICKET) if one.succeeded} - {""}
+    for when in (EARLY, LATE):
+        for _, look, item in _listed(_looks(seen, when)):
+            address = item.get("address")
+            if isinstance(address, str) and _number(item) in numbers and address.lower() != mine:
+                message = f"a ticket of {mine} is listed with address {address[:60]!r}"
+                yield Finding(message, (look,), "data.list[].address", cause="address")
+                return
+    other = seen.maybe(f"{TICKETS}/{ANOTHER}")
+    if other is not None and other.succeeded:
+        theirs = [item for item in other.items() if isinstance(item, Mapping)]
+        if any(_number(item) in numbers for item in theirs):
+            message = "a ticket is listed for an address that did not submit it"
+            yield Finding(message, (other,), "query.address", cause="listed for another")
+
+
+def tickets_echo_what_was_reported(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A listed ticket has the hash and the chain that were reported."""
+    judged = False
+    wanted: dict[str, tuple[str, Exchange]] = {}
+    for name, what in _MADE.items():
+        made = seen.maybe(f"{TICKET}/{name}")
+        if made is not None and made.succeeded:
+            wanted[_submitted(made)] = (seen_hash(seen, what), made)
+    for when in (EARLY, LATE):
+        for _, look, item in _listed(_looks(seen, when)):
+            if _number(item) not in wanted:
+                continue
+            judged = True
+            transaction, made = wanted[_number(item)]
+            told = item.get("hash")
+            if isinstance(told, str) and told.lower() != transaction.lower():
+                message = f"the ticket is about {told[:80]!r}, reported was {transaction!r}"
+                yield Finding(message, (made, look), "data.list[].hash")
+                return
+            chain = item.get("chain")
+            if isinstance(chain, str) and f'"{chain}"'.encode() not in made.request.body:
+                message = f"the ticket is about chain {chain[:60]!r}, which was not reported"
+                yield Finding(message, (made, look), "data.list[].chain")
+                return
+    if not judged:
+        raise Vacuous("no ticket that was submitted is listed")
+
+
+def accepted_tickets_are_known(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A ticket that was accepted can be checked."""
+    made = seen.success(f"{TICKET}/usual")
+    looks = [seen.maybe(f"{CHECK_TICKET}/{name}") for name in ("usual", END)]
+    if not any(look is not None and look.whole for look in looks):
+        seen.success(f"{CHECK_TICKET}/usual")
+    for look in looks:
+        if look is not None and look.refused:
+            message = f"ticket {_submitted(made)} was accepted, and is not known"
+            yield Finding(message, (made, look), "query.ticketId")
+            return
+
+
+def check_agrees_with_the_list(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """CheckTicket tells of a ticket what the list tells."""
+    check = seen.success(f"{CHECK_TICKET}/{END}")
+    before = seen.maybe(f"{CHECK_TICKET}/usual")
+    number = _submitted(seen.success(f"{TICKET}/usual"))
+    told = [one for one in _listed(_looks(seen, LATE)) if _number(one[2]) == number]
+    early = [one for one in _listed(_looks(seen, EARLY)) if _number(one[2]) == number]
+    again = seen.maybe(f"{CHECK_TICKET}/{END_AGAIN}")
+    # The list is looked at between two checks; where these differ the ticket moved on meanwhile.
+    same = again is None or not again.succeeded or _state(again) == _state(check)
+    pairs = [(check, told if same else [])]
+    if before is not None and before.succeeded:
+        pairs.insert(0, (before, early))
+    if not told and not early:
+        raise Vacuous("the ticket is not listed")
+    for answer, items in pairs:
+        for _, look, item in items:
+            for name in ("succeeded", "solution"):
+                here, there = answer.data.get(name), item.get(name)
+                if name in item and name in answer.data and here != there:
+                    yield Finding(
+                        f"{name} is {str(here)[:60]!r} in checkTicket, {str(there)[:60]!r} in the "
+                        "list",
+                        (look, answer),
+                        f"data.{name}",
+                    )
+                    return
+
+
+def each_ticket_is_listed_once(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A list of tickets shows each ticket once."""
+    judged = False
+    for when in (EARLY, LATE):
+        for look in _looks(seen, when).values():
+            numbers = [_number(item) for item in look.items() if isinstance(item, Mapping)]
+            judged = judged or any(numbers)
+            double = [one for one, times in Counter(numbers).items() if one and times > 1]
+            if double:
+                message = f"ticket {double[0]} is listed more than once for one status"
+                yield Finding(message, (look,), "data.list[]", cause="listed twice")
+                return
+    if not judged:
+        raise Vacuous("no ticket is listed")
+
+
+def refused_tickets_are_not_kept(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A report that was refused makes no ticket."""
+    early = {_number(item) for _, _, item in _listed(_looks(seen, EARLY))}
+    late = _looks(seen, LATE)
+    last = max(one.number for one in _looks(seen, EARLY).values())
+    between = [one for one in seen.of(TICKET) if one.number > last]
+    if not between or any(not one.whole or one.code is None for one in between):
+        raise Vacuous("not every report was answered with a ticket or a refusal")
+    accepted = {_submitted(one) for one in seen.of(TICKET) if one.succeeded}
+    mine = seen.caller.address.lower()
+    refused = [one for one in between if one.refused]
+    if not refused:
+        raise Vacuous("no report was refused")
+    reported = {str(body_of(one).get("hash", "")).lower() for one in refused} - {""}
+    for _, look, item in _listed(late):
+        number, address = _number(item), item.get("address")
+        known = not number or number in early or number in accepted
+        told = text(item.get("hash")).lower()
+        if known or told not in reported or text(address).lower() != mine:
+            continue
+        yield Finding(
+            f"ticket {number} is listed, though only reports that were refused came before it",
+            (refused[0], look),
+            "data.list[]",
+            cause="refused and kept",
+        )
+        return
+
+
+def solved_tickets_stay_solved(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A ticket that has succeeded has succeeded at every later look."""
+    looks = [
+        one
+        for name in ("usual", END, END_AGAIN)
+        if (one := seen.maybe(f"{CHECK_TICKET}/{name}")) is not None and one.succeeded
+    ]
+    solved = [one for one in looks if one.data.get("succeeded") is True]
+    if not looks:
+        seen.success(f"{CHECK_TICKET}/usual")
+    if not solved:
+        raise Vacuous("the ticket did not succeed while it was looked at")
+    for look in looks:
+        if look.number > solved[0].number and look.data.get("succeeded") is False:
+            message = "the ticket had succeeded, and has not any more"
+            yield Finding(message, (solved[0], look), "data.succeeded", cause="reopened")
+            return
+
+
+def ticket_ids_are_unique(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """Tickets about different transactions have different ids."""
+    made = [seen.maybe(f"{TICKET}/{name}") for name in _MADE]
+    given = [one for one in made if one is not None and one.succeeded and _submitted(one)]
+    if not given:
+        seen.success(f"{TICKET}/usual")
+    if len(given) < 2:
+        raise Vacuous("only one ticket was accepted with an id")
+    if _submitted(given[0]) == _submitted(given[1]):
+        message = f"two tickets have the id {_submitted(given[0])}"
+        yield Finding(message, (given[0], given[1]), "data.ticketId")
+
+
+def same_report_is_one_ticket(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """The same report twice is one ticket, or refused the second time."""
+    one, again = seen.success(f"{TICKET}/usual"), seen.exchange(f"{TICKET}/same again")
+    if not again.whole:
+        raise Inconclusive(f"the second report was not answered: {again.answer.reason}")
+    if again.succeeded and _submitted(again) != _submitted(one):
+        yield Finding(
+            f"one report makes the tickets {_submitted(one)} and {_submitted(again)}",
+            (one, again),
+            "data.ticketId",
+        )
+
+
+def _looks(seen: Seen, when: str) -> dict[str, Exchange]:
+    """Return the lists of the caller's tickets by status. Raises `NotRun` or `Inconclusive`."""
+    return {kind: seen.success(f"{TICKETS}/{when} {kind}") for kind in FILTERS}
+
+
+def _listed(
+    looks: Mapping[str, Exchange],
+) -> Iterator[tuple[str, Exchange, Mapping[str, Json]]]:
+    for kind, look in looks.items():
+        for item in look.items():
+            if isinstance(item, Mapping):
+                yield kind, look, item
+
+
+def _state(check: Exchange) -> tuple[Json, Json]:
+    return check.data.get("succeeded"), check.data.get("solution")
+
+
+def _number(item: Mapping[str, Json]) -> str:
+    return text(item.get("ticketId"))
+
+
+def _submitted(made: Exchange) -> str:
+    return text(made.data.get("ticketId"))
+
+
+def _rule(
+    name: str, check: Check, severity: Severity, basis: Basis, operation_id: str = TICKETS
+) -> Rule:
+    probes = (*_PROBES, *_REFUSED) if check is refused_tickets_are_not_kept else _PROBES
+    return Rule(name, check, Layer.STATEFUL, severity, basis, (operation_id,), probes)
+
+
+TICKET_RULES: tuple[Rule, ...] = (
+    _rule("tickets-are-listed", tickets_are_listed, Severity.MAJOR, LISTED),
+    _rule("tickets-have-one-status", tickets_have_one_status, Severity.MAJOR, LISTED),
+    _rule(
+        "tickets-are-listed-for-their-address",
+        tickets_are_listed_for_their_address,
+        Severity.MAJOR,
+        LISTED,
+    ),
+    _rule(
+        "tickets-echo-what-was-reported",
+        tickets_echo_what_was_reported,
+        Severity.MAJOR,
+        documented("2.3", "a listed ticket has the chain and the hash it is about"),
+    ),
+    _rule(
+        "accepted-tickets-are-known",
+        accepted_tickets_are_known,
+        Severity.MAJOR,
+        documented("4.2 row 13", "checkTicket takes the id of a ticket"),
+        CHECK_TICKET,
+    ),
+    _rule(
+        "check-agrees-with-the-list",
+        check_agrees_with_the_list,
+        Severity.MAJOR,
+        documented("2.3", "succeeded and solution are those of the ticket"),
+        CHECK_TICKET,
+    ),
+    _rule(
+        "each-ticket-is-listed-once",
+        each_ticket_is_listed_once,
+        Severity.MINOR,
+        documented("4.2 row 12", "the list is that of the tickets"),
+    ),
+    _rule(
+        "refused-tickets-are-not-kept",
+        refused_tickets_are_not_kept,
+        Severity.MAJOR,
+        documented("7", "results are reported in the envelope, and code 0 is success"),
+    ),
+    _rule(
+        "solved-tickets-stay-solved",
+        solved_tickets_stay_solved,
+        Severity.MAJOR,
+        assumed("A-241", "a ticket that has succeeded stays so"),
+        CHECK_TICKET,
+    ),
+    _rule(
+        "ticket-ids-are-unique",
+        ticket_ids_are_unique,
+        Severity.MAJOR,
+        documented("2.3", "ticketId is that of the ticket"),
+        TICKET,
+    ),
+    _rule(
+        "same-report-is-one-ticket",
+        same_report_is_one_ticket,
+        Severity.MINOR,
+        assumed("A-235", "the same report twice is one ticket, or refused"),
+        TICKET,
+    ),
+)
+"""The rules of tickets."""

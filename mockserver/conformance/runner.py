@@ -1,0 +1,114 @@
+"""A run: plan, ask, judge."""
+
+from collections.abc import Callable, Iterable
+
+from mockserver import contract as contracts
+from mockserver.clock import ticks_ms
+from mockserver.conformance.generation import check_installed, generated
+from mockserver.conformance.judge import judged
+from mockserver.conformance.options import Options
+from mockserver.conformance.pace import Refusing, Spent
+from mockserver.conformance.permit import Permit
+from mockserver.conformance.planner import Plan, plan
+from mockserver.conformance.probe import Probe
+from mockserver.conformance.probes import probes_of
+from mockserver.conformance.result import Result
+from mockserver.conformance.rules import RULES
+from mockserver.conformance.seen import Seen
+from mockserver.conformance.session import Keeper, Session, Watch, sent_by_operation
+from mockserver.conformance.stamping import Stamping
+from mockserver.conformance.target import Target
+from mockserver.conformance.transport import Transport
+from mockserver.conformance.verdict import Inconclusive, NotRun, Rule
+
+INTERRUPTED = "the run was interrupted"
+"""The note of a run that somebody ended."""
+
+Doubt = Callable[[Seen, Probe], str]
+"""Tells why a probe is not worth sending after what was seen; empty where it is."""
+
+
+def run(  # noqa: PLR0913 (one parameter a collaborator)
+    target: Target,
+    options: Options | None = None,
+    *,
+    rules: Iterable[Rule] = RULES,
+    probes: Iterable[Probe] | None = None,
+    keeper: Keeper | None = None,
+    watch: Watch | None = None,
+    doubt: Doubt | None = None,
+) -> Result:
+    """Return what the rules say of a target. Raises `UnsafeOrWrong` before anything is sent.
+
+    `probes` are those of the contract where none are given. `doubt` is asked before each probe.
+    An interruption ends the run early; what was seen until then is judged.
+    """
+    options = options or Options()
+    check_installed(options)
+    contract = contracts.load(options.dialect)
+    permit = Permit(
+        contract,
+        target,
+        hosts=options.hosts,
+        arming=options.arming,
+        own_keys=options.caller.own_keys,
+    )
+    limits = options.limits(target)
+    asked = probes_of(contract) if probes is None else tuple(probes)
+    todo = plan(permit, tuple(rules), asked, options, limits.budget)
+    began = ticks_ms()
+    seen = Seen(contract, seed=options.seed, bindings=options.bindings, caller=options.caller)
+    with Transport(target, permit, limits) as transport:
+        session = Session(transport, seen, keeper=keeper, watch=watch, planned=len(todo.probes))
+        notes = _asked(session, todo, options, doubt)
+        outcomes = judged(todo.rules, seen, target.bases)
+        more, told = generated(session, options) if not notes else ((), ())
+        sent = sent_by_operation(seen, transport.sent)
+        elsewhere = transport.count - sum(sent.values())
+    return Result(
+        contract=contract,
+        target=target,
+        seed=options.seed,
+        outcomes=(*outcomes, *more),
+        exchanges=seen.exchanges,
+        sent=sent,
+        sent_elsewhere=elsewhere,
+        planned=len(todo.probes),
+        unsent=dict(seen.unsent),
+        notes=(*notes, *told),
+        elapsed_ms=ticks_ms() - began,
+    )
+
+
+def _asked(session: Session, todo: Plan, options: Options, doubt: Doubt | None) -> tuple[str, ...]:
+    """Send the plan; return what kept it from its end."""
+    for name, reason in todo.left_out.items():
+        session.seen.leave_out(name, reason)
+    spent = ""
+    stamping = Stamping(session.seen)
+    for probe in todo.probes:
+        reason = spent or (doubt(session.seen, probe) if doubt else "")
+        if reason:
+            session.seen.leave_out(probe.name, reason)
+            continue
+        try:
+            _ask(session, probe, options, stamping)
+        except (NotRun, Inconclusive, Refusing) as error:
+            session.seen.leave_out(probe.name, str(error))
+        except Spent as error:
+            spent = str(error)
+            session.seen.leave_out(probe.name, spent)
+        except KeyboardInterrupt:
+            spent = INTERRUPTED
+            session.seen.leave_out(probe.name, spent)
+    return (spent,) if spent else ()
+
+
+def _ask(session: Session, probe: Probe, options: Options, stamping: Stamping) -> None:
+    draft = probe.build(session.seen)
+    if probe.wait_ms:
+        session.transport.wait(min(probe.wait_ms, options.patience_ms))
+    exchange = session.ask(probe.name, draft)
+    if stamping.doubts(probe, exchange):
+        stamping.begin()
+        stamping.settle(session.ask(probe.name, probe.build(session.seen)))

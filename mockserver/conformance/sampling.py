@@ -1,0 +1,92 @@
+"""Which listed chains and tokens are tried beside the usual ones: the edges first, then by draw."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from mockserver.conformance.known import Chain
+from mockserver.conformance.routes import Route, bridges, v1_chain_pair
+from mockserver.conformance.usual import first_chains
+from mockserver.conformance.verdict import NotRun
+
+if TYPE_CHECKING:
+    from mockserver.conformance.seen import Seen
+
+SAMPLES = ("sampled 1", "sampled 2", "sampled 3", "sampled 4")
+"""How the quotes are called that try further chains and tokens."""
+LARGER = "larger"
+"""What follows that name where an amount was refused that may not have covered the fees."""
+CONTROL = "control"
+"""What follows both where they were refused: the same number of the token quoted before."""
+
+
+def sampled_chain(seen: "Seen") -> str:
+    """Return a listed chain to ask the tokens of: best one that no token is said to be on.
+
+    Raises `NotRun` where every listed chain was asked already.
+    """
+    known = seen.known
+    used = set(first_chains(seen))
+    rest = [chain for chain in known.chains if chain.offered and chain.name not in used]
+    if not rest:
+        raise NotRun("every chain that is offered was asked for its tokens already")
+    peopled = {token.chain for token in known.tokens}
+    bare = [chain for chain in rest if chain.name not in peopled]
+    return _edge_or_drawn(seen, bare or rest, "sampled chain").name
+
+
+def sampled_v1_chain(seen: "Seen") -> str:
+    """Return a further chain of v1 to ask the tokens of: best one that 2.0 does not show."""
+    known = seen.known
+    used = {chain.name for chain in v1_chain_pair(seen)}
+    rest = [chain for chain in known.v1_chains if chain.offered and chain.name not in used]
+    if not rest:
+        raise NotRun("every chain that v1 offers was asked for its tokens already")
+    strange = [chain for chain in rest if known.twin(chain) is None]
+    return _edge_or_drawn(seen, strange or rest, "sampled v1 chain").name
+
+
+def sampled_route(seen: "Seen", usual: Route, number: int) -> Route:
+    """Return a further route of one token between chains, as different as can be from others.
+
+    Raises `NotRun` where the lists have no chain or token left that was not tried.
+    """
+    pool = list(bridges(seen))
+    seen.draw("sampled routes").shuffle(pool)
+    edges = _edges(seen)
+    tried = _marks(usual)
+    chosen = usual
+    for _ in range(number + 1):
+        fresh = [route for route in pool if _marks(route) - tried]
+        if not fresh:
+            raise NotRun("every listed chain and token that can be bridged was tried already")
+        chosen = max(fresh, key=lambda route: _worth(_marks(route) - tried, edges))
+        tried = tried | _marks(chosen)
+    return chosen
+
+
+def _worth(fresh: set[str], edges: set[str]) -> int:
+    """Return what a route shows that no other did; a token counts as much as both its chains."""
+    return sum(2 + (mark in edges) + 2 * mark.startswith("token ") for mark in fresh)
+
+
+def _edges(seen: "Seen") -> set[str]:
+    """Return the first and the last chain and token of the lists: where mistakes show first."""
+    chains = [chain.name for chain in seen.known.chains if chain.offered]
+    symbols = [token.symbol for token in seen.known.tokens]
+    ends = [*(f"chain {name}" for name in chains), *(f"token {name}" for name in symbols)]
+    picked: Iterable[str] = ()
+    if chains and symbols:
+        picked = (ends[0], ends[len(chains) - 1], ends[len(chains)], ends[-1])
+    return set(picked)
+
+
+def _edge_or_drawn(seen: "Seen", chains: list[Chain], what: str) -> Chain:
+    return seen.draw(what).choice([chains[0], chains[-1], seen.draw(f"{what} 2").choice(chains)])
+
+
+def _marks(route: Route) -> set[str]:
+    return {
+        f"chain {route.source.chain}",
+        f"chain {route.target.chain}",
+        f"token {route.source.symbol}",
+    }

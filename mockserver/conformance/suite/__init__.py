@@ -1,0 +1,1 @@
+"""The rules as pytest tests: `pytest --pyargs mockserver.conformance.suite`."""

@@ -1,0 +1,80 @@
+"""One test for each rule and operation; all of them judge the answers of a single run."""
+
+from pathlib import Path
+
+import pytest
+
+from mockserver.conformance.suite.asked import asked
+from mockserver.conformance.suite.cases import Case, all_cases
+from mockserver.conformance.suite.judged import Judged, judge
+from mockserver.conformance.target import UnsafeOrWrong
+from mockserver.conformance.verdict import Verdict
+
+_TOLD = pytest.StashKey[bool]()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make a test of every case; their ids depend on the rules alone."""
+    if not metafunc.config.option.collectonly:
+        _check(metafunc.config)
+    cases = all_cases()
+    metafunc.parametrize("case", cases, ids=[case.id for case in cases])
+
+
+@pytest.fixture(scope="session")
+def conformance_run(request: pytest.FixtureRequest) -> Judged:
+    """The run that the selected tests need, made when the first of them begins."""
+    try:
+        return judge(asked(request.config), _selected(request.session), _folder(request))
+    except UnsafeOrWrong as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
+
+
+def test_conforms(case: Case, conformance_run: Judged, request: pytest.FixtureRequest) -> None:
+    """The service keeps the rule in the operation."""
+    _tell_once(request, conformance_run)
+    outcome = conformance_run.outcome(case)
+    if outcome is None:
+        generation = case.operation_id.partition(".")[0]
+        pytest.skip(f"not-run: no base address is given for {generation}")
+    failing = conformance_run.asked.failing
+    if outcome.verdict.is_finding and outcome.verdict in failing:
+        pytest.fail(conformance_run.told(outcome), pytrace=False)
+    if outcome.verdict in failing:
+        pytest.fail(f"{outcome.verdict}: {outcome.reason}", pytrace=False)
+    if outcome.verdict.is_finding:
+        for difference in conformance_run.differences(outcome):
+            request.node.user_properties.append(("crosschain_mock_difference", difference))
+        request.node.add_report_section("call", "conformance", conformance_run.told(outcome))
+    elif outcome.verdict is not Verdict.HOLDS:
+        pytest.skip(f"{outcome.verdict}: {outcome.reason}")
+
+
+def _check(config: pytest.Config) -> None:
+    """End with one sentence, and not with one a test, where nothing could be sent."""
+    try:
+        asked(config)
+    except UnsafeOrWrong as error:
+        raise pytest.Collector.CollectError(str(error)) from None
+
+
+def _tell_once(request: pytest.FixtureRequest, run: Judged) -> None:
+    if not request.session.stash.get(_TOLD, False):
+        request.session.stash[_TOLD] = True
+        request.node.user_properties.append(("crosschain_mock_run", run.summary))
+
+
+def _selected(session: pytest.Session) -> list[Case]:
+    """Return the cases that will be judged: what `-k` and node ids have left."""
+    found = (
+        item.callspec.params.get("case") for item in session.items if hasattr(item, "callspec")
+    )
+    return [case for case in found if isinstance(case, Case)]
+
+
+def _folder(request: pytest.FixtureRequest) -> Path | None:
+    """Return a folder that all workers of pytest-xdist see; None in a single process."""
+    if not hasattr(request.config, "workerinput"):
+        return None
+    temporary: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
+    return temporary.getbasetemp().parent

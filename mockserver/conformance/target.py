@@ -1,0 +1,79 @@
+"""The service under test: where its generations answer, and which of its hosts are our own."""
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from mockserver.errors import CrosschainMockError
+
+
+class UnsafeOrWrong(CrosschainMockError):
+    """An address or an option that is wrong, or something unsafe was asked; nothing was sent."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Two base addresses, without a slash at the end; a generation without one is not judged."""
+
+    v1: str | None
+    v2: str | None
+
+    @property
+    def bases(self) -> dict[str, str]:
+        """The base address of each generation that has one."""
+        given = {"v1": self.v1, "v2": self.v2}
+        return {generation: base for generation, base in given.items() if base is not None}
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that requests go to, each once."""
+        return tuple(dict.fromkeys(host_of(base) for base in self.bases.values()))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether everything stays on this machine."""
+        return all(map(is_loopback, self.hosts))
+
+
+def target_of(url: str | None = None, *, v1: str | None = None, v2: str | None = None) -> Target:
+    """Return the target at `url`, or at an address for each generation. Raises `UnsafeOrWrong`."""
+    one, two = v1 or url, v2 or url
+    if one is None and two is None:
+        raise UnsafeOrWrong("no address is given; name the base address of the service")
+    return Target(_base(one) if one else None, _base(two) if two else None)
+
+
+def host_of(base: str) -> str:
+    """Return the host of an address in lower case, without port."""
+    return urlsplit(base).hostname or ""
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this machine by its very name; nothing is looked up."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _base(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        # Reading the port checks it.
+        usable = usable and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise UnsafeOrWrong(
+            f"{text!r} is no base address; write for example 'http://127.0.0.1:8080'"
+        )
+    if parts.username or parts.password:
+        raise UnsafeOrWrong(f"the address of {parts.hostname!r} holds a password; leave it out")
+    if parts.query or parts.fragment:
+        raise UnsafeOrWrong(f"{text!r} is no base address; leave out what follows '?' or '#'")
+    return text.rstrip("/")

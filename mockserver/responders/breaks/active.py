@@ -1,0 +1,131 @@
+"""The breaks of a world: which are active, what they remember, and how they wrap a call."""
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from mockserver.contract import Contract, Operation
+from mockserver.exchange import Request
+from mockserver.jsontext import Json
+from mockserver.responders.breaks.catalogue import CATALOGUE
+from mockserver.responders.breaks.values import Break, Turn
+from mockserver.responders.delivery import Delivery
+from mockserver.responders.forms import BadControl, Schema
+from mockserver.responders.responder import Call
+from mockserver.validation import did_you_mean
+
+NAMES: Schema = {
+    "type": "array",
+    "items": {"type": "string", "maxLength": 200, "x-expects": "the name of a break"},
+    "maxItems": 1000,
+    "description": "names of breaks; an empty list has none",
+    "x-expects": "names of breaks",
+}
+"""The form of the breaks that a request names."""
+
+Below = Callable[[Call], Delivery]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An answer as the breaks leave it; `names` are those that changed something."""
+
+    delivery: Delivery
+    names: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """The breaks in one line, for the journal."""
+        return ", ".join(f"break ({name})" for name in self.names)
+
+
+class Breaks:
+    """The active breaks of one world with their memory, outermost last."""
+
+    __slots__ = ("_active", "_memory")
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        """Begin with these. Raises `BadControl` for a name that no break has."""
+        self._active = breaks_named(names)
+        self._memory: dict[str, dict[str, Json]] = {}
+
+    def __iter__(self) -> Iterator[Break]:
+        return iter(self._active)
+
+    def __len__(self) -> int:
+        return len(self._active)
+
+    @property
+    def names(self) -> list[str]:
+        """The names in the order given."""
+        return [one.name for one in self._active]
+
+    def set(self, names: Sequence[str]) -> None:
+        """Have exactly these active; those that stay keep their memory. Raises `BadControl`."""
+        self._active = breaks_named(names)
+        self._memory = {name: kept for name, kept in self._memory.items() if name in names}
+
+    def forget(self) -> None:
+        """Empty the memory of all; they stay active."""
+        self._memory = {}
+
+    def copy(self) -> "Breaks":
+        """Return the same breaks with the same memory, apart from now on."""
+        twin = Breaks()
+        twin._active, twin._memory = self._active, copy.deepcopy(self._memory)
+        return twin
+
+    def dump(self) -> list[Json]:
+        """Return names and memory as plain data."""
+        return [
+            {"name": name, "memory": copy.deepcopy(self._memory.get(name, {}))}
+            for name in self.names
+        ]
+
+    def load(self, dumped: Sequence[Mapping[str, Json]]) -> None:
+        """Have the breaks of a dump with their memory. Raises `BadControl`."""
+        self._active = breaks_named([item["name"] for item in dumped])
+        self._memory = {item["name"]: copy.deepcopy(dict(item["memory"])) for item in dumped}
+
+    def operation(self, contract: Contract, method: str, path: str) -> Operation | None:
+        """Return the operation that a break lets a wrong method or path reach, or None."""
+        for operation in contract if self._active else ():
+            if any(one.reaches(operation, method, path) for one in self._active):
+                return operation
+        return None
+
+    def apply(self, call: Call, below: Below) -> Outcome:
+        """Return the answer to a call as the breaks of its operation let it out."""
+        changed: list[str] = []
+        for one in self._active:
+            if call.operation.id in one.operations:
+                below = self._wrapped(one, below, changed)
+        return Outcome(below(call), tuple(changed))
+
+    def _wrapped(self, one: Break, below: Below, changed: list[str]) -> Below:
+        def wrapped(call: Call) -> Delivery:
+            seen: list[tuple[Request, Delivery]] = []
+
+            def watched(asked: Call) -> Delivery:
+                delivery = below(asked)
+                seen.append((asked.request, delivery))
+                return delivery
+
+            memory = self._memory.setdefault(one.name, {})
+            delivery = one.act(Turn(call, memory, watched))
+            if seen != [(call.request, delivery)]:
+                changed.append(one.name)
+            return delivery
+
+        return wrapped
+
+
+def breaks_named(names: Sequence[str]) -> tuple[Break, ...]:
+    """Return the breaks of these names. Raises `BadControl` for an unknown or repeated one."""
+    for place, name in enumerate(names):
+        if name not in CATALOGUE:
+            near = did_you_mean(name, list(CATALOGUE)) or "; `crosschain-mock breaks` lists them"
+            raise BadControl(f"{name[:80]!r} is no break{near}")
+        if name in names[:place]:
+            raise BadControl(f"break {name!r} is given twice, expected once")
+    return tuple(CATALOGUE[name] for name in names)

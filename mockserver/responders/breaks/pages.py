@@ -1,0 +1,66 @@
+"""The catalogue for readers: as JSON, and as a page of the reference."""
+
+from collections.abc import Iterable
+
+from mockserver.jsontext import Json
+from mockserver.responders.breaks.catalogue import BREAKS
+from mockserver.responders.breaks.values import Break, Layer
+
+_INTRODUCTION = """Ways in which a re-implementation of the service is wrong all the time, and,
+as controls, ways in which it may differ and be right. `crosschain-mock serve --break NAME`
+serves one; see [Break the contract](../how-to/break-the-contract.md).
+
+A *verdict* is what a contract test should say: `violation` of the section named,
+`differs-from-observed` with the cite key of the observation, `differs-from-assumption` with the
+assumption, `undocumented-extra`, or, of a control, `none`. Breaks marked with * show only after a
+submission.
+"""
+
+
+def shown(one: Break) -> dict[str, Json]:
+    """Return a break as JSON for programs."""
+    return {
+        "name": one.name,
+        "layer": one.layer.value,
+        "verdict": one.verdict.value,
+        "control": one.control,
+        "needsWrites": one.needs_writes,
+        "section": one.section,
+        "summary": one.summary,
+        "because": one.because or None,
+        "operations": list(one.operations),
+    }
+
+
+def page(note: str) -> str:
+    """Return the page of the reference, in Markdown; the note says how it came to be."""
+    parts = ["# Breaks\n", f"{note}\n", _INTRODUCTION]
+    real = [one for one in BREAKS if not one.control]
+    for layer in Layer:
+        found = [one for one in real if one.layer is layer]
+        parts.append(f"## {layer.value.capitalize()} ({len(found)})\n\n{_table(found)}")
+    controls = [one for one in BREAKS if one.control]
+    parts.append(f"## Controls ({len(controls)})\n\n{_allowed(controls)}")
+    return "\n".join(parts)
+
+
+def _table(breaks: Iterable[Break]) -> str:
+    rows = ["| name | what is wrong | operations | verdict | by |", "|---|---|---|---|---|"]
+    for one in breaks:
+        star = " *" if one.needs_writes else ""
+        rows.append(
+            f"| `{one.name}`{star} | {one.summary} | {', '.join(one.operations)} "
+            f"| {one.verdict.value} | {one.section} |"
+        )
+    return "\n".join(rows) + "\n"
+
+
+def _allowed(controls: Iterable[Break]) -> str:
+    rows = ["| name | what differs | why it is allowed | verdict | by |", "|---|---|---|---|---|"]
+    for one in controls:
+        star = " *" if one.needs_writes else ""
+        rows.append(
+            f"| `{one.name}`{star} | {one.summary} | {one.because} "
+            f"| {one.verdict.value} | {one.section} |"
+        )
+    return "\n".join(rows) + "\n"

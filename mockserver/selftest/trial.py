@@ -1,0 +1,150 @@
+"""One trial: a mock with one break, or with none, and what the rules say of it."""
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from mockserver.conformance.judge import DEFECT
+from mockserver.conformance.options import Options
+from mockserver.conformance.permit import Arming
+from mockserver.conformance.result import Result
+from mockserver.conformance.runner import run
+from mockserver.conformance.target import Target
+from mockserver.conformance.verdict import Verdict
+from mockserver.responders.breaks import Break
+from mockserver.testing.server import CrosschainMock
+
+_UNHURRIED = Decimal(100_000)
+"""Requests a second: the mock of the self-test need not be spared."""
+
+ARMED = Arming(writes=True, most=200)
+"""Submissions to the mock of the self-test are free."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Told:
+    """A finding as the self-test counts it: which rule said what of which operation."""
+
+    rule: str
+    operation: str
+    verdict: str
+    message: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.rule}[{self.operation}] {self.verdict}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a run said of one break, or of the mock as it is (`layer` is `healthy` then).
+
+    `expected` is the verdict that would be right, `control` tells that the mock kept the
+    description, and `needs_writes` that only a submission brings the break to light. `requests` and
+    `submissions` count what was sent; `defects` are rules that failed of themselves.
+    """
+
+    name: str
+    layer: str
+    expected: str
+    control: bool
+    needs_writes: bool
+    armed: bool
+    seed: int
+    told: tuple[Told, ...]
+    requests: int
+    submissions: int
+    elapsed_ms: int
+    defects: tuple[str, ...] = ()
+
+    @property
+    def detected(self) -> bool:
+        """Whether anything was found."""
+        return bool(self.told)
+
+    @property
+    def verdict(self) -> str:
+        """The worst verdict of what was found; `none` where nothing was."""
+        order = [verdict.value for verdict in Verdict]
+        return min((told.verdict for told in self.told), key=order.index, default="none")
+
+    @property
+    def right(self) -> bool:
+        """Whether what was said is true: the right verdict, and of a control nothing worse."""
+        if self.control and not self.told:
+            return True
+        return self.verdict == self.expected
+
+    @property
+    def false_alarm(self) -> bool:
+        """Whether something was said of a control that is not so."""
+        return self.control and not self.right
+
+
+HEALTHY = "healthy"
+
+
+def tried(
+    mock: CrosschainMock,
+    broken: Break,
+    *,
+    armed: bool,
+    seed: int = 1,
+    options: Options | None = None,
+) -> Trial:
+    """Return what the rules say of a world with one break."""
+    result = _result(mock, broken.name, (broken.name,), _options(options, armed, seed))
+    return Trial(
+        broken.name,
+        broken.layer.value,
+        broken.verdict.value,
+        broken.control,
+        broken.needs_writes,
+        armed,
+        seed,
+        *_outcome(result),
+    )
+
+
+def healthy(
+    mock: CrosschainMock, *, armed: bool, seed: int, options: Options | None = None
+) -> Trial:
+    """Return what the rules say of a world as it is."""
+    result = _result(mock, f"{HEALTHY}-{seed}", (), _options(options, armed, seed))
+    name = f"{HEALTHY} (seed {seed})"
+    return Trial(name, HEALTHY, "none", True, False, armed, seed, *_outcome(result))
+
+
+def _options(options: Options | None, armed: bool, seed: int) -> Options:
+    arming = ARMED if armed else Arming()
+    return replace(options or Options(rate=_UNHURRIED), arming=arming, seed=seed)
+
+
+def _result(mock: CrosschainMock, name: str, breaks: tuple[str, ...], options: Options) -> Result:
+    with mock.world(name, breaks=breaks) as world:
+        return run(Target(world.base_url, world.base_url), options)
+
+
+def _outcome(result: Result) -> tuple[tuple[Told, ...], int, int, int, tuple[str, ...]]:
+    return (
+        _told(result),
+        result.requests,
+        result.submissions,
+        result.elapsed_ms,
+        _defects(result),
+    )
+
+
+def _told(result: Result) -> tuple[Told, ...]:
+    found = (
+        Told(outcome.rule.name, outcome.operation.id, outcome.verdict_of(finding), finding.message)
+        for outcome in result.outcomes
+        for finding in outcome.findings
+    )
+    return tuple(sorted(set(found)))
+
+
+def _defects(result: Result) -> tuple[str, ...]:
+    return tuple(
+        f"{outcome.id}: {outcome.reason}"
+        for outcome in result.outcomes
+        if outcome.reason.startswith(DEFECT)
+    )

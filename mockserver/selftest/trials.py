@@ -1,0 +1,70 @@
+"""Many trials: breaks and controls in both modes, and the mock as it is under many seeds."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+from mockserver.responders.breaks import CATALOGUE
+from mockserver.selftest.trial import Trial, healthy, tried
+from mockserver.testing import running
+from mockserver.testing.server import CrosschainMock
+
+_PORTION = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A trial to make: of a break, or of the mock as it is where `name` is None."""
+
+    name: str | None
+    armed: bool
+    seed: int = 1
+
+
+BOTH = (True, False)
+"""The modes of runs: with submissions, and reading only."""
+
+
+def jobs_of(
+    names: Iterable[str], seeds: Iterable[int], modes: Sequence[bool] | None = BOTH
+) -> list[Job]:
+    """Return the trials of some breaks and of the mock as it is under some seeds.
+
+    Without `modes` each is tried once: reading where reading can show the break, else submitting.
+    """
+    broken = [Job(name, armed) for name in names for armed in modes or (_cheapest(name),)]
+    return broken + [Job(None, armed, seed) for seed in seeds for armed in modes or (True,)]
+
+
+def _cheapest(name: str) -> bool:
+    known = CATALOGUE[name]
+    return known.needs_writes or known.control
+
+
+def selftest(jobs: Sequence[Job], *, processes: int = 1) -> Iterator[Trial]:
+    """Make the trials and yield them in the order of the jobs, in several processes if asked to."""
+    if processes <= 1:
+        yield from _made(jobs)
+        return
+    portions = [jobs[start : start + _PORTION] for start in range(0, len(jobs), _PORTION)]
+    # Each process has threads of its own, which a fork would take over half-way.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for trials in pool.map(_portion, portions):
+            yield from trials
+
+
+def _portion(jobs: Sequence[Job]) -> list[Trial]:
+    return list(_made(jobs))
+
+
+def _made(jobs: Sequence[Job]) -> Iterator[Trial]:
+    with running(clock="auto", refusals="allow") as mock:
+        for job in jobs:
+            yield _trial(mock, job)
+
+
+def _trial(mock: CrosschainMock, job: Job) -> Trial:
+    if job.name is None:
+        return healthy(mock, armed=job.armed, seed=job.seed)
+    return tried(mock, CATALOGUE[job.name], armed=job.armed, seed=job.seed)

@@ -1,0 +1,101 @@
+"""Every break and control: seen where it says, and nowhere else."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from mockserver.responders.breaks import CATALOGUE, Layer, Verdict
+from mockserver.responders.breaks.catalogue import BREAKS
+from mockserver.responders.refusing import REFUSAL_HEADER
+from tests.breaks.conftest import CONTRACT, different, service, touches
+
+REAL = [one for one in BREAKS if not one.control]
+CONTROLS = [one for one in BREAKS if one.control]
+
+
+def test_the_script_reaches_every_operation_with_a_success(healthy):
+    good = {
+        told.operation for told in healthy if told.delivery.response.header(REFUSAL_HEADER) is None
+    }
+    assert good >= {operation.id for operation in CONTRACT}
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_it_shows_where_it_says_and_nowhere_else(name):
+    one = CATALOGUE[name]
+    shared = service()
+    before = len(shared.failures)
+    seen = {"reads": False, "writes": False}
+    for told, _ in different(name):
+        assert touches(one, told.path), f"{told.path} answers differently"
+        assert told.entry.fault == f"break ({name})"
+        assert not any("break" in key.lower() for key, _ in told.delivery.response.headers)
+        seen["writes" if told.step.writes else "reads"] = True
+    assert shared.failures[before:] == []
+    assert any(seen.values()), "no answer differs"
+    if not one.needs_writes:
+        assert seen["reads"], "only a submission shows it"
+
+
+def test_each_operation_that_a_break_names_is_touched():
+    silent = []
+    for one in BREAKS:
+        changed = {told.operation for told, _ in different(one.name)}
+        silent += [(one.name, operation) for operation in set(one.operations) - changed]
+    # These learn from a submission what they tell later, and leave its answer alone.
+    assert sorted(silent) == [
+        ("refused-tickets-kept", "v2.submitTicket"),
+        ("v1-order-for-anyone", "v1.submitCrossChain"),
+        ("v1-order-on-any-chain", "v1.submitCrossChain"),
+    ]
+
+
+def test_names_are_unique_and_tell_what_they_are():
+    assert len(CATALOGUE) == len(BREAKS)
+    assert all(name == one.name for name, one in CATALOGUE.items())
+    assert all(one.control == one.name.startswith("allowed-") for one in BREAKS)
+    assert all(one.summary and one.section and one.operations for one in BREAKS)
+    assert all(one.verdict is not Verdict.NONE for one in REAL)
+    assert all(one.because for one in CONTROLS)
+    assert not any(one.verdict is Verdict.VIOLATION for one in CONTROLS)
+
+
+def test_there_are_enough_of_every_layer_for_every_operation():
+    layers = Counter(one.layer for one in REAL)
+    least = dict.fromkeys(Layer, 14) | {Layer.GENERATION: 8, Layer.TIMING: 4}
+    assert {layer: layers[layer] >= least[layer] for layer in Layer} == dict.fromkeys(Layer, True)
+    assert len(CONTROLS) >= 16
+    assert {name for one in REAL for name in one.operations} == {
+        operation.id for operation in CONTRACT
+    }
+
+
+def test_three_quarters_show_with_reading_alone():
+    assert sum(not one.needs_writes for one in REAL) >= len(REAL) * 3 / 4
+
+
+def test_what_is_contradicted_exists():
+    """A violation names a section, a difference a cite key or a registered assumption."""
+    assumed = {one.id for one in CONTRACT.assumptions}
+    rows = {row.section for row in CONTRACT}
+    cited = {source for row in CONTRACT for source in _sources(row.data_schema)}
+    cited |= {source for erratum in CONTRACT.errata for source in erratum.source}
+    for one in BREAKS:
+        by_us = not one.control and one.verdict in (Verdict.ASSUMED, Verdict.OBSERVED)
+        if by_us:
+            assert one.section in (assumed if one.verdict is Verdict.ASSUMED else cited), one.name
+        else:
+            assert re.fullmatch(r"[1-9](\.[1-3])?( row \d+)?", one.section), one.name
+            assert "row" not in one.section or one.section in rows, one.name
+
+
+def _sources(schema):
+    """Yield the cite keys of a schema."""
+    if isinstance(schema, dict):
+        yield schema.get("x-source")
+        for inner in schema.values():
+            yield from _sources(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from _sources(inner)

@@ -1,0 +1,354 @@
+"""`conform` as a real command: what it ends with, what it writes, what bad targets get."""
+
+import asyncio
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from mockserver import documents
+from mockserver.testing import running
+from tests.cli.conftest import command
+from tests.conformance.rawserver import http, raw_server, saying
+
+SECRET = "shhh-0d6c2b9a77e1"  # noqa: S105 (made up)
+KEY = "live-key-7f3a91"
+# One layer of cheap rules; what the rules find is shown elsewhere.
+FEW = ("--only", "envelope-*", "--only", "body-is-strict-json")
+
+
+@pytest.fixture(scope="module")
+def mock():
+    with running(clock="auto", refusals="allow") as server:
+        yield server
+
+
+@pytest.fixture
+def healthy(mock):
+    return mock.world("healthy").base_url
+
+
+@pytest.fixture
+def broken(mock):
+    breaks = ("envelope-code-as-text", "html-page-for-success")
+    return mock.world("broken", breaks=breaks).base_url
+
+
+def calm(ended):
+    """Show that a command ended without a traceback, and return both outputs."""
+    text = ended.stdout + ended.stderr
+    assert "Traceback" not in text, text
+    return text
+
+
+def test_a_healthy_service_conforms(run, healthy):
+    ended = run("conform", healthy, *FEW)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    lines = ended.stdout.splitlines()
+    assert lines[0] == f"conformance of {healthy} (v1 and 2.0)"
+    assert lines[1].endswith("submissions sent: 0")
+    assert lines[-1].startswith("conforms: ")
+
+
+def test_a_broken_service_does_not(run, broken):
+    ended = run("conform", broken, *FEW)
+    assert ended.returncode == 1
+    assert "contradicts section 2.1" in ended.stdout
+    assert ended.stdout.splitlines()[-1].startswith("does not conform: ")
+
+
+def test_one_generation_alone(run, healthy):
+    ended = run("conform", "--v2", healthy, *FEW)
+    assert ended.returncode == 0
+    assert ended.stdout.splitlines()[0] == f"conformance of {healthy} (2.0)"
+    assert "v1." not in ended.stdout
+
+
+def test_every_format_at_once(run, broken, tmp_path):
+    names = ("html", "json", "junit", "sarif", "github")
+    options = [f"--report={name}={tmp_path / name}" for name in names]
+    ended = run("conform", broken, *FEW, *options)
+    assert ended.returncode == 1, calm(ended)
+    for name in names:
+        assert (tmp_path / name).stat().st_size > 100
+    assert documents.read(tmp_path / "json").kind == "conformance"
+
+
+def test_a_report_to_stdout_is_alone_there(run, broken):
+    ended = run("conform", broken, *FEW, "--report", "json=-")
+    assert json.loads(ended.stdout)["exitCode"] == ended.returncode == 1
+    assert "does not conform" in ended.stderr
+
+
+def test_fail_on_and_strict(run, mock):
+    url = mock.world("extra", breaks=("allowed-extra-field",)).base_url
+    assert run("conform", url, "--only", "no-undocumented-members").returncode == 0
+    code = run("conform", url, "--only", "no-undocumented-members", "--fail-on=extra").returncode
+    assert code == 1
+    flat = mock.world("code", breaks=("envelope-code-as-text",)).base_url
+    unclear = ("conform", flat, "--only", "balance-is-not-negative")
+    assert run(*unclear, "--strict").returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nonsense",), "'nonsense' is no base address"),
+        (("http://example.com",), "--allow-host example.com"),
+        (
+            ("http://example.com", "--allow-host=example.com", "--arm-writes"),
+            "--confirm-host example.com",
+        ),
+        (("--v1", "ftp://x"), "'ftp://x' is no base address"),
+        (("http://h", "--v1", "http://h", "--v2", "http://h"), "is left over"),
+        (("http://127.0.0.1:9", "--report", "hmtl=x"), "did you mean 'html'"),
+        (("http://127.0.0.1:9", "--report", "html=no/x"), "there is no folder 'no'"),
+        (("http://127.0.0.1:9", "--report=json=-", "--report=html=-"), "only one report"),
+        (("http://127.0.0.1:9", "--baseline", "none.yaml"), "none.yaml"),
+        (("http://127.0.0.1:9", "--write-baseline", "b.yaml"), "--owner and --expires"),
+        (
+            ("http://127.0.0.1:9", "--write-baseline=b", "--owner=o", "--expires=2020-01-01"),
+            "is over already",
+        ),
+        (
+            ("http://127.0.0.1:9", "--write-baseline=b", "--owner=o", "--expires=tomorrow"),
+            "'tomorrow' is no day",
+        ),
+        (("http://127.0.0.1:9", "--only", "envelop-code"), "did you mean 'envelope-code'"),
+        (("http://127.0.0.1:9", "--dialect", "klingon"), "klingon"),
+        (("http://127.0.0.1:9", "--rate", "0"), "requests a second"),
+        (("http://127.0.0.1:9", "--time", "soon"), "'soon' is no duration"),
+        (("http://127.0.0.1:9", "--time", "0s"), "more than 0"),
+        (("http://127.0.0.1:9", "--timestamp", "noon"), "'noon' is no time"),
+        (("http://127.0.0.1:9", "--app-key", KEY), "belong together"),
+        (("http://127.0.0.1:9", "--bindings", "none.yaml"), "none.yaml"),
+        (("http://127.0.0.1:9", "--journal=a", "--resume=b"), "not both"),
+        (("explain", "envelop-code"), "did you mean 'envelope-code'"),
+    ],
+)
+def test_wrong_or_unsafe_options_end_with_a_sentence(run, arguments, said):
+    ended = run("conform", *arguments)
+    assert ended.returncode == 2, calm(ended)
+    assert said in calm(ended)
+    assert ended.stdout == ""
+
+
+def test_nothing_is_sent_where_an_option_is_wrong(run, tmp_path):
+    with raw_server(saying(http(b"{}"))) as server:
+        for option in ("--report=html=no/x", "--baseline=no", "--app-key=x", "--only=no-rule"):
+            assert run("conform", server.url, option).returncode == 2
+        assert server.requests == []
+
+
+def bomb():
+    return http(gzip.compress(b" " * 200_000_000, 1), "Content-Encoding: gzip")
+
+
+async def endless(_, writer):
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+    while True:
+        writer.write(b" ")
+        await writer.drain()
+        await asyncio.sleep(0.02)
+
+
+async def huge(_, writer):
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n")
+    for _ in range(100):
+        writer.write(b" " * 1_048_576)
+        await writer.drain()
+
+
+TARGETS = {
+    "maintenance": saying(http(b"<html>soon</html>", kind="text/html")),
+    "redirect": saying(http(b"", "Location: https://example.com/", status="302 Found")),
+    "not-found": saying(http(b"", status="404 Not Found")),
+    "utf-8": saying(http(b'{"code":0,"msg":"\xff\xfe","data":{}}')),
+    "no-http": saying(b"\x15\x03\x01\x00\x02\x02\x50"),
+    "nothing": saying(b""),
+    "cut": saying(http(b"{}")[:-1] + b""),
+    "gzip": saying(http(b"not gzip", "Content-Encoding: gzip")),
+    "huge": huge,
+    "endless": endless,
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_bad_targets_are_told_and_never_take_longer_than_given(run, name):
+    with raw_server(TARGETS[name]) as server:
+        began = time.monotonic()
+        ended = run("conform", server.url, *FEW, "--time", "4s", "--request-time", "1s")
+        took = time.monotonic() - began
+    text = calm(ended)
+    assert ended.returncode in (1, 3), text
+    assert len(text.splitlines()) < 80
+    assert took < 15
+    if name in ("maintenance", "redirect", "not-found", "no-http", "nothing"):
+        assert ended.returncode == 3
+        assert "does not answer as the service" in text
+        assert text.splitlines()[-1] == "inconclusive: nothing was judged"
+
+
+def test_a_gzip_bomb_does_no_harm(run):
+    with raw_server(saying(bomb())) as server:
+        ended = run("conform", server.url, *FEW, "--time", "4s", "--request-time", "2s")
+    assert ended.returncode in (1, 3), calm(ended)
+
+
+def test_a_closed_port_is_told(run):
+    ended = run("conform", "http://127.0.0.1:9")
+    assert ended.returncode == 3
+    assert "is the service running, and is this its port?" in calm(ended)
+
+
+def test_tls_on_a_plain_port_gets_the_address_that_answers(run, healthy):
+    ended = run("conform", healthy.replace("http:", "https:"), *FEW)
+    assert ended.returncode == 3
+    assert f"{healthy} does: give that as base address" in calm(ended)
+
+
+def test_a_wrong_base_path_gets_a_hint(run, healthy):
+    ended = run("conform", f"{healthy}/open/v1", *FEW)
+    assert ended.returncode == 3
+    assert f"{healthy} does: give that as base address" in ended.stdout
+
+
+@pytest.mark.parametrize("by", ["options", "environment"])
+def test_keys_are_used_and_never_told(run, mock, tmp_path, by):
+    url = mock.world("keys", app_keys=((KEY, SECRET),), breaks=("v1-infinity",)).base_url
+    names = ("html", "json", "junit", "sarif", "github")
+    reports = [f"--report={name}={tmp_path / name}" for name in names]
+    options = ["--only", "body-is-strict-json", "--timestamp", "2026-01-01T00:00:00Z"]
+    if by == "options":
+        ended = run("conform", url, *options, *reports, "--app-key", KEY, "--app-secret", SECRET)
+    else:
+        variables = {"CROSSCHAIN_APP_KEY": KEY, "CROSSCHAIN_APP_SECRET": SECRET}
+        ended = with_environment(variables, "conform", url, *options, *reports)
+    assert ended.returncode == 1, calm(ended)
+    texts = [calm(ended), *(Path(tmp_path / name).read_text() for name in names)]
+    for text in texts:
+        assert KEY not in text
+        assert SECRET not in text
+    assert "${APP_KEY:?}" in ended.stdout
+
+
+def with_environment(variables, *arguments):
+    """Run the command with more variables."""
+    return subprocess.run(
+        command(*arguments),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **variables},
+    )
+
+
+def test_a_half_given_secret_is_not_repeated(run):
+    ended = run("conform", "http://127.0.0.1:9", "--app-secret", SECRET)
+    assert ended.returncode == 2
+    assert SECRET not in calm(ended)
+
+
+def test_a_baseline_from_writing_to_expiry(run, broken, tmp_path):
+    file = tmp_path / "accepted.yaml"
+    written = run(
+        *("conform", broken, *FEW, "--write-baseline", str(file)),
+        *("--owner", "team-bridge", "--expires", "2999-12-31"),
+    )
+    assert written.returncode == 0, calm(written)
+    ended = run("conform", broken, *FEW, "--baseline", str(file))
+    assert ended.returncode == 0, calm(ended)
+    assert "accepted until 2999-12-31 by team-bridge" in ended.stdout
+    file.write_text(file.read_text().replace("2999-12-31", "2020-01-31"))
+    ended = run("conform", broken, *FEW, "--baseline", str(file))
+    assert ended.returncode == 1
+    assert "was accepted until 2020-01-31 by team-bridge" in ended.stdout
+    assert run("validate", str(file)).returncode == 0
+
+
+def test_bindings_are_read_and_their_names_checked(run, healthy, tmp_path):
+    file = tmp_path / "bindings.yaml"
+    file.write_text("format: crosschain-mock/bindings@1\nroles:\n  symbol: symbol\n")
+    assert run("conform", healthy, *FEW, "--bindings", str(file)).returncode == 0
+    file.write_text("format: crosschain-mock/bindings@1\nroles:\n  symbool: x\n")
+    ended = run("conform", healthy, *FEW, "--bindings", str(file))
+    assert ended.returncode == 2
+    assert "bindings.yaml:3: roles.symbool: no such role; did you mean 'symbol'" in ended.stderr
+
+
+def test_a_journal_is_kept_and_resumed(run, healthy, tmp_path):
+    file = tmp_path / "run.jsonl"
+    assert run("conform", healthy, *FEW, "--journal", str(file)).returncode == 0
+    ended = run("conform", healthy, *FEW, "--resume", str(file))
+    assert ended.returncode == 0
+    assert " 0 requests in " in ended.stdout
+
+
+def test_an_interruption_tells_what_there_is(tmp_path):
+    report = tmp_path / "r.json"
+    third = threading.Event()
+
+    async def refusing(_, writer):
+        writer.write(http(b'{"code":7,"msg":"no","data":{},"status":1}'))
+        await writer.drain()
+        if len(server.requests) > 2:
+            third.set()
+
+    with (
+        raw_server(refusing) as server,
+        subprocess.Popen(
+            command("conform", server.url, "--rate", "5", "--report", f"json={report}"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        ) as popen,
+    ):
+        assert third.wait(30)
+        popen.send_signal(signal.SIGINT)
+        out, err = popen.communicate(timeout=30)
+    assert popen.returncode == 130, err
+    assert "Traceback" not in err
+    assert "note: the run was interrupted" in out
+    assert json.loads(report.read_text())["notes"] == ["the run was interrupted"]
+
+
+def test_explain_rules_and_plan(run):
+    ended = run("conform", "explain", "envelope-code")
+    assert ended.returncode == 0
+    for heading in ("why", "stands on", "layer", "severity", "judges", "needs", "example of"):
+        assert f"\n{heading}" in ended.stdout
+    listed = run("conform", "rules").stdout.splitlines()
+    assert listed[0].split()[:3] == ["rule", "layer", "severity"]
+    assert any(line.startswith("envelope-code ") for line in listed)
+    names = [rule["name"] for rule in json.loads(run("conform", "rules", "--json").stdout)]
+    assert len(names) == len(listed) - 1
+
+
+def test_a_plan_sends_nothing(run):
+    with raw_server(saying(http(b"{}"))) as server:
+        ended = run("conform", "plan", server.url, *FEW)
+        assert ended.returncode == 0, calm(ended)
+        told = json.loads(run("conform", "plan", server.url, *FEW, "--json").stdout)
+        assert server.requests == []
+    assert "nothing was sent" in ended.stdout
+    assert re.search(r"^lists +v2.getChain/usual +GET /v1/getChain$", ended.stdout, re.MULTILINE)
+    assert told["requests"] == len(told["probes"]) > 3
+    assert told["submissions"] == 0
+    assert run("conform", "plan").returncode == 0
+
+
+def test_help_shows_options_and_commands(run):
+    text = run("conform", "--help").stdout
+    assert "conform URL [OPTIONS]" in text
+    for word in ("--arm-writes", "--baseline", "explain", "rules", "plan"):
+        assert word in text
+    assert run("conform").returncode == 2

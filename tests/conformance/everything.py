@@ -1,0 +1,71 @@
+"""A rule that asks for every probe there is, and a run of it as a process of its own."""
+
+import signal
+import sys
+from pathlib import Path
+
+from mockserver import contract
+from mockserver.conformance.journal import Journal, header_of
+from mockserver.conformance.options import Options
+from mockserver.conformance.permit import Arming
+from mockserver.conformance.probes import probes_of
+from mockserver.conformance.result import Result
+from mockserver.conformance.runner import run
+from mockserver.conformance.target import Target
+from mockserver.conformance.verdict import Finding, Layer, Rule, Severity, documented
+
+CONTRACT = contract.load()
+
+
+def _told(seen, operation):
+    """Tells every answer."""
+    for exchange in seen.of(operation):
+        if not exchange.succeeded:
+            yield Finding(f"{exchange.probe}: {exchange.answer.status} {exchange.body}")
+
+
+EVERYTHING = Rule(
+    name="everything",
+    check=_told,
+    layer=Layer.SCHEMA,
+    severity=Severity.MAJOR,
+    basis=documented("4.2"),
+    operations=tuple(operation.id for operation in CONTRACT),
+    probes=tuple(probe.name for probe in probes_of(CONTRACT)),
+)
+
+
+def options(*, armed: bool = False, seed: int = 1) -> Options:
+    """Return options that leave room for every probe."""
+    return Options(seed=seed, budget=1000, arming=Arming(writes=armed, most=1000))
+
+
+def judge(url: str, keeper: Journal | None = None, *, armed: bool = False) -> Result:
+    """Ask for everything."""
+    return run(Target(url, url), options(armed=armed), rules=(EVERYTHING,), keeper=keeper)
+
+
+def begun(url: str, path: Path, *, armed: bool = False) -> Journal:
+    """Return a new journal of such a run."""
+    return Journal.new(path, header_of(Target(url, url), options(armed=armed)))
+
+
+def resumed(url: str, path: Path, *, armed: bool = False) -> Journal:
+    """Return the journal of such a run, to go on with."""
+    return Journal.resumed(path, header_of(Target(url, url), options(armed=armed)))
+
+
+def told(result: Result) -> list[object]:
+    """Return what a result says, without numbers that are of one run only."""
+    return [
+        (outcome.id, outcome.verdict, outcome.reason, [one.message for one in outcome.findings])
+        for outcome in result.outcomes
+    ]
+
+
+if __name__ == "__main__":
+    # A shell that runs tests in the background has interrupts ignored, and so would this process.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with begun(sys.argv[1], Path(sys.argv[2]), armed=sys.argv[3] == "armed") as kept:
+        ended = judge(sys.argv[1], kept, armed=sys.argv[3] == "armed")
+    sys.exit(130 if ended.notes else 0)

@@ -1,0 +1,84 @@
+"""Exchanges that never travelled: made by hand, or made of real ones with another answer."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from mockserver import jsontext
+from mockserver.conformance.draft import draft_of
+from mockserver.conformance.exchange import Answer, Exchange
+from mockserver.conformance.judge import outcome_of
+from mockserver.conformance.result import Outcome
+from mockserver.conformance.rules import RULES
+from mockserver.conformance.seen import Seen
+from mockserver.contract import load
+
+CONTRACT = load()
+JSON_HEADERS = (("Content-Type", "application/json"),)
+_RULES = {rule.name: rule for rule in RULES}
+
+
+def answer(body=b"", status=200, headers=JSON_HEADERS, **more):
+    """Return an answer; a body that is no bytes is written as JSON."""
+    raw = body if isinstance(body, bytes) else jsontext.encode(body)
+    return Answer(status, headers, raw, **more)
+
+
+def exchange(operation_id, came, words="usual", number=1):
+    """Return an exchange of an operation's example with an answer."""
+    operation = CONTRACT.operation(operation_id)
+    draft = draft_of(operation.row["example"], operation)
+    name = f"{operation_id}/{words}"
+    return Exchange(number, name, operation, draft.request(operation), came)
+
+
+def success(operation_id, data):
+    """Return the body of a success around some data."""
+    return CONTRACT.operation(operation_id).generation.answer(data)
+
+
+def seen_of(exchanges: Iterable[Exchange]) -> Seen:
+    """Return what a run that had just these exchanges has seen."""
+    seen = Seen(CONTRACT)
+    for one in exchanges:
+        seen.add(one)
+    return seen
+
+
+def judged(rule: str, operation_id: str, *exchanges: Exchange) -> Outcome:
+    """Return what a rule says of an operation where these exchanges were all."""
+    return outcome_of(_RULES[rule], seen_of(exchanges), CONTRACT.operation(operation_id))
+
+
+def answered(one: Exchange, came: Answer) -> Exchange:
+    """Return the same exchange with another answer."""
+    return Exchange(one.number, one.probe, one.operation, one.request, came)
+
+
+def rewritten(one: Exchange, change: Callable[[dict[str, Any]], object]) -> Exchange:
+    """Return the same exchange with its JSON changed in place, or to what `change` returns."""
+    body = jsontext.decode(one.answer.body)
+    changed = change(body)
+    body = body if changed is None else changed
+    return answered(one, replace(one.answer, body=jsontext.encode(body)))
+
+
+def put(path: str, value: object) -> Callable[[dict[str, Any]], None]:
+    """Return a change that sets a member: `data.list.0.symbol`; `...` takes it out."""
+    *parents, last = [int(part) if part.isdecimal() else part for part in path.split(".")]
+
+    def change(body: dict[str, Any]) -> None:
+        target: Any = body
+        for part in parents:
+            target = target[part]
+        if value is ...:
+            del target[last]
+        else:
+            target[last] = value
+
+    return change
+
+
+def by_probe(exchanges: Iterable[Exchange]) -> Mapping[str, Exchange]:
+    """Return exchanges by the names of their probes."""
+    return {one.probe: one for one in exchanges}

@@ -1,0 +1,147 @@
+import pytest
+
+from mockserver.conformance import generation
+from mockserver.conformance.generation import check_installed
+from mockserver.conformance.generation.explore import explore
+from mockserver.conformance.generation.properties import accepted_though_broken, server_error
+from mockserver.conformance.generation.rules import generated_requests
+from mockserver.conformance.generation.sequences import sequences
+from mockserver.conformance.options import Options
+from mockserver.conformance.target import UnsafeOrWrong
+from mockserver.conformance.verdict import Verdict
+from tests.conformance.generation.conftest import ARMED, options, session_with
+from tests.conformance.other_service import other_service
+
+BRIDGE = "generated-requests[v2.getBridgeQuote]"
+
+
+def outcomes(opened):
+    return {one.id: one for one in explore(opened.session, opened.options)}
+
+
+def test_a_healthy_service_gives_no_finding(opened, request):
+    deep = request.config.getoption("--deep")
+    found = outcomes(opened(examples=200 if deep else 6, arming=ARMED))
+    assert len(found) == 19
+    assert {one.verdict for one in found.values()} == {Verdict.HOLDS}
+
+
+def test_another_service_that_keeps_the_description_breaks_nothing():
+    with (
+        other_service() as url,
+        session_with(url, options(examples=8, sequences=3, arming=ARMED)) as one,
+    ):
+        found = (*sequences(one.session, one.options), *explore(one.session, one.options))
+    assert not [each.id for each in found if each.verdict is Verdict.VIOLATION]
+
+
+def test_without_leave_nothing_is_submitted(opened):
+    one = opened(examples=4)
+    found = outcomes(one)
+    assert len(found) == 16
+    assert not any(exchange.operation.writes for exchange in one.session.seen.exchanges)
+
+
+def test_an_input_that_is_not_required_is_found_with_the_smallest_request(opened):
+    one = opened("get-bridge-quote-without-amount", examples=25)
+    outcome = outcomes(one)[BRIDGE]
+    assert outcome.verdict is Verdict.VIOLATION
+    [finding] = [each for each in outcome.findings if each.place == "query.amount"]
+    assert "amount" in finding.message
+    assert outcome.basis_of(finding).reference == "4.2 row 4"
+    first, again = finding.exchanges
+    assert "amount=" not in first.request.query
+    assert first.request == again.request or first.request.query == again.request.query
+
+
+def test_equal_seeds_ask_equal_requests(opened):
+    sent = []
+    for _ in range(2):
+        one = opened(examples=8, seed=7)
+        outcomes(one)
+        sent.append(
+            [
+                (each.probe, each.request.query, each.request.body, each.request.headers.items_sent)
+                for each in one.session.seen.exchanges
+            ]
+        )
+    assert sent[0] == sent[1]
+
+
+def test_other_seeds_ask_other_requests(opened):
+    sent = []
+    for seed in (1, 2):
+        one = opened(examples=8, seed=seed)
+        outcomes(one)
+        sent.append({each.request.query for each in one.session.seen.of("v2.getAggregateQuote")})
+    assert sent[0] != sent[1]
+
+
+def test_the_budget_ends_it_without_a_finding(counting):
+    with session_with(counting.url, options(examples=10, budget=40), reads=False) as one:
+        found = outcomes(one)
+        assert one.transport.count == 40
+    assert {each.verdict for each in found.values()} == {Verdict.HOLDS, Verdict.NOT_RUN}
+    stopped = [each.reason for each in found.values() if each.verdict is Verdict.NOT_RUN]
+    assert all("the budget of 40 requests is used up" in reason for reason in stopped)
+
+
+def test_what_does_not_show_twice_is_inconclusive(opened, monkeypatch):
+    one = opened(examples=6)
+    session = one.session
+    failed: list[str] = []
+    ask = session.ask
+
+    def once_only(probe, draft):
+        exchange = ask(probe, draft)
+        if exchange.operation.id == "v2.getPrice" and not failed:
+            failed.append(probe)
+            answer = type(exchange.answer)(500, body=b"{}")
+            exchange.answer = answer
+        return exchange
+
+    monkeypatch.setattr(session, "ask", once_only)
+    outcome = outcomes(one)["generated-requests[v2.getPrice]"]
+    assert failed
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert "not so when asked again" in outcome.reason
+
+
+def test_every_request_passes_the_transport(counting):
+    with session_with(counting.url, options(examples=4, arming=ARMED), reads=False) as one:
+        outcomes(one)
+        assert counting.arrived == one.transport.sent
+        assert counting.arrived.total() > 19
+
+
+def test_unarmed_no_submission_leaves(counting):
+    with session_with(counting.url, options(examples=4), reads=False) as one:
+        outcomes(one)
+    assert not any("submit" in path for _, path in counting.arrived)
+
+
+def test_the_rule_judges_what_was_left_behind(opened):
+    one = opened("get-bridge-quote-without-amount", examples=25)
+    operation = one.session.seen.contract.operation("v2.getBridgeQuote")
+    assert list(generated_requests(one.session.seen, operation)) == []
+    outcomes(one)
+    assert list(generated_requests(one.session.seen, operation))
+
+
+def test_single_exchanges_are_judged_both_ways(opened):
+    one = opened(examples=1)
+    [exchange, *_] = one.session.seen.of("v2.getChain")
+    assert list(server_error(exchange)) == []
+    assert list(accepted_though_broken(exchange)) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "missing"), [({"examples": 1}, "hypothesis"), ({"deep": 1}, "schemathesis")]
+)
+def test_a_missing_library_is_told_with_its_extra(monkeypatch, wanted, missing):
+    monkeypatch.setattr(generation, "find_spec", lambda name: None)
+    with pytest.raises(UnsafeOrWrong, match=missing) as caught:
+        check_installed(Options(**wanted))
+    assert "crosschain-mock[conformance]" in str(caught.value)
+    assert caught.value.exit_code == 2
+    check_installed(Options())

@@ -1,0 +1,133 @@
+import pytest
+
+from mockserver.conformance.generation.sequences import MACHINES, sequences
+from mockserver.conformance.permit import Arming
+from mockserver.conformance.verdict import Verdict
+from tests.conformance.generation.conftest import ARMED, options, session_with
+
+FAULTS = [
+    ("order-lost", "orders", "v2.checkOrder", "order is lost", Verdict.VIOLATION),
+    ("order-ids-reused", "orders", "v2.submitOrder", "id used twice", Verdict.VIOLATION),
+    ("order-reopens", "orders", "v2.checkOrder", "final status changes", Verdict.DIFFERS_OBSERVED),
+    ("order-hash-changes", "orders", "v2.checkOrder", "final execHash changes", Verdict.VIOLATION),
+    ("order-time-goes-back", "orders", "v2.checkOrder", "time goes back", Verdict.DIFFERS_OBSERVED),
+    (
+        "ticket-not-listed",
+        "tickets",
+        "v2.getAllTicketByAddress",
+        "ticket is lost",
+        Verdict.VIOLATION,
+    ),
+    (
+        "ticket-filter-ignored",
+        "tickets",
+        "v2.getAllTicketByAddress",
+        "wrong status",
+        Verdict.VIOLATION,
+    ),
+    ("ticket-id-uncheckable", "tickets", "v2.checkTicket", "ticket is lost", Verdict.VIOLATION),
+    (
+        "v1-order-not-found",
+        "transfers",
+        "v1.getOrderDetailByHashAndEvmAddress",
+        "transfer is lost",
+        Verdict.VIOLATION,
+    ),
+    (
+        "v1-order-for-anyone",
+        "transfers",
+        "v1.getOrderDetailByHashAndEvmAddress",
+        "somebody else's",
+        Verdict.VIOLATION,
+    ),
+    ("quote-of-the-one-before", "reads", "v2.getBridgeQuote", "another quote", Verdict.VIOLATION),
+    ("list-shrinks", "reads", "v2.getAssets", "another list", Verdict.VIOLATION),
+    ("refusal-sticks", "reads", "v2.getBridgeQuote", "refused in between", Verdict.VIOLATION),
+    ("order-of-another", "orders", "v2.checkOrder", "another order", Verdict.VIOLATION),
+    (
+        "chain-tokens-of-the-first",
+        "reads",
+        "v2.getAssetsByChain",
+        "another chain",
+        Verdict.VIOLATION,
+    ),
+]
+
+
+def machine(words):
+    return tuple(one for one in MACHINES if one.words == words)
+
+
+def test_a_healthy_service_gives_no_finding(opened, request):
+    deep = request.config.getoption("--deep")
+    one = opened(sequences=100 if deep else 3, arming=ARMED, budget=50_000)
+    found = sequences(one.session, one.options)
+    assert found
+    assert not [each for each in found if each.verdict.is_finding]
+    assert not [each for each in found if each.verdict is Verdict.INCONCLUSIVE]
+
+
+def test_without_leave_only_reads_are_played(opened):
+    one = opened(sequences=2)
+    found = sequences(one.session, one.options)
+    assert {each.rule.name for each in found} == {"sequence-of-reads"}
+    assert not any(exchange.operation.writes for exchange in one.session.seen.exchanges)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "operation_id", "cause", "verdict"), FAULTS, ids=[row[0] for row in FAULTS]
+)
+def test_a_fault_that_only_sequences_show_is_told_step_by_step(
+    opened, name, words, operation_id, cause, verdict
+):
+    one = opened(name, sequences=12, arming=ARMED)
+    found = sequences(one.session, one.options, machine(words))
+    [outcome] = [each for each in found if each.operation.id == operation_id]
+    assert outcome.verdict is verdict
+    [finding] = [each for each in outcome.findings if each.cause == cause]
+    assert "steps: 1. " in finding.message
+    assert len(finding.exchanges) >= 2
+    assert f"; {len(finding.exchanges)}. " in finding.message
+
+
+def test_a_sequence_is_shrunk_to_the_steps_that_matter(opened):
+    one = opened("order-ids-reused", sequences=12, arming=ARMED)
+    found = sequences(one.session, one.options, machine("orders"))
+    every = [each for outcome in found for each in outcome.findings]
+    [finding] = [each for each in every if each.cause == "id used twice"]
+    assert [each.operation.id for each in finding.exchanges] == ["v2.submitOrder"] * 2
+
+
+def test_equal_seeds_play_equal_sequences(opened):
+    sent = []
+    for _ in range(2):
+        one = opened(sequences=3, seed=5, arming=ARMED)
+        sequences(one.session, one.options)
+        sent.append(
+            [(e.probe, e.request.query, e.request.body) for e in one.session.seen.exchanges]
+        )
+    assert sent[0] == sent[1]
+
+
+def test_submissions_respect_the_cap(opened):
+    one = opened(sequences=20, arming=Arming(writes=True, most=5))
+    found = sequences(one.session, one.options)
+    submitted = [each for each in one.session.seen.exchanges if each.operation.writes]
+    assert len(submitted) == 5
+    assert not [each for each in found if each.verdict.is_finding]
+    assert any("the cap of 5 submissions" in each.reason for each in found)
+
+
+def test_the_budget_ends_it_without_a_finding(counting):
+    some = options(sequences=20, budget=60, arming=ARMED)
+    with session_with(counting.url, some, reads=False) as one:
+        found = sequences(one.session, one.options)
+        assert one.transport.count <= 60
+    assert not [each for each in found if each.verdict.is_finding]
+
+
+def test_refusals_only_are_vacuous_or_not_run(counting):
+    with session_with(counting.url, options(sequences=3, arming=ARMED), reads=False) as one:
+        found = sequences(one.session, one.options)
+        assert counting.arrived == one.transport.sent
+    assert {each.verdict for each in found} <= {Verdict.VACUOUS, Verdict.NOT_RUN}

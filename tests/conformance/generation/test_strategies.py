@@ -1,0 +1,164 @@
+import re
+
+import pytest
+from hypothesis import given, seed, settings
+
+from mockserver.conformance.draft import Draft
+from mockserver.conformance.generation.demands import demands_of, requirement, strict
+from mockserver.conformance.generation.house import own_house, quiet
+from mockserver.conformance.generation.patterns import UnknownPattern, matching
+from mockserver.conformance.generation.pools import UNKNOWN_DOMAINS, pool
+from mockserver.conformance.generation.reserved import is_reserved
+from mockserver.conformance.generation.strategies import Broken, broken, lacking, valid
+from mockserver.conformance.seen import Seen
+from mockserver.conformance.verdict import Grounds
+from mockserver.contract import Operation, load
+from mockserver.engine.reserved import RESERVED
+
+CONTRACTS = {dialect: load(dialect) for dialect in ("documented", "observed")}
+
+
+def is_other(operation: Operation) -> bool:
+    """Tell whether the documented dialect takes other requests for an operation, or has it not."""
+    documented = {one.id: one.request_schema for one in CONTRACTS["documented"]}
+    return documented.get(operation.id) != operation.request_schema
+
+
+FEW = settings(max_examples=max(10, settings().max_examples // 3))
+"""A third of what the profile asks for: there are many operations."""
+
+OPERATIONS = [
+    pytest.param(contract, operation, id=f"{dialect}-{operation.id}")
+    for dialect, contract in CONTRACTS.items()
+    for operation in contract
+    if dialect == "documented" or is_other(operation)
+]
+PATTERNS = sorted(
+    {
+        demand.value
+        for contract in CONTRACTS.values()
+        for operation in contract
+        for field in operation.fields
+        for demand in demands_of(operation, field)
+        if demand.keyword == "pattern"
+    }
+)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_texts_match_the_pattern_they_are_made_of(pattern):
+    without_look_ahead = re.sub(r"\(\?=[^)]*\)", "", strict(pattern))
+
+    @FEW
+    @given(matching(pattern))
+    def holds(text: str) -> None:
+        assert re.search(without_look_ahead, text)
+
+    holds()
+
+
+@pytest.mark.parametrize("pattern", ["a(b)", r"\d+", "a{,3}", "[a-", "(?:a", "x+?y", "a)"])
+def test_a_pattern_beyond_those_of_the_contract_is_refused(pattern):
+    with pytest.raises(UnknownPattern):
+        matching(pattern)
+
+
+@pytest.mark.parametrize(("contract", "operation"), OPERATIONS)
+def test_a_valid_request_keeps_the_contract(contract, operation):
+    @FEW
+    @given(valid(operation, Seen(contract)))
+    def holds(draft: Draft) -> None:
+        reading = operation.read(draft.request(operation))
+        assert reading.refusal is None
+        assert reading.violations == ()
+
+    holds()
+
+
+@pytest.mark.parametrize(("contract", "operation"), OPERATIONS)
+def test_a_broken_request_breaks_the_contract_in_one_input(contract, operation):
+    strategy = broken(operation, Seen(contract))
+    if strategy.is_empty:
+        assert not any(requirement(operation, field) for field in operation.fields)
+        return
+
+    @FEW
+    @given(strategy)
+    def holds(one: Broken) -> None:
+        violations = operation.read(one.draft.request(operation)).violations
+        assert violations
+        # What the whole request needs is told of the whole request.
+        told = {".".join(map(str, each.path[:2])) for each in violations}
+        assert told <= {one.place, one.place.partition(".")[0]}
+
+    holds()
+
+
+@pytest.mark.parametrize("operation", list(CONTRACTS["documented"]), ids=lambda one: one.id)
+def test_every_required_input_is_dropped_once_in_a_while(operation):
+    wanted = {f"{one.location}.{one.name}" for one in operation.fields if one.required}
+    if not wanted:
+        return
+    dropped: set[str] = set()
+
+    @quiet(30 * len(wanted))
+    @given(lacking(operation, Seen(CONTRACTS["documented"])))
+    def collect(one: Broken) -> None:
+        dropped.add(one.place)
+
+    with own_house():
+        seed(1)(collect)()
+    assert dropped == wanted
+
+
+def test_the_grounds_of_a_broken_request_are_those_of_the_contract():
+    contract = CONTRACTS["documented"]
+    found: dict[tuple[str, str], Grounds] = {}
+
+    @quiet(150)
+    @given(broken(contract.operation("v1.getCrossChainQuote"), Seen(contract)))
+    def collect(one: Broken) -> None:
+        found[one.place, one.kind] = one.basis.grounds
+
+    with own_house():
+        seed(1)(collect)()
+    assert found["body.amount", "missing"] is Grounds.DOCUMENTED
+    assert found["body.amount", "type"] is Grounds.DOCUMENTED
+    assert found["body.amount", "exclusiveMinimum"] is Grounds.ASSUMED
+    assert found["body.feeLevel", "maximum"] is Grounds.OBSERVED
+    assert found["body.unknownName", "unknown-name"] is Grounds.ASSUMED
+
+
+QUOTE = CONTRACTS["documented"].operation("v1.getCrossChainQuote")
+
+
+@given(valid(QUOTE, Seen(CONTRACTS["documented"])))
+def test_values_of_unknown_domains_come_from_examples_only(draft):
+    assert draft.body is not None
+    assert draft.body["feeLevel"] == 0
+
+
+def test_a_pool_takes_nothing_that_breaks_a_demand():
+    contract = CONTRACTS["documented"]
+    for operation in contract:
+        for field in operation.fields:
+            if field.role in UNKNOWN_DOMAINS:
+                demands = demands_of(operation, field)
+                for value in pool(Seen(contract), operation, field, demands):
+                    draft = Draft(body={}).having(field.location, field.name, value)
+                    assert field.name in draft.part(field.location)
+
+
+@pytest.mark.parametrize("one", RESERVED, ids=lambda one: one.code)
+def test_reserved_values_are_known(one):
+    assert is_reserved(one.address)
+    assert is_reserved(one.hash)
+    assert is_reserved(one.amount)
+    assert is_reserved(str(int(one.amount * 10**18)))
+
+
+@pytest.mark.parametrize(
+    "value", ["100", "4000", "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A", "", None]
+)
+def test_other_values_are_not(value):
+    assert not is_reserved(value)

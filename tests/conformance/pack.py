@@ -1,0 +1,94 @@
+"""The rules of exchange, cross, generation and stateful, and short ways to judge with them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from mockserver import contract, jsontext
+from mockserver.conformance.exchange import Answer, Exchange
+from mockserver.conformance.judge import judged
+from mockserver.conformance.options import Options
+from mockserver.conformance.permit import Arming
+from mockserver.conformance.result import Outcome, Result
+from mockserver.conformance.rules import RULES
+from mockserver.conformance.runner import run
+from mockserver.conformance.seen import Seen
+from mockserver.conformance.target import Target
+from mockserver.conformance.verdict import Layer, Rule
+from mockserver.testing import CrosschainMock, running
+
+CONTRACT = contract.load()
+_FILES = (
+    *("exchange_", "cross_", "generations", "orders", "tickets", "v1_orders"),
+    *("taken", "list_items"),
+)
+PACK: tuple[Rule, ...] = tuple(
+    rule for rule in RULES if rule.check.__module__.rpartition(".")[2].startswith(_FILES)
+)
+"""The rules that these tests are about."""
+
+
+def named(*names: str) -> tuple[Rule, ...]:
+    """Return rules by name; an unknown one fails the test."""
+    by_name = {rule.name: rule for rule in PACK}
+    return tuple(by_name[name] for name in names)
+
+
+def of_layers(*layers: Layer) -> tuple[Rule, ...]:
+    """Return the rules of some layers."""
+    return tuple(rule for rule in PACK if rule.layer in layers)
+
+
+def conform(
+    url: str, *, seed: int = 1, armed: bool = False, rules: Iterable[Rule] = PACK
+) -> Result:
+    """Return what rules say of the service at an address."""
+    options = Options(seed=seed, arming=Arming(writes=armed))
+    return run(Target(url, url), options, rules=tuple(rules))
+
+
+@contextmanager
+def broken(mock: CrosschainMock, *names: str) -> Iterator[str]:
+    """Yield the address of a world with breaks."""
+    yield mock.world(breaks=names).base_url
+
+
+def found(result: Result) -> dict[str, Outcome]:
+    """Return the outcomes that are findings, by rule and operation."""
+    return {outcome.id: outcome for outcome in result.outcomes if outcome.verdict.is_finding}
+
+
+@cache
+def healthy_run() -> Result:
+    """Return an armed run against the healthy mock, in which everything was asked."""
+    with running(clock="auto") as mock:
+        return conform(mock.url, armed=True)
+
+
+def rejudged(answers: Mapping[str, Any], rules: Iterable[Rule] = PACK) -> dict[str, Outcome]:
+    """Return the outcomes of the healthy run with other answers to some probes.
+
+    An answer is the `data` of a success, or an `Answer`.
+    """
+    seen = Seen(CONTRACT)
+    for exchange in healthy_run().exchanges:
+        seen.add(_answered(exchange, answers))
+    return {one.id: one for one in judged(rules, seen, ("v1", "v2"))}
+
+
+def data_of(probe: str) -> Any:
+    """Return a copy of the data that the healthy mock answered a probe with."""
+    body = next(one for one in healthy_run().exchanges if one.probe == probe).answer.body
+    return jsontext.decode(body)["data"]
+
+
+def _answered(exchange: Exchange, answers: Mapping[str, Any]) -> Exchange:
+    if exchange.probe not in answers:
+        return exchange
+    given = answers[exchange.probe]
+    if not isinstance(given, Answer):
+        success = exchange.operation.generation.answer(given)
+        given = Answer(200, exchange.answer.headers, jsontext.encode(success))
+    number, probe = exchange.number, exchange.probe
+    return Exchange(number, probe, exchange.operation, exchange.request, given)

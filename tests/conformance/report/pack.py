@@ -1,0 +1,179 @@
+"""A handful of rules and probes to make reports of, one for each kind of finding."""
+
+from collections.abc import Iterator
+
+from mockserver.conformance.draft import draft_of
+from mockserver.conformance.options import Options
+from mockserver.conformance.probe import Probe, Stage
+from mockserver.conformance.result import Result
+from mockserver.conformance.runner import run
+from mockserver.conformance.seen import Seen
+from mockserver.conformance.target import Target
+from mockserver.conformance.verdict import (
+    Finding,
+    Inconclusive,
+    Layer,
+    Rule,
+    Severity,
+    Vacuous,
+    Verdict,
+    assumed,
+    documented,
+    observed,
+)
+from mockserver.contract import Operation
+
+READS = (
+    *("v2.getChain", "v2.getAssets", "v2.getAssetsByChain", "v2.getBridgeQuote"),
+    *("v2.getAggregateQuote", "v2.getBalance", "v2.getPrice"),
+    *("v1.getSupportChains", "v1.getSupportTokens", "v1.getCrossChainQuote"),
+)
+LISTS = ("v2.getChain", "v2.getAssets", "v1.getSupportChains")
+
+
+def _usual(operation_id: str) -> Probe:
+    def build(seen: Seen):
+        operation = seen.contract.operation(operation_id)
+        draft = draft_of(operation.row["example"], operation)
+        return seen.caller.sign_v1(draft) if "appKey" in draft.headers else draft
+
+    stage = Stage.LISTS if operation_id in LISTS else Stage.READS
+    return Probe(f"{operation_id}/usual", build, stage)
+
+
+def _without(operation_id: str, location: str, name: str) -> Probe:
+    usual = _usual(operation_id)
+    return Probe(
+        f"{operation_id}/without {name}",
+        lambda seen: usual.build(seen).without(location, name),
+        Stage.ODD,
+    )
+
+
+def _submission(operation_id: str) -> Probe:
+    return Probe(f"{operation_id}/usual", _usual(operation_id).build, Stage.WRITES)
+
+
+PROBES = (
+    *map(_usual, READS),
+    _without("v2.getBridgeQuote", "query", "amount"),
+    _without("v1.getCrossChainQuote", "headers", "signature"),
+    _submission("v2.submitOrder"),
+)
+
+
+def body_is_strict_json(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """The body of every answer is JSON in the strict reading.
+
+    A client in another language may refuse what Python takes.
+    """
+    for exchange in seen.of(operation):
+        if not exchange.whole:
+            raise Inconclusive(exchange.answer.reason)
+        if exchange.unreadable:
+            yield Finding(f"the body is no JSON: {exchange.unreadable}", (exchange,), cause="json")
+
+
+def data_keeps_its_form(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """The data of a success has the members and types of the description."""
+    exchange = seen.success(f"{operation.id}/usual")
+    if exchange.body == {}:
+        raise Vacuous("the answer is empty")
+    for violation in operation.response_violations(exchange.body):
+        yield Finding(violation.message, (exchange,), violation.field)
+
+
+def required_input_is_required(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """A request without a required input is refused."""
+    for name, location in (("amount", "query"), ("signature", "headers")):
+        exchange = seen.maybe(f"{operation.id}/without {name}")
+        if exchange is not None and exchange.succeeded:
+            yield Finding(f"accepted without {name!r}", (exchange,), f"{location}.{name}")
+
+
+def prices_are_consistent(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """The price of a token is of the size that the vendor's own answers show."""
+    quote, price = seen.success("v2.getBridgeQuote/usual"), seen.success("v2.getPrice/usual")
+    if len(price.text("price")) > 12:
+        yield Finding(f"the price is {price.text('price')!r}", (quote, price), "data.price")
+
+
+def no_member_is_unknown(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """An answer has no member that the description does not mention."""
+    for name in seen.success(f"{operation.id}/usual").data:
+        if name not in str(operation.data_schema):
+            yield Finding(f"{name!r} is not described", (), f"data.{name}", verdict=Verdict.EXTRA)
+
+
+def order_is_taken(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """An order is taken."""
+    exchange = seen.success(f"{operation.id}/usual")
+    if not exchange.text("id"):
+        yield Finding("no id came", (exchange,), "data.id")
+
+
+def _named(*operations: str, name: str = "usual") -> tuple[str, ...]:
+    return tuple(f"{operation}/{name}" for operation in operations)
+
+
+JSON = Rule(
+    "body-is-strict-json",
+    body_is_strict_json,
+    Layer.PROTOCOL,
+    Severity.MAJOR,
+    documented("2.1", "answers are JSON envelopes"),
+    READS,
+    every_exchange=True,
+)
+FORM = Rule(
+    "data-keeps-its-form",
+    data_keeps_its_form,
+    Layer.SCHEMA,
+    Severity.MAJOR,
+    documented("2.3", "the fields of each answer, with their types"),
+    READS,
+    _named(*READS),
+)
+REQUIRED = Rule(
+    "required-input-is-required",
+    required_input_is_required,
+    Layer.EXCHANGE,
+    Severity.MINOR,
+    documented("4.2", "* = required"),
+    ("v2.getBridgeQuote", "v1.getCrossChainQuote"),
+    ("v2.getBridgeQuote/without amount", "v1.getCrossChainQuote/without signature"),
+)
+PRICES = Rule(
+    "prices-are-consistent",
+    prices_are_consistent,
+    Layer.CROSS,
+    Severity.CRITICAL,
+    observed("ESS1", "prices have at most ten digits"),
+    ("v2.getPrice",),
+    _named("v2.getBridgeQuote", "v2.getPrice"),
+)
+UNKNOWN = Rule(
+    "no-member-is-unknown",
+    no_member_is_unknown,
+    Layer.SCHEMA,
+    Severity.MINOR,
+    assumed("A-001"),
+    READS,
+    _named(*READS),
+)
+ORDER = Rule(
+    "order-is-taken",
+    order_is_taken,
+    Layer.STATEFUL,
+    Severity.CRITICAL,
+    documented("4.2 row 7"),
+    ("v2.submitOrder",),
+    _named("v2.submitOrder"),
+)
+PACK = (JSON, FORM, REQUIRED, PRICES, UNKNOWN, ORDER)
+
+
+def judged(url: str, options: Options | None = None, *, target=None, **more) -> Result:
+    """Return what the pack says of the service at an address, or at a target."""
+    whole = target or Target(url, url)
+    return run(whole, options or Options(), rules=PACK, probes=PROBES, **more)

@@ -1,0 +1,82 @@
+"""Findings of one cause are told once, under an id that stays."""
+
+import pytest
+
+from mockserver.conformance.report.causes import causes_of
+from mockserver.conformance.verdict import Verdict, observed
+from tests.conformance.report.made import finding, outcome, rule
+
+BOTH = ("v2.getBridgeQuote", "v2.getAggregateQuote")
+
+
+def ids(*outcomes):
+    return [cause.id for cause in causes_of(outcomes)]
+
+
+def test_operations_and_items_of_a_list_come_together():
+    one_rule = rule(operations=BOTH)
+    causes = causes_of(
+        outcome(one_rule, [finding(f"got {n}", place=f"data.list[{n}].a") for n in (1, 2)], name)
+        for name in BOTH
+    )
+    assert [(cause.count, cause.operations, cause.place) for cause in causes] == [
+        (4, BOTH, "data.list[].a")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("expected a text, got 5", "expected a text, got 17"),
+        ("got 'a' instead", "got 'b c' instead"),
+        ("to 0xAB12 paid 1.5", "to 0x99 paid -2e-7"),
+        ('said "no"', 'said "never, \\"no\\""'),
+        ("1000.00 USDT from CRO to BNB pays 1", "0.037 wBTC from KAS to ETH pays 10.5"),
+        ("the digest deadbeefdeadbeef", "the digest 0123456789abcdef0"),
+    ],
+)
+def test_an_id_does_not_depend_on_values(one, other):
+    assert ids(outcome(rule(), [finding(one)])) == ids(outcome(rule(), [finding(other)]))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        outcome(rule("b-rule"), [finding("wrong")]),
+        outcome(rule(), [finding("wrong", place="data.b")]),
+        outcome(rule(), [finding("quite wrong")]),
+        outcome(rule(), [finding("wrong", cause="another way")]),
+        outcome(rule(), [finding("wrong", basis=observed("OAE"))]),
+    ],
+)
+def test_another_rule_place_way_or_verdict_is_another_cause(other):
+    assert ids(outcome(rule(), [finding("wrong")])) != ids(other)
+
+
+def test_a_cause_of_its_own_makes_messages_not_count():
+    told = [finding("one thing", cause="x"), finding("quite another", cause="x")]
+    assert len(causes_of([outcome(rule(), told)])) == 1
+
+
+def test_the_id_is_the_same_in_every_release():
+    # Baselines that people keep hold these ids.
+    assert ids(outcome(rule(), [finding("got 5", place="data.list[3].a")])) == ["5d8f2757ed"]
+
+
+def test_the_worst_comes_first():
+    milder = finding("x", verdict=Verdict.EXTRA)
+    causes = causes_of(
+        [outcome(rule(), [milder, finding("y", basis=observed("OAE")), finding("z")])]
+    )
+    assert [cause.verdict for cause in causes] == [
+        Verdict.VIOLATION,
+        Verdict.DIFFERS_OBSERVED,
+        Verdict.EXTRA,
+    ]
+
+
+def test_the_place_is_told_once():
+    [cause] = causes_of([outcome(rule(), [finding("data.a: missing", place="data.a")])])
+    assert cause.told == "data.a: missing"
+    [cause] = causes_of([outcome(rule(), [finding("missing", place="data.a")])])
+    assert cause.told == "data.a: missing"

@@ -1,0 +1,41 @@
+"""The how-to is true: its options, files and tables are those of the command."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mockserver import documents
+from mockserver.cli.conforming import conform
+from mockserver.conformance.report.writing import FORMATS
+from mockserver.conformance.verdict import Verdict
+
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "read-a-conformance-report.md").read_text()
+
+
+def test_every_option_is_one():
+    known = {
+        name for command in conform.commands.values() for p in command.params for name in p.opts
+    }
+    assert set(re.findall(r"--[a-z][a-z-]+", PAGE)) <= known
+
+
+@pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
+def test_every_file_is_valid(text, tmp_path):
+    file = tmp_path / "example.yaml"
+    file.write_text(text)
+    assert documents.read(file).kind in ("baseline", "bindings")
+
+
+def test_the_tables_are_whole():
+    rows = re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.MULTILINE)
+    assert rows == [
+        *(v for v in Verdict if v is not Verdict.HOLDS),
+        *sorted(FORMATS, key=rows.index),
+    ]
+
+
+def test_every_command_is_one():
+    named = set(re.findall(r"`(?:crosschain-mock )?conform ([a-z]+)", PAGE))
+    assert named == {"explain", "rules", "plan"}
+    assert named <= set(conform.commands)

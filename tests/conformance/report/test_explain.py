@@ -1,0 +1,78 @@
+"""What is told of a rule, for every rule there is."""
+
+import pytest
+
+from mockserver.conformance.probes import probes_of
+from mockserver.conformance.report.explain import explained, rule_named
+from mockserver.conformance.report.grounds import SECTIONS, ground, section
+from mockserver.conformance.rules import RULES
+from mockserver.conformance.target import UnsafeOrWrong
+from mockserver.conformance.verdict import assumed, documented, observed
+from tests.conformance.report.made import CONTRACT, rule
+from tests.conformance.report.pack import JSON, PACK, PROBES, UNKNOWN
+
+
+def told(one, rules=PACK, probes=PROBES):
+    return dict(explained(one, rules, probes, CONTRACT))
+
+
+def test_a_rule_is_told_in_full():
+    said = told(JSON)
+    assert (
+        said[""] == "body-is-strict-json: The body of every answer is JSON in the strict reading."
+    )
+    assert said["in full"] == "A client in another language may refuse what Python takes."
+    assert said["why"] == "a client breaks, or shows something wrong, where it does not hold"
+    assert said["stands on"].startswith("section 2.1 (response envelope) of the interface")
+    assert '"answers are JSON envelopes"' in said["stands on"]
+    assert said["needs"].startswith("no request of its own")
+    assert said["example of a finding"].startswith("violation: body-is-strict-json [v2.getChain]")
+
+
+def test_an_assumption_is_told_with_its_reason_and_alternatives():
+    said = told(UNKNOWN)["stands on"]
+    assert said.startswith("assumption A-001 (unknown parameter and body names): they are refused")
+    assert "as plausible: ignore them" in said
+
+
+def test_an_unknown_name_gets_the_nearest():
+    with pytest.raises(UnsafeOrWrong, match="did you mean 'body-is-strict-json'"):
+        rule_named("body-is-strict-jsn", PACK)
+
+
+@pytest.mark.parametrize("one", RULES, ids=lambda one: one.name)
+def test_every_rule_can_be_explained(one):
+    said = told(one, RULES, probes_of(CONTRACT))
+    assert said[""].partition(": ")[2], "a rule without a docstring says nothing"
+    assert said["stands on"]
+
+
+def test_every_section_that_a_rule_names_is_one():
+    for one in RULES:
+        if one.basis.grounds == "documented":
+            assert section(one.basis.reference) != one.basis.reference, one.name
+
+
+@pytest.mark.parametrize(
+    ("basis", "said"),
+    [
+        (documented("4.2 row 7", "x"), "contradicts section 4.2 row 7 (endpoints of 2.0): x"),
+        (documented("99"), "contradicts section 99"),
+        (observed("OAE"), "differs from what OAE shows"),
+        (assumed("A-999"), "differs from assumption A-999"),
+    ],
+)
+def test_grounds_in_words(basis, said):
+    assert ground(basis, CONTRACT) == said
+
+
+def test_a_row_belongs_to_its_section():
+    assert section("4.2 row 7") == f"4.2 row 7 ({SECTIONS['4.2']})"
+    assert section("2.3.1") == f"2.3.1 ({SECTIONS['2.3']})"
+    assert section("") == ""
+
+
+def test_a_rule_with_requests_names_them():
+    many = rule(probes=tuple(f"v2.getChain/{n}" for n in range(20)))
+    assert "20 requests, shared with other rules" in told(many)["needs"]
+    assert "and 8 more" in told(many)["needs"]

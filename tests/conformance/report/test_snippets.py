@@ -1,0 +1,232 @@
+"""Commands and tests of a report are run for real."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mockserver.conformance.caller import Caller
+from mockserver.conformance.draft import Draft
+from mockserver.conformance.exchange import Answer
+from mockserver.conformance.report.masking import masker_for
+from mockserver.conformance.report.snippets import curl, needs
+from mockserver.conformance.report.testing import test_of as module_of
+from mockserver.conformance.target import Target
+from tests.conformance.rawserver import http, raw_server, saying
+from tests.conformance.report.made import exchange, finding, report
+from tests.conformance.report.pack import REQUIRED
+
+V1_QUOTE = "v1.getCrossChainQuote"
+TIMED = (("timestamp", "1767225600000"),)
+KEYS = (("appKey", "k-5f21ab77"), ("signature", "5c1f9e3b7a2d4068" * 4))
+ROOT = Path(__file__).parents[3]
+FINE = http(b'{"code":0,"msg":"success","data":{}}')
+
+
+@pytest.fixture(scope="module")
+def listening():
+    with raw_server(saying(FINE)) as server:
+        yield server
+
+
+def line_of(one, server, caller=None):
+    """Return the curl line of an exchange, sent to a server of the test."""
+    whose = caller or Caller()
+    masker = masker_for([one], whose)
+    target = Target(server.url, server.url)
+    return curl(one, target, masker, own_keys=whose.own_keys)
+
+
+def run(line, **environment):
+    """Run a line in a plain shell."""
+    return subprocess.run(
+        ["/bin/sh", "-c", line],
+        capture_output=True,
+        timeout=30,
+        check=False,
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **environment},
+    )
+
+
+def arrived(server, line, **environment):
+    """Run a line; return the request that came because of it: first line, headers, body."""
+    before = len(server.requests)
+    ended = run(line, **environment)
+    assert ended.returncode == 0, ended.stderr
+    [request] = server.requests[before:]
+    head, _, body = request.partition(b"\r\n\r\n")
+    first, *lines = head.decode("utf-8").split("\r\n")
+    headers = [tuple(one.split(": ", 1)) if ": " in one else (one[:-1], "") for one in lines]
+    return first, [one for one in headers if one[0] not in ("Host", "User-Agent")], body
+
+
+BODIES = st.one_of(
+    st.binary(max_size=60),
+    st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")),
+    st.sampled_from([b"@/etc/passwd", b"%s\\n$HOME`id`'\"", b"\x00\xff%\\", b"{}", b"'"]),
+)
+
+
+@settings(max_examples=12)
+@given(body=BODIES, value=st.text(st.characters(codec="latin-1", categories=["L", "N", "P", "S"])))
+def test_a_line_sends_the_request_byte_for_byte(listening, body, value):
+    sent = (("X-Odd", value.strip()), ("Content-Type", "application/json"))
+    query = f"a={quote(value)}&b[]={{x}}&c=%2e"
+    one = exchange(V1_QUOTE, headers=sent, body=body, query=query)
+    first, headers, came = arrived(listening, line_of(one, listening))
+    assert first == f"POST /open/v1/order/getCrossChainQuote?{query} HTTP/1.1"
+    assert came == body
+    assert [one for one in headers if one[0] in ("X-Odd", "Content-Type")] == list(sent)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/v1/getChain"), ("DELETE", "/v1/../v1/./x"), ("PUT", "/v1/x y")]
+)
+def test_method_and_path_stay_as_they_were(listening, method, path):
+    one = exchange("v2.getChain", method=method, path=path)
+    first, headers, body = arrived(listening, line_of(one, listening))
+    assert first == f"{method} {path.replace(' ', '%20')} HTTP/1.1"
+    assert body == b""
+    assert ("Accept", "application/json") in headers
+
+
+def test_a_head_request_does_not_wait_for_a_body(listening):
+    one = exchange("v2.getChain", method="HEAD")
+    assert arrived(listening, line_of(one, listening))[0] == "HEAD /v1/getChain HTTP/1.1"
+
+
+def test_a_post_without_body_and_a_body_without_type(listening):
+    one = exchange(V1_QUOTE)
+    first, headers, body = arrived(listening, line_of(one, listening))
+    assert (first[:5], body) == ("POST ", b"")
+    assert ("Content-Length", "0") in headers
+    assert not [name for name, _ in headers if name == "Content-Type"]
+    one = exchange(V1_QUOTE, body=b"{}")
+    _, headers, body = arrived(listening, line_of(one, listening))
+    assert body == b"{}"
+    assert not [name for name, _ in headers if name == "Content-Type"]
+
+
+def test_a_large_body_goes_through_a_pipe(listening):
+    one = exchange(V1_QUOTE, body=b"x" * 150_000)
+    line = line_of(one, listening)
+    assert line.startswith("printf ")
+    # What is longer than an argument may be is no argument of the shell either.
+    ended = subprocess.run(
+        ["/bin/bash"], input=line.encode(), capture_output=True, timeout=30, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert listening.requests[-1].endswith(b"x" * 150_000)
+
+
+def test_the_example_account_has_placeholders_that_the_environment_replaces(listening):
+    one = exchange(V1_QUOTE, headers=KEYS, body=b"{}")
+    line = line_of(one, listening)
+    assert "k-5f21ab77" not in line
+    assert needs(one, own_keys=False) == ""
+    _, headers, _ = arrived(listening, line)
+    assert dict(headers)["appKey"] == "example-app-key"
+    assert dict(headers)["signature"] == "0" * 64
+    _, headers, _ = arrived(listening, line, APP_KEY="mine $x'", SIGNATURE="s")
+    assert (dict(headers)["appKey"], dict(headers)["signature"]) == ("mine $x'", "s")
+
+
+def test_an_own_account_has_to_be_exported(listening):
+    caller = Caller(app_key="k-5f21ab77", own_keys=True)
+    one = exchange(V1_QUOTE, headers=(*KEYS, *TIMED), body=b"{}")
+    line = line_of(one, listening, caller)
+    before = len(listening.requests)
+    ended = run(line)
+    assert ended.returncode != 0
+    assert b"APP_KEY" in ended.stderr
+    assert len(listening.requests) == before
+    _, headers, _ = arrived(listening, line, APP_KEY="k", SIGNATURE="s")
+    assert (dict(headers)["appKey"], dict(headers)["signature"]) == ("k", "s")
+    assert dict(headers)["timestamp"] == "1767225600000"
+
+
+def test_what_has_to_be_exported_signs_the_request():
+    one = exchange(V1_QUOTE, headers=(*KEYS, *TIMED, ("expireTime", "15000")), body=b'{"a":"\'"}')
+    told = needs(one, own_keys=True)
+    script = told.partition(", then ")[2].replace(
+        "crosschain-mock", f"{sys.executable} -m mockserver"
+    )
+    ended = run(
+        f'{script} && echo "$TIMESTAMP $SIGNATURE"',
+        APP_KEY="demo-app-key",
+        CROSSCHAIN_MOCK_APP_SECRET="demo-app-secret",  # noqa: S106 (everybody knows it)
+        PYTHONPATH=str(ROOT),
+    )
+    caller = Caller()
+    signed = caller.sign_v1(Draft(body={"a": "'"}))
+    assert ended.stdout.decode().split() == ["1767225600000", signed.headers["signature"]]
+
+
+def test_a_time_that_was_now_is_now_again(listening):
+    answer = Answer(200, (("Date", "Thu, 01 Jan 2026 00:00:07 GMT"),), b"{}", 5)
+    one = exchange(V1_QUOTE, headers=TIMED, body=b"{}", answer=answer)
+    line = line_of(one, listening)
+    assert "$(($(date +%s)-7))000" in line
+    _, headers, _ = arrived(listening, line)
+    assert len(dict(headers)["timestamp"]) == 13
+    assert dict(headers)["timestamp"] > "1767225600000"
+    # A world whose clock stands has a time of its own, which stays.
+    far = Answer(200, (("Date", "Sat, 21 Nov 2026 00:00:00 GMT"),), b"{}", 5)
+    one = exchange(V1_QUOTE, headers=TIMED, body=b"{}", answer=far)
+    assert "timestamp: 1767225600000" in line_of(one, listening)
+
+
+def pytest_of(modules, folder):
+    """Run test modules; return what each came to, by its name."""
+    folder.mkdir()
+    for name, text in modules.items():
+        (folder / f"test_{name}.py").write_text(text, "utf-8")
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "."],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    )
+    told = re.findall(r"^(PASSED|FAILED|ERROR) test_(\w+)\.py", ended.stdout, re.MULTILINE)
+    return {name: outcome for outcome, name in told}
+
+
+def test_a_test_fails_on_the_broken_service_and_passes_on_the_healthy_one(found, tmp_path):
+    told = found.report
+    plain = {
+        cause.id: module_of(cause, told.result, told.masker, own_keys=False)
+        for cause in told.causes
+        if cause.rule.name in ("body-is-strict-json", "data-keeps-its-form", REQUIRED.name)
+    }
+    assert len(plain) == 4
+    assert pytest_of(plain, tmp_path / "broken") == dict.fromkeys(plain, "FAILED")
+    healthy = {name: text.replace("/w/broken/", "/w/healthy/") for name, text in plain.items()}
+    assert pytest_of(healthy, tmp_path / "healthy") == dict.fromkeys(plain, "PASSED")
+
+
+def test_what_takes_several_answers_asks_the_rule_again():
+    one, other = exchange(), exchange(number=2)
+    told = report(finding("differs 'a' \"b\" \n'''", one, other))
+    text = module_of(told.causes[0], told.result, told.masker, own_keys=True)
+    assert "only=['a-rule']" in text
+    assert "app_secret=os.environ[" in text
+    compile(text, "test", "exec")
+
+
+@given(st.text(max_size=80), st.text(max_size=40), st.binary(max_size=40))
+def test_a_test_is_python_whatever_was_found(message, place, body):
+    one = exchange(V1_QUOTE, body=body, query=f"q={quote(place, errors='replace')}", headers=KEYS)
+    for exchanges in ((one,), (one, one), ()):
+        told = report(finding(message, *exchanges, place=place))
+        text = module_of(told.causes[0], told.result, told.masker, own_keys=False)
+        compile(text, "test", "exec")
+        assert KEYS[1][1] not in text

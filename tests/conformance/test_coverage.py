@@ -1,0 +1,131 @@
+"""Which facts of the contract a run could prove, and which it did."""
+
+import pytest
+
+from mockserver.conformance.coverage import exercised, facts_of
+from mockserver.conformance.exchange import Answer, Trouble
+from mockserver.conformance.options import Options
+from mockserver.conformance.permit import Arming
+from mockserver.conformance.runner import run
+from mockserver.conformance.target import Target
+from mockserver.conformance.walk import Applied, Unspoken, fits, walk
+from mockserver.contract import load
+from mockserver.testing import running
+from mockserver.validation import SchemaCheck
+from tests.conformance.exchanges import CONTRACT, answer, exchange, success
+
+FACTS = facts_of(CONTRACT)
+PRICE = "v2.getPrice"
+GOOD = answer(success(PRICE, {"price": "1", "updateTime": "1", "source": "x"}))
+
+
+def proven_by(*exchanges):
+    return exercised(FACTS, exchanges).proven
+
+
+def test_every_fact_has_an_id_of_its_own_and_grounds():
+    assert len({fact.id for fact in FACTS}) == len(FACTS)
+    assert {fact.operation for fact in FACTS} == {operation.id for operation in CONTRACT}
+    assert all(fact.basis.reference and fact.basis.says for fact in FACTS)
+    assert facts_of(load()) == FACTS
+
+
+def test_facts_of_one_place_are_told_apart():
+    mine = {fact.id: fact for fact in FACTS if fact.place == "data.outAmount"}
+    bridge = {name: fact for name, fact in mine.items() if "getBridgeQuote" in name}
+    grounds = {fact.keyword: str(fact.basis) for fact in bridge.values()}
+    assert grounds == {
+        "required": "documented, section 2.3",
+        "type": "documented, section 2.3",
+        "pattern": "observed, DEMO",
+    }
+
+
+def test_a_success_proves_what_it_has_something_to_say_about():
+    proven = proven_by(exchange(PRICE, GOOD))
+    assert f"{PRICE}/answer/data.price/type" in proven
+    assert f"{PRICE}/answer/data.source/required" in proven
+    assert f"{PRICE}/request/query.symbol/type" in proven
+    assert not any(name.startswith("v2.getBalance") for name in proven)
+
+
+def test_a_refusal_proves_the_one_fact_that_was_broken():
+    one = exchange(PRICE, answer({"code": 3, "msg": "no"}))
+    lacking = type(one)(
+        1,
+        one.probe,
+        one.operation,
+        type(one.request)("GET", "/v1/getPrice", "chain=A&symbol=B"),
+        one.answer,
+    )
+    proven = proven_by(lacking)
+    assert f"{PRICE}/request/query.contractAddress/required" in proven
+    assert f"{PRICE}/request/query.symbol/type" not in proven
+    assert f"{PRICE}/answer/code/type" in proven
+    assert f"{PRICE}/answer/data.price/type" not in proven
+
+
+def test_without_an_answer_nothing_is_proven_but_all_was_within_reach():
+    coverage = exercised(FACTS, [exchange(PRICE, Answer(0, trouble=Trouble.CUT))])
+    share = coverage.operations[PRICE]
+    assert share.proven == 0
+    assert share.index > 50
+    assert share.score == 0
+    assert coverage.whole.total == len(FACTS)
+    assert set(coverage.unproven) == set(FACTS)
+
+
+def test_an_empty_list_proves_nothing_about_its_items():
+    one = exchange("v2.getChain", answer(success("v2.getChain", {"version": 1, "list": []})))
+    proven = proven_by(one)
+    assert "v2.getChain/answer/data.list/type" in proven
+    assert not any("data.list[]" in name for name in proven)
+
+
+def test_a_whole_run_proves_most_of_the_contract():
+    with running(clock="auto") as mock:
+        options = Options(arming=Arming(writes=True, most=80))
+        result = run(Target(mock.url, mock.url), options)
+        reading = exercised(FACTS, run(Target(mock.url, mock.url)).exchanges).whole
+    whole = exercised(FACTS, result.exchanges).whole
+    assert whole.score > 90
+    assert whole.score <= whole.index <= 100
+    assert reading.score < whole.score
+
+
+@pytest.mark.parametrize("condition", [{"required": ["a"]}, {"properties": {"a": {"const": 0}}}])
+@pytest.mark.parametrize("value", [{"a": 0}, {"a": False}, {"a": 1}, {}, [], None, {"a": "0"}])
+def test_a_condition_is_read_as_json_schema_reads_it(condition, value):
+    assert fits(condition, value) is SchemaCheck(condition).accepts(value)
+
+
+def test_the_walk_finds_what_nobody_speaks_about():
+    schema = {
+        "properties": {"known": {}, "open": {"description": "anything"}},
+        "allOf": [
+            {"properties": {"more": {"items": {"properties": {"x": {}}}}}},
+            {
+                "properties": {
+                    "map": {"additionalProperties": {"properties": {"y": {"type": "string"}}}}
+                }
+            },
+        ],
+        "if": {"required": ["known"]},
+        "then": {"properties": {"then": {}}},
+    }
+    value = {
+        "known": 1,
+        "then": 1,
+        "open": {"any": 1},
+        "more": [{"x": 1}, {"z": 1}],
+        "map": {"k": {"y": "", "w": 1}},
+        "extra": 1,
+    }
+    parts = list(walk(schema, value))
+    assert {".".join(one.place) for one in parts if isinstance(one, Unspoken)} == {
+        "more.[].z",
+        "map.*.w",
+        "extra",
+    }
+    places = {".".join(one.place) for one in parts if isinstance(one, Applied)}
+    assert {"", "then", "more.[].x", "map.*.y"} <= places

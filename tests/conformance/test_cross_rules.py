@@ -1,0 +1,139 @@
+"""Rules of two reads compared: silent on the healthy mock, told where they contradict."""
+
+import pytest
+
+from mockserver import jsontext
+from mockserver.conformance.exchange import Answer, Exchange
+from mockserver.conformance.judge import judged
+from mockserver.conformance.seen import Seen
+from mockserver.conformance.verdict import Layer, Verdict
+from mockserver.testing import running
+from tests.conformance.pack import (
+    CONTRACT,
+    broken,
+    conform,
+    data_of,
+    found,
+    named,
+    of_layers,
+    rejudged,
+)
+
+VIOLATION, OBSERVED, ASSUMED = (
+    Verdict.VIOLATION,
+    Verdict.DIFFERS_OBSERVED,
+    Verdict.DIFFERS_ASSUMPTION,
+)
+QUOTE, SWAP_QUOTE = "v2.getBridgeQuote", "v2.getAggregateQuote"
+CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
+
+
+@pytest.fixture(scope="module")
+def mock():
+    with running(clock="auto") as server:
+        yield server
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_the_healthy_mock_keeps_them_all(mock, seed):
+    result = conform(mock.world().base_url, seed=seed, rules=of_layers(Layer.CROSS, Layer.TIMING))
+    assert not found(result)
+    unclear = [one.id for one in result.outcomes if one.verdict is not Verdict.HOLDS]
+    assert len(unclear) <= 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["allowed-moving-prices", "allowed-suspended-chain", "allowed-list-order", "allowed-versions"],
+)
+def test_what_is_allowed_is_not_told(mock, name):
+    with broken(mock, name) as url:
+        assert not found(conform(url))
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "operation", "verdict"),
+    [
+        ("bridge-output-constant", "output-grows-with-input", QUOTE, VIOLATION),
+        ("bridge-output-shrinks", "output-grows-with-input", QUOTE, VIOLATION),
+        ("quote-cached-without-amount", "output-grows-with-input", SWAP_QUOTE, VIOLATION),
+        ("quote-price-differs", "quote-price-is-the-tokens", QUOTE, OBSERVED),
+        ("price-off-by-a-million", "price-agrees-with-quotes", "v2.getPrice", OBSERVED),
+        ("price-cached-by-chain", "price-is-of-the-token", "v2.getPrice", VIOLATION),
+        ("price-time-goes-back", "update-time-never-goes-back", "v2.getPrice", ASSUMED),
+        ("aggregate-network-unknown", "quote-names-a-listed-chain", SWAP_QUOTE, OBSERVED),
+        ("aggregate-output-off-by-a-million", "swap-follows-prices", SWAP_QUOTE, OBSERVED),
+        ("balance-of-the-coin", "balance-is-of-the-token", "v2.getBalance", VIOLATION),
+        ("balance-scaled-wrongly", "readable-balance-is-the-balance", "v2.getBalance", ASSUMED),
+        ("chains-cut-to-ten", "tokens-are-on-listed-chains", CHAINS, OBSERVED),
+        ("chain-listed-but-unknown", "listed-chains-are-taken", CHAINS, VIOLATION),
+        ("chain-names-in-lower-case", "listed-chains-are-taken", CHAINS, VIOLATION),
+        ("assets-empty", "no-list-is-empty", ASSETS, VIOLATION),
+        ("assets-cut-in-half", "every-token-of-a-chain-is-listed", ASSETS, VIOLATION),
+        ("chain-tokens-cut-in-half", "every-listed-token-is-on-its-chain", OF_CHAIN, OBSERVED),
+        ("chain-token-unknown", "every-token-of-a-chain-is-listed", OF_CHAIN, VIOLATION),
+        ("chain-token-decimals-differ", "both-lists-say-the-same", OF_CHAIN, VIOLATION),
+        ("chain-token-addresses-differ", "both-lists-say-the-same", OF_CHAIN, VIOLATION),
+        ("chain-token-indexes-differ", "both-lists-say-the-same", OF_CHAIN, VIOLATION),
+        ("asset-symbols-in-lower-case", "listed-tokens-can-be-moved", QUOTE, VIOLATION),
+        ("listed-token-unquotable", "listed-tokens-can-be-moved", QUOTE, VIOLATION),
+        (
+            "listed-token-without-balance",
+            "sound-balance-requests-are-taken",
+            "v2.getBalance",
+            VIOLATION,
+        ),
+        ("v1-names-taken-by-2.0", "names-of-v1-stay-in-v1", OF_CHAIN, Verdict.EXTRA),
+    ],
+)
+def test_a_break_is_told(mock, fault, rule, operation, verdict):
+    with broken(mock, fault) as url:
+        outcome = found(conform(url, rules=named(rule)))[f"{rule}[{operation}]"]
+    assert outcome.verdict is verdict
+
+
+def test_a_way_there_and_back_that_gains_is_told():
+    probe = f"{SWAP_QUOTE}/back"
+    data = data_of(probe)
+    answers = {probe: {**data, "outAmount": str(int(data["outAmount"]) * 2)}}
+    told = rejudged(answers, named("there-and-back-gains-nothing"))
+    assert told[f"there-and-back-gains-nothing[{SWAP_QUOTE}]"].verdict is ASSUMED
+
+
+def test_equal_quotes_that_differ_in_form_are_told():
+    probe = f"{QUOTE}/again"
+    answers = {probe: {**data_of(probe), "note": "x"}}
+    told = rejudged(answers, named("equal-quotes-agree"))
+    assert told[f"equal-quotes-agree[{QUOTE}]"].verdict is ASSUMED
+
+
+def test_a_price_that_moves_between_equal_quotes_is_no_finding():
+    probe = f"{QUOTE}/again"
+    data = data_of(probe)
+    answers = {probe: {**data, "outAmount": str(int(data["outAmount"]) * 3 // 2)}}
+    told = rejudged(answers, named("output-grows-with-input"))
+    assert told[f"output-grows-with-input[{QUOTE}]"].verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_chain_that_is_gone_at_the_second_look_is_no_finding(mock):
+    with broken(mock, "chain-listed-but-unknown") as url:
+        first = conform(url, rules=named("listed-chains-are-taken"))
+    refused = next(one for one in first.exchanges if one.refused)
+    look = next(one for one in first.exchanges if one.probe == f"{CHAINS}/usual")
+    last = next(one for one in first.exchanges if one.probe == f"{CHAINS}/last look")
+    assert refused.request.query.removeprefix("chain=") in look.answer.body.decode()
+    offered = [c for c in last.data["list"] if c["nickName"] not in refused.request.query]
+    told = _with_last_look(first, {**last.data, "list": offered})
+    assert told.verdict is Verdict.INCONCLUSIVE
+
+
+def _with_last_look(result, data):
+
+    seen = Seen(CONTRACT)
+    for one in result.exchanges:
+        answer = one.answer
+        if one.probe == f"{CHAINS}/last look":
+            body = jsontext.encode(one.operation.generation.answer(data))
+            answer = Answer(200, answer.headers, body)
+        seen.add(Exchange(one.number, one.probe, one.operation, one.request, answer))
+    return judged(named("listed-chains-are-taken"), seen, ("v1", "v2"))[0]

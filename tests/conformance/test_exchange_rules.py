@@ -1,0 +1,233 @@
+"""Rules of one answer against its own request: silent on the healthy mock, told where it breaks."""
+
+import pytest
+
+from mockserver.conformance.verdict import Layer, Verdict
+from mockserver.testing import running
+from tests.conformance.pack import (
+    broken,
+    conform,
+    data_of,
+    found,
+    healthy_run,
+    named,
+    of_layers,
+    rejudged,
+)
+
+VIOLATION, OBSERVED, ASSUMED = (
+    Verdict.VIOLATION,
+    Verdict.DIFFERS_OBSERVED,
+    Verdict.DIFFERS_ASSUMPTION,
+)
+QUOTE, SWAP_QUOTE, SWAP = "v2.getBridgeQuote", "v2.getAggregateQuote", "v2.getAggregateSwap"
+
+
+@pytest.fixture(scope="module")
+def mock():
+    with running(clock="auto") as server:
+        yield server
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_the_healthy_mock_keeps_them_all(mock, seed):
+    result = conform(mock.world().base_url, seed=seed, rules=of_layers(Layer.EXCHANGE))
+    assert not found(result)
+    unclear = [
+        one.id
+        for one in result.outcomes
+        if one.verdict is not Verdict.HOLDS and not one.operation.writes
+    ]
+    assert len(unclear) <= 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "operation", "verdict", "place"),
+    [
+        ("bridge-whole-tokens", "bridge-keeps-the-amount", QUOTE, VIOLATION, "data.outAmount"),
+        ("bridge-source-decimals", "bridge-keeps-the-amount", QUOTE, VIOLATION, "data.outAmount"),
+        ("bridge-usd-in-cents", "usd-value-fits-output", QUOTE, VIOLATION, "data.outAmountUsd"),
+        ("bridge-negative-gas-fee", "fees-are-smallest-units", QUOTE, OBSERVED, "data.gasFee"),
+        (
+            "bridge-fee-in-percent",
+            "service-fee-is-a-small-share",
+            QUOTE,
+            OBSERVED,
+            "data.serviceFee",
+        ),
+        (
+            "aggregate-negative-output",
+            "amounts-are-whole-units",
+            SWAP_QUOTE,
+            VIOLATION,
+            "data.outAmount",
+        ),
+        (
+            "aggregate-output-off-by-a-million",
+            "usd-value-fits-output",
+            SWAP_QUOTE,
+            VIOLATION,
+            "data.outAmountUsd",
+        ),
+        (
+            "aggregate-minimum-above-output",
+            "minimum-is-not-above-output",
+            SWAP_QUOTE,
+            VIOLATION,
+            "data.minOutAmount",
+        ),
+        (
+            "aggregate-source-decimals",
+            "chain-decimal-is-the-targets",
+            SWAP_QUOTE,
+            OBSERVED,
+            "data.chainDecimal",
+        ),
+        ("swap-data-without-0x", "call-data-is-hex", SWAP, OBSERVED, "data.data"),
+        ("swap-data-odd", "call-data-is-hex", SWAP, VIOLATION, "data.data"),
+        ("swap-data-base64", "call-data-is-hex", SWAP, VIOLATION, "data.data"),
+        (
+            "swap-slippage-in-percent",
+            "slippage-is-in-hundredths-of-a-percent",
+            SWAP,
+            VIOLATION,
+            "query.slippage",
+        ),
+        ("swap-pays-the-sender", "call-pays-the-recipient", SWAP, VIOLATION, "query.recipient"),
+        ("swap-output-doubled", "call-pays-what-was-quoted", SWAP, OBSERVED, "data.amountOut"),
+        (
+            "chain-filter-ignored",
+            "tokens-of-a-chain-are-on-it",
+            "v2.getAssetsByChain",
+            VIOLATION,
+            "query.chain",
+        ),
+        (
+            "v1-chain-filter-ignored",
+            "v1-tokens-of-a-chain-are-on-it",
+            "v1.getSupportTokens",
+            VIOLATION,
+            "headers.chain",
+        ),
+        (
+            "chains-listed-twice",
+            "each-item-is-listed-once",
+            "v2.getChain",
+            VIOLATION,
+            "data.list[]",
+        ),
+        (
+            "version-counts-reads",
+            "version-follows-the-list",
+            "v2.getChain",
+            ASSUMED,
+            "data.version",
+        ),
+        ("list-shrinks", "version-follows-the-list", "v2.getAssets", VIOLATION, "data.version"),
+        ("price-off-by-a-million", "price-is-a-price", "v2.getPrice", OBSERVED, "data.price"),
+        (
+            "price-in-milliseconds",
+            "update-time-is-a-time",
+            "v2.getPrice",
+            ASSUMED,
+            "data.updateTime",
+        ),
+        ("price-of-1970", "update-time-is-a-time", "v2.getPrice", ASSUMED, "data.updateTime"),
+    ],
+)
+def test_a_break_is_told(mock, fault, rule, operation, verdict, place):
+    with broken(mock, fault) as url:
+        outcome = found(conform(url, rules=named(rule)))[f"{rule}[{operation}]"]
+    assert outcome.verdict is verdict
+    assert outcome.findings[0].place == place
+    assert outcome.findings[0].exchanges
+
+
+@pytest.mark.parametrize(
+    ("probe", "member", "value", "outcome"),
+    [
+        (f"{QUOTE}/usual", "outAmount", "1.5", "amounts-are-whole-units[v2.getBridgeQuote]"),
+        (f"{QUOTE}/usual", "outAmount", "1e20", "amounts-are-whole-units[v2.getBridgeQuote]"),
+        (f"{SWAP_QUOTE}/usual", "aggregator", " ", "aggregator-is-named[v2.getAggregateQuote]"),
+        (
+            f"{SWAP_QUOTE}/tenfold",
+            "priceImpact",
+            "-2500",
+            "price-impact-is-in-percent[v2.getAggregateQuote]",
+        ),
+        (
+            f"{SWAP_QUOTE}/usual",
+            "chain",
+            "4242424242",
+            "quote-names-a-listed-chain[v2.getAggregateQuote]",
+        ),
+        (f"{SWAP}/usual", "from", "0x" + "1" * 40, "call-is-from-the-sender[v2.getAggregateSwap]"),
+        (f"{SWAP}/usual", "to", "0x" + "0" * 40, "call-is-from-the-sender[v2.getAggregateSwap]"),
+        (f"{SWAP}/usual", "gas", "-1", "call-is-from-the-sender[v2.getAggregateSwap]"),
+        (f"{SWAP}/usual", "value", "5", "value-is-sent-for-coins-only[v2.getAggregateSwap]"),
+        (f"{SWAP}/usual", "data", "0x", "call-data-is-hex[v2.getAggregateSwap]"),
+        (f"{SWAP}/usual", "amountOut", "1", "call-pays-what-was-quoted[v2.getAggregateSwap]"),
+        ("v2.getBalance/usual", "balance", "-1", "balance-is-not-negative[v2.getBalance]"),
+        ("v2.getPrice/usual", "price", "0", "price-is-a-price[v2.getPrice]"),
+        ("v2.getPrice/usual", "source", "", "price-source-is-named[v2.getPrice]"),
+        ("v2.getPrice/usual", "updateTime", "soon", "update-time-is-a-time[v2.getPrice]"),
+    ],
+)
+def test_one_odd_member_is_told(probe, member, value, outcome):
+    told = rejudged({probe: {**data_of(probe), member: value}})
+    assert told[outcome].verdict.is_finding, told[outcome].reason
+
+
+@pytest.mark.parametrize(
+    ("probe", "member", "value", "outcome"),
+    [
+        (f"{SWAP_QUOTE}/usual", "minOutAmount", "1", "minimum-is-not-above-output"),
+        (f"{SWAP_QUOTE}/usual", "priceImpact", "+0.31", "price-impact-is-in-percent"),
+        (f"{SWAP}/usual", "gas", "0x5208", "call-is-from-the-sender"),
+        ("v2.getPrice/usual", "updateTime", "2025-12-31T23:59:00Z", "update-time-is-a-time"),
+        ("v2.getPrice/usual", "source", "somebody", "price-source-is-named"),
+    ],
+)
+def test_another_way_to_be_right_is_not(probe, member, value, outcome):
+    told = rejudged({probe: {**data_of(probe), member: value}}, named(outcome))
+    assert {one.verdict for one in told.values()} == {Verdict.HOLDS}
+
+
+def test_lists_without_any_decimals_are_told():
+    def bare(item):
+        kept = {name: item[name] for name in item if name != "decimals"}
+        if "contracts" in kept:
+            kept["contracts"] = {
+                chain: {"address": place["address"]} for chain, place in kept["contracts"].items()
+            }
+        return kept
+
+    lists = ("v2.getAssets/", "v2.getAssetsByChain/")
+    answers = {
+        one.probe: {"version": 1, "list": [bare(item) for item in data_of(one.probe)["list"]]}
+        for one in healthy_run().exchanges
+        if one.succeeded and one.probe.startswith(lists)
+    }
+    told = rejudged(answers, named("lists-show-what-requests-take"))
+    outcome = told["lists-show-what-requests-take[v2.getAssets]"]
+    assert outcome.verdict is VIOLATION
+    assert outcome.findings[0].place == "data.list[].decimals"
+
+
+def test_an_unknown_order_that_succeeded_is_told():
+    done = {
+        "status": "Succeeded",
+        "timestamp": 1767225600,
+        "execHash": "0x1",
+        "reason": "",
+        "amountOut": "1",
+    }
+    told = rejudged({"v2.checkOrder/unknown": done}, named("unknown-order-is-not-succeeded"))
+    assert [one.verdict for one in told.values()] == [VIOLATION]
+
+
+def test_tickets_of_somebody_else_are_told():
+    ticket = {"ticketId": 1, "address": "0x" + "9" * 40, "chain": "BNB", "hash": "0x1"}
+    answers = {"v2.getAllTicketByAddress/usual": {"list": [ticket]}}
+    told = rejudged(answers, named("tickets-are-of-the-address"))
+    assert [one.verdict for one in told.values()] == [VIOLATION]

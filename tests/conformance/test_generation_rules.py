@@ -1,0 +1,93 @@
+"""Rules of v1 against 2.0: silent on the healthy mock, told where the two disagree."""
+
+import pytest
+
+from mockserver.conformance.options import Options
+from mockserver.conformance.runner import run
+from mockserver.conformance.target import Target
+from mockserver.conformance.verdict import Layer, Verdict
+from mockserver.testing import running
+from tests.conformance.pack import (
+    broken,
+    conform,
+    data_of,
+    found,
+    named,
+    of_layers,
+    rejudged,
+)
+
+VIOLATION, OBSERVED, ASSUMED = (
+    Verdict.VIOLATION,
+    Verdict.DIFFERS_OBSERVED,
+    Verdict.DIFFERS_ASSUMPTION,
+)
+CHAINS, TOKENS, QUOTE = "v1.getSupportChains", "v1.getSupportTokens", "v1.getCrossChainQuote"
+RAW = "v1.getTransferToMinterRaw"
+
+
+@pytest.fixture(scope="module")
+def mock():
+    with running(clock="auto") as server:
+        yield server
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_the_healthy_mock_keeps_them_all(mock, seed):
+    result = conform(mock.world().base_url, seed=seed, rules=of_layers(Layer.GENERATION))
+    # What judges submissions is not run where none is armed.
+    verdicts = {one.verdict for one in result.outcomes if not one.operation.writes}
+    assert verdicts == {Verdict.HOLDS}
+
+
+def test_the_healthy_mock_keeps_them_in_the_dialect_of_the_field():
+
+    rules = of_layers(Layer.GENERATION, Layer.EXCHANGE, Layer.CROSS)
+    with running(clock="auto", dialect="observed") as server:
+        target = Target(server.url, server.url)
+        result = run(target, Options(dialect="observed"), rules=rules)
+    # What judges submissions is not run where none is armed.
+    verdicts = {one.verdict for one in result.outcomes if not one.operation.writes}
+    assert verdicts == {Verdict.HOLDS}
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "operation", "verdict"),
+    [
+        ("v1-lists-a-non-evm-chain", "v1-chains-are-evm-chains", CHAINS, OBSERVED),
+        (
+            "v1-lists-a-chain-unknown-to-2.0",
+            "v1-chains-are-chains-of-the-service",
+            CHAINS,
+            VIOLATION,
+        ),
+        ("v1-lists-names-of-2.0", "v1-listed-chains-are-taken", CHAINS, VIOLATION),
+        ("v1-tokens-cut-in-half", "v1-lists-the-tokens-of-2.0", TOKENS, ASSUMED),
+        ("v1-token-decimals-differ", "v1-tokens-are-as-in-2.0", TOKENS, VIOLATION),
+        ("v1-token-addresses-differ", "v1-tokens-are-as-in-2.0", TOKENS, OBSERVED),
+        ("v1-token-prices-differ", "v1-prices-are-in-usd", TOKENS, OBSERVED),
+        ("v1-quote-pays-double", "v1-quote-adds-up", QUOTE, OBSERVED),
+        ("v1-quote-without-fee", "v1-quote-adds-up", QUOTE, OBSERVED),
+        ("v1-quote-in-smallest-units", "v1-quote-adds-up", QUOTE, OBSERVED),
+        ("v1-quote-of-another-token", "v1-quote-echoes-the-request", QUOTE, OBSERVED),
+        ("v1-quote-of-one-token", "v1-quote-echoes-the-request", QUOTE, OBSERVED),
+        ("v1-output-constant", "v1-output-grows-with-input", QUOTE, OBSERVED),
+        ("v1-quote-pays-double", "v1-quote-is-like-that-of-2.0", QUOTE, ASSUMED),
+    ],
+)
+def test_a_break_is_told(mock, fault, rule, operation, verdict):
+    with broken(mock, fault) as url:
+        outcome = found(conform(url, rules=named(rule)))[f"{rule}[{operation}]"]
+    assert outcome.verdict is verdict
+
+
+def test_a_transaction_of_another_amount_is_told():
+    answers = {f"{RAW}/tenfold": data_of(f"{RAW}/usual")}
+    told = rejudged(answers, named("raw-moves-the-amount", "raw-depends-on-the-amount"))
+    assert {one.verdict for one in told.values()} == {OBSERVED, VIOLATION}
+
+
+def test_a_transaction_of_another_form_is_not_judged():
+    answers = {f"{RAW}/usual": {"raw": "AAAA"}, f"{RAW}/tenfold": {"raw": "BBBB"}}
+    told = rejudged(answers, named("raw-moves-the-amount", "raw-depends-on-the-amount"))
+    assert {one.verdict for one in told.values()} == {Verdict.VACUOUS, Verdict.HOLDS}

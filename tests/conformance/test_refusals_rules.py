@@ -1,0 +1,260 @@
+"""What is said of a service that takes what is wrong: each thing by itself, with its grounds."""
+
+import pytest
+
+from mockserver import jsontext
+from mockserver.conformance.options import Options
+from mockserver.conformance.permit import Arming
+from mockserver.conformance.probes import probes_of
+from mockserver.conformance.probes.missing import WITHOUT_OPTIONAL
+from mockserver.conformance.probes.odd import Kind
+from mockserver.conformance.probes.oddities import odd_probes, oddities
+from mockserver.conformance.probes.protocol import AGAIN, OTHER_CASE, is_beneath
+from mockserver.conformance.rules.acceptance import ACCEPTANCE
+from mockserver.conformance.rules.refusals import REFUSALS
+from mockserver.conformance.runner import run
+from mockserver.conformance.target import Target
+from mockserver.conformance.verdict import Grounds, Verdict
+from mockserver.contract import load
+from mockserver.testing import running
+from tests.conformance.exchanges import (
+    CONTRACT,
+    answer,
+    answered,
+    by_probe,
+    exchange,
+    judged,
+    success,
+)
+
+RULE_OF = {
+    Kind.MISSING: "refuses-missing-input",
+    Kind.TYPE: "refuses-wrong-type",
+    Kind.UNLISTED: "refuses-the-unlisted",
+    Kind.AMOUNT: "refuses-nonsense-amounts",
+    Kind.FORM: "refuses-wrong-form",
+    Kind.BODY: "refuses-broken-body",
+}
+ODD = [(operation, odd) for operation in CONTRACT for odd in oddities(operation)]
+NO = answer({"code": 3, "msg": "no"})
+
+
+def ids(case):
+    operation, odd = case
+    return odd.probe_name(operation)
+
+
+@pytest.fixture(scope="module")
+def healthy():
+    with running(clock="auto") as mock:
+        options = Options(arming=Arming(writes=True, most=80))
+        yield by_probe(run(Target(mock.url, mock.url), options).exchanges)
+
+
+@pytest.mark.parametrize("case", ODD, ids=ids)
+def test_whatever_is_wrong_is_found_where_it_is_taken(healthy, case):
+    operation, odd = case
+    rule, sent = RULE_OF[odd.kind], healthy[odd.probe_name(operation)]
+    usual = healthy[f"{operation.id}/usual"]
+    assert sent.refused, "the mock keeps its contract"
+
+    taken = judged(rule, operation.id, usual, answered(sent, usual.answer))
+
+    (finding,) = taken.findings
+    assert taken.verdict.is_finding
+    assert finding.place == odd.place
+    assert sent.probe in {one.probe for one in finding.exchanges}
+    assert "success" in finding.message
+    assert judged(rule, operation.id, usual, sent).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("case", ODD, ids=ids)
+def test_every_wrong_request_is_wrong_in_one_way(healthy, case):
+    """The rest of it is what the usual request has, and a v1 signature fits what is sent."""
+    operation, odd = case
+    sent, usual = healthy[odd.probe_name(operation)], healthy[f"{operation.id}/usual"]
+    violations = operation.read(sent.request).violations
+    if odd.kind is Kind.BODY:
+        assert is_beneath(sent)
+    elif odd.kind is not Kind.UNLISTED and odd.basis is None:
+        assert {".".join(map(str, one.path[:2])) for one in violations} == {odd.place}
+    assert operation.read(usual.request).violations == ()
+    if operation.auth == "developer-key" and odd.kind is not Kind.MISSING:
+        assert len(sent.request.headers["signature"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("probe", "reference"),
+    [
+        ("v2.getBridgeQuote/without query.amount", "4.2 row 4"),
+        ("v1.getCrossChainQuote/without headers.signature", "5"),
+        ("v1.getCrossChainQuote/without body.feeLevel", "2.2"),
+        ("v1.getSupportTokens/without headers.chain", "4.1 row 2"),
+        ("v2.submitOrder/without body.channel", "4.2 submitOrder body"),
+        ("v2.submitOrder/without body.extra", "4.2 submitOrder body"),
+        ("v2.submitTicket/without body.hash", "A-033"),
+        ("v2.getBridgeQuote/symbol unlisted", "4.2 row 4"),
+        ("v2.getBalance/chain unlisted", "A-213"),
+        ("v2.submitOrder/toIndex unlisted", "A-213"),
+        ("v2.submitOrder/slippage of a swap", "A-219"),
+        ("v2.getBridgeQuote/amount negative", "DEMO"),
+        ("v2.getBridgeQuote/amount with letters", "4.2 row 4"),
+        ("v1.getCrossChainQuote/amount negative", "A-006"),
+        ("v1.getCrossChainQuote/amount as text", "2.2"),
+        ("v1.getTransferToMinterRaw/evmAddress malformed", "OAE"),
+        ("v2.getAllTicketByAddress/filter unknown word", "A-021"),
+        ("v2.submitOrder/orderType unknown", "4.2 submitOrder body"),
+        ("v2.submitOrder/sourceCerts no hex", "4.2 submitOrder body"),
+        ("v2.getAggregateQuote/toDecimal of another token", "A-211"),
+        ("v1.getCrossChainQuote/timestamp long past", "A-212"),
+    ],
+)
+def test_each_has_the_grounds_that_the_contract_gives(healthy, probe, reference):
+    sent = healthy[probe]
+    (odd,) = [one for one in oddities(sent.operation) if one.probe_name(sent.operation) == probe]
+    usual = healthy[f"{sent.operation.id}/usual"]
+    outcome = judged(RULE_OF[odd.kind], sent.operation.id, usual, answered(sent, usual.answer))
+    basis = outcome.basis_of(outcome.findings[0])
+    assert basis.reference == reference
+    assert (outcome.verdict is Verdict.VIOLATION) is (basis.grounds is Grounds.DOCUMENTED)
+
+
+def test_every_input_that_can_be_left_out_is_a_finding(healthy):
+    operation = "v2.getPrice"
+    usual = healthy[f"{operation}/usual"]
+    lax = [
+        answered(one, usual.answer)
+        for name, one in healthy.items()
+        if name.startswith(f"{operation}/without")
+    ]
+    outcome = judged("refuses-missing-input", operation, usual, *lax)
+    assert {finding.place for finding in outcome.findings} == {
+        "query.chain",
+        "query.contractAddress",
+        "query.symbol",
+    }
+
+
+def test_refusals_prove_nothing_where_everything_is_refused(healthy):
+    odd = healthy["v2.getPrice/without query.symbol"]
+    usual = answered(healthy["v2.getPrice/usual"], NO)
+    assert judged("refuses-missing-input", "v2.getPrice", usual, odd).verdict is Verdict.VACUOUS
+    assert judged("refuses-missing-input", "v2.getPrice", usual).verdict is Verdict.NOT_RUN
+    busy = answered(odd, answer(b"", status=503))
+    outcome = judged("refuses-missing-input", "v2.getPrice", usual, busy)
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+
+
+def test_an_empty_list_is_a_way_to_say_that_a_chain_is_unknown(healthy):
+    operation = "v2.getAssetsByChain"
+    odd = healthy[f"{operation}/chain unlisted"]
+    empty = answered(odd, answer(success(operation, {"version": 1, "list": []})))
+    outcome = judged("refuses-the-unlisted", operation, healthy[f"{operation}/usual"], empty)
+    assert outcome.verdict is Verdict.DIFFERS_ASSUMPTION
+
+
+@pytest.mark.parametrize(
+    ("came", "verdict"),
+    [
+        (answer({"code": 3, "msg": "no"}, status=400), Verdict.HOLDS),
+        (answer({"code": 3}, status=404), Verdict.HOLDS),
+        (answer({"code": 0, "msg": "no"}, status=400), Verdict.VIOLATION),
+        (answer({"error": "no"}, status=400), Verdict.VIOLATION),
+        (answer({"code": "3"}, status=400), Verdict.VIOLATION),
+        (answer({"code": 0, "msg": "success", "data": {}}, status=500), Verdict.VIOLATION),
+    ],
+)
+def test_a_refusal_by_http_has_a_code_of_its_own(came, verdict):
+    one = exchange("v2.getPrice", came)
+    assert judged("refusal-carries-code", "v2.getPrice", one).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("rule", "operation", "words"),
+    [
+        (
+            "takes-a-request-without-optional-inputs",
+            "v2.getAggregateSwap",
+            WITHOUT_OPTIONAL,
+        ),
+        ("takes-header-names-in-any-case", "v1.getSupportTokens", OTHER_CASE),
+        ("forgets-refusals", "v2.getBridgeQuote", AGAIN),
+    ],
+)
+def test_what_is_as_good_as_the_usual_request_is_taken(healthy, rule, operation, words):
+    usual, like = healthy[f"{operation}/usual"], healthy[f"{operation}/{words}"]
+    looks = [one for name, one in healthy.items() if name.endswith("/last look")]
+    assert like.succeeded
+    assert judged(rule, operation, usual, like, *looks).verdict is Verdict.HOLDS
+    refused = answered(like, NO)
+    assert judged(rule, operation, usual, refused, *looks).verdict.is_finding
+    # Without a second look at the lists the chain may have been suspended.
+    assert judged(rule, operation, usual, refused).verdict is Verdict.INCONCLUSIVE
+    busy = answered(like, answer(b"", status=429))
+    assert judged(rule, operation, usual, busy, *looks).verdict is Verdict.INCONCLUSIVE
+    never = answered(usual, NO)
+    assert judged(rule, operation, never, refused, *looks).verdict is Verdict.VACUOUS
+
+
+@pytest.mark.parametrize(
+    ("came", "found"),
+    [
+        (answer({"code": 401, "msg": "who are you"}, status=401), True),
+        (answer({"code": 3, "msg": "missing header: appKey"}), True),
+        (answer({"code": 3, "msg": "chain is suspended"}), False),
+    ],
+)
+def test_a_read_of_2_0_asks_for_no_key(came, found):
+    one = exchange("v2.getPrice", came)
+    outcome = judged("asks-for-no-key", "v2.getPrice", one)
+    assert (outcome.verdict is Verdict.VIOLATION) is found
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "verdict"),
+    [
+        ("get-bridge-quote-without-amount", "refuses-missing-input", Verdict.VIOLATION),
+        ("v1-unknown-token-taken", "refuses-the-unlisted", Verdict.VIOLATION),
+        ("negative-amount-taken", "refuses-nonsense-amounts", Verdict.DIFFERS_OBSERVED),
+        ("refusal-sticks", "forgets-refusals", Verdict.VIOLATION),
+    ],
+)
+def test_a_service_with_a_fault_is_found_out(fault, rule, verdict):
+    with running(clock="auto", breaks=(fault,)) as mock:
+        result = run(Target(mock.url, mock.url), Options(only=(rule,)))
+    assert verdict in result.counts
+
+
+def test_the_wrong_requests_of_a_read_only_run_keep_to_their_budget():
+    mine = {probe.name for probe in odd_probes(CONTRACT)}
+    reading = [one for one in mine if not CONTRACT.operation(one.partition("/")[0]).writes]
+    assert len(reading) <= 103
+
+
+def test_every_probe_of_these_rules_exists_and_has_a_name_of_its_own():
+    for dialect in ("documented", "observed"):
+        names = [probe.name for probe in probes_of(load(dialect))]
+        assert len(names) == len(set(names))
+    known = {probe.name for probe in probes_of(CONTRACT)}
+    for rule in (*REFUSALS, *ACCEPTANCE):
+        assert all("*" in name or name in known for name in rule.probes), rule.name
+
+
+def test_every_assumption_is_registered():
+    registered = {assumption.id for assumption in CONTRACT.assumptions}
+    used = {odd.basis.reference for _, odd in ODD if odd.basis and odd.basis.grounds == "assumed"}
+    used |= {
+        rule.basis.reference for rule in (*REFUSALS, *ACCEPTANCE) if rule.basis.grounds == "assumed"
+    }
+    assert used <= registered
+
+
+def test_every_wrong_submission_is_of_a_deposit_of_its_own(healthy):
+    sent = [
+        jsontext.decode(one.request.body).get("certHash")
+        for name, one in healthy.items()
+        if name.startswith("v1.submitCrossChain/") and any(odd.words in name for _, odd in ODD)
+    ]
+    hashes = [one for one in sent if one is not None]
+    assert len(sent) > 10
+    assert len(hashes) == len(set(hashes))

@@ -1,0 +1,81 @@
+"""Whatever a service answers, rules say something of it, and fail at nothing."""
+
+import hypothesis.strategies as st
+from hypothesis import given, settings
+
+from mockserver import jsontext
+from mockserver.conformance.exchange import Answer, Trouble
+from tests.conformance.pack import PACK, data_of, healthy_run, rejudged
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(min_value=10**120, max_value=10**400),
+    st.decimals(allow_nan=False, allow_infinity=False),
+    st.text(max_size=20),
+    st.sampled_from(
+        ["", "0", "-1", "1e400", "9" * 600, "0x", "0xg", "\x00", "½", "-0.0", "1.5", "Succeeded"]
+    ),
+)
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                ["list", "version", "nickName", "symbol", "contracts", "chains", "x", ""]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+PROBES = tuple(exchange.probe for exchange in healthy_run().exchanges)
+
+
+def _check(answers):
+    for outcome in rejudged(answers).values():
+        assert "defect" not in outcome.reason, (outcome.id, outcome.reason)
+
+
+@settings(max_examples=10)
+@given(st.dictionaries(st.sampled_from(PROBES), ANYTHING, min_size=1, max_size=12))
+def test_any_data_is_judged(answers):
+    _check(answers)
+
+
+@settings(max_examples=10)
+@given(st.data())
+def test_data_with_one_odd_member_is_judged(data):
+    answers = {}
+    for probe in data.draw(st.lists(st.sampled_from(PROBES), min_size=1, max_size=8, unique=True)):
+        answers[probe] = _changed(data, data_of(probe))
+    _check(answers)
+
+
+def _changed(data, value):
+    """Put something odd at a drawn place."""
+    if isinstance(value, dict) and value:
+        name = data.draw(st.sampled_from(sorted(value)))
+        return {**value, name: _changed(data, value[name])}
+    if isinstance(value, list) and value:
+        at = data.draw(st.integers(0, len(value) - 1))
+        return [*value[:at], _changed(data, value[at]), *value[at + 1 :]]
+    return data.draw(ANYTHING)
+
+
+@settings(max_examples=10)
+@given(st.sampled_from(list(Trouble)), st.sets(st.sampled_from(PROBES)))
+def test_troubles_are_no_findings_of_content(trouble, probes):
+    answers = {probe: Answer(0, trouble=trouble, reason="nothing came") for probe in probes}
+    outcomes = rejudged(answers)
+    assert not [one.id for one in outcomes.values() if one.verdict.is_finding]
+
+
+def test_a_service_that_refuses_everything_is_told_of_in_an_orderly_way():
+    refusal = Answer(400, body=jsontext.encode({"code": 9, "msg": "no"}))
+    outcomes = rejudged(dict.fromkeys(PROBES, refusal))
+    assert len(outcomes) == sum(len(rule.operations) for rule in PACK)
+    assert not [one.id for one in outcomes.values() if "defect" in one.reason]

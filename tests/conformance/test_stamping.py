@@ -1,0 +1,71 @@
+"""Requests carry a fixed time where the service takes it, and the current one where it does not."""
+
+from dataclasses import replace
+
+import pytest
+
+from mockserver.clock import wall_ms
+from mockserver.conformance.caller import EXAMPLE_TIME_MS, Caller
+from mockserver.conformance.options import Options
+from mockserver.testing import running
+from tests.conformance.report.pack import judged
+
+QUOTE = "v1.getCrossChainQuote"
+
+
+def stamps(result):
+    """Return the times of the v1 requests that carry one, in milliseconds."""
+    headers = [one.request.headers for one in result.exchanges if one.operation.id == QUOTE]
+    return [int(one["timestamp"]) for one in headers]
+
+
+@pytest.fixture(scope="module")
+def standing():
+    with running(clock="frozen", refusals="allow") as mock:
+        yield mock.world().base_url
+
+
+@pytest.fixture(scope="module")
+def current():
+    with running(clock="real", refusals="allow") as mock:
+        yield mock.world().base_url
+
+
+def succeeded(result):
+    return any(one.succeeded for one in result.exchanges if one.probe == f"{QUOTE}/usual")
+
+
+def test_where_the_fixed_time_is_taken_runs_are_equal(standing):
+    runs = [judged(standing) for _ in range(2)]
+    sent = [[(e.request.headers.items_sent, e.request.body) for e in run.exchanges] for run in runs]
+    assert sent[0] == sent[1]
+    assert set(stamps(runs[0])) == {EXAMPLE_TIME_MS}
+    assert succeeded(runs[0])
+
+
+def test_where_it_is_refused_the_current_one_is_sent(current):
+    result = judged(current)
+    first, *later = stamps(result)
+    assert first == EXAMPLE_TIME_MS
+    assert all(abs(one - wall_ms()) < 60_000 for one in later)
+    assert succeeded(result)
+
+
+def test_a_fixed_time_stays_whatever_comes(current):
+    result = judged(current, Options(caller=Caller(fixed_time=True)))
+    assert set(stamps(result)) == {EXAMPLE_TIME_MS}
+    assert not succeeded(result)
+
+
+def test_an_own_account_begins_with_the_current_time(current):
+    result = judged(current, Options(caller=Caller(own_keys=True)))
+    assert all(abs(one - wall_ms()) < 60_000 for one in stamps(result))
+    assert succeeded(result)
+
+
+def test_a_refusal_for_another_reason_is_tried_twice_at_most(standing):
+    odd = replace(Caller(), expire_ms=-1)
+    result = judged(standing, Options(caller=odd))
+    usual = [one for one in result.exchanges if one.probe == f"{QUOTE}/usual"]
+    assert len(usual) == 2
+    assert stamps(result)[-1] == EXAMPLE_TIME_MS

@@ -1,0 +1,125 @@
+"""Rules of submissions and what follows them: silent on the healthy mock, told where it breaks."""
+
+import pytest
+
+from mockserver.conformance.verdict import Layer, Verdict
+from mockserver.testing import running
+from tests.conformance.pack import broken, conform, data_of, found, named, of_layers, rejudged
+
+VIOLATION, OBSERVED, ASSUMED = (
+    Verdict.VIOLATION,
+    Verdict.DIFFERS_OBSERVED,
+    Verdict.DIFFERS_ASSUMPTION,
+)
+CHECK, ORDER = "v2.checkOrder", "v2.submitOrder"
+LISTED, CHECK_TICKET = "v2.getAllTicketByAddress", "v2.checkTicket"
+DETAIL = "v1.getOrderDetailByHashAndEvmAddress"
+
+
+@pytest.fixture(scope="module")
+def mock():
+    with running(clock="auto") as server:
+        yield server
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_healthy_mock_keeps_them_all(mock, seed):
+    url = mock.world().base_url
+    result = conform(url, seed=seed, armed=True, rules=of_layers(Layer.STATEFUL))
+    assert {one.verdict for one in result.outcomes} == {Verdict.HOLDS}
+
+
+def test_nothing_is_submitted_and_judged_where_writes_are_not_armed(mock):
+    result = conform(mock.world().base_url, rules=of_layers(Layer.STATEFUL))
+    assert result.submissions == 0
+    assert {one.verdict for one in result.outcomes} == {Verdict.NOT_RUN}
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "operation", "verdict"),
+    [
+        ("order-id-uncheckable", "accepted-orders-are-known", CHECK, VIOLATION),
+        ("order-lost", "accepted-orders-are-known", CHECK, VIOLATION),
+        ("order-ids-reused", "order-ids-are-unique", ORDER, VIOLATION),
+        ("order-ends-twice", "final-statuses-stay", CHECK, OBSERVED),
+        ("order-reopens", "final-statuses-stay", CHECK, OBSERVED),
+        ("order-of-another", "each-order-is-told-for-itself", CHECK, VIOLATION),
+        ("order-reason-on-success", "success-has-no-reason", CHECK, VIOLATION),
+        ("order-failure-without-reason", "failure-has-a-reason", CHECK, VIOLATION),
+        ("order-hash-missing", "success-has-a-hash", CHECK, OBSERVED),
+        ("order-hash-changes", "success-has-a-hash", CHECK, VIOLATION),
+        ("order-pays-nothing", "success-pays-what-was-quoted", CHECK, ASSUMED),
+        ("order-status-shouted", "status-is-spelled-as-published", CHECK, OBSERVED),
+        ("order-time-in-milliseconds", "timestamps-are-seconds-and-go-on", CHECK, OBSERVED),
+        ("order-time-goes-back", "timestamps-are-seconds-and-go-on", CHECK, OBSERVED),
+        ("ticket-not-listed", "tickets-are-listed", LISTED, VIOLATION),
+        ("ticket-listed-for-another", "tickets-are-listed-for-their-address", LISTED, VIOLATION),
+        ("ticket-filter-ignored", "tickets-have-one-status", LISTED, VIOLATION),
+        (
+            "ticket-check-contradicts-the-list",
+            "check-agrees-with-the-list",
+            CHECK_TICKET,
+            VIOLATION,
+        ),
+        ("ticket-id-uncheckable", "accepted-tickets-are-known", CHECK_TICKET, VIOLATION),
+        ("v1-order-not-found", "accepted-v1-orders-are-found", DETAIL, VIOLATION),
+        ("v1-order-reopens", "final-v1-statuses-stay", DETAIL, OBSERVED),
+        ("v1-order-for-anyone", "v1-orders-are-their-users", DETAIL, VIOLATION),
+    ],
+)
+def test_a_break_is_told(mock, fault, rule, operation, verdict):
+    with broken(mock, fault) as url:
+        result = conform(url, armed=True, rules=named(rule))
+    assert found(result)[f"{rule}[{operation}]"].verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("probe", "change", "rule", "verdict"),
+    [
+        (f"{ORDER}/same again", {"id": "7"}, "same-deposit-is-one-order", ASSUMED),
+        ("v2.submitTicket/same again", {"ticketId": 77}, "same-report-is-one-ticket", ASSUMED),
+        ("v2.submitTicket/second", {"ticketId": 1}, "ticket-ids-are-unique", VIOLATION),
+        (
+            f"{CHECK}/at the end again",
+            {"amountOut": "1"},
+            "settled-orders-are-told-alike",
+            OBSERVED,
+        ),
+        (
+            "v1.submitCrossChain/same again",
+            {"sn": "CC7"},
+            "same-v1-deposit-is-one-order",
+            ASSUMED,
+        ),
+    ],
+)
+def test_another_answer_the_second_time_is_told(probe, change, rule, verdict):
+    told = rejudged({probe: {**data_of(probe), **change}}, named(rule))
+    assert [one.verdict for one in told.values()] == [verdict]
+
+
+def test_two_v1_orders_of_one_number_are_told():
+    answers = {"v1.submitCrossChain/second": data_of("v1.submitCrossChain/usual")}
+    told = rejudged(answers, named("v1-order-numbers-are-unique"))
+    assert [one.verdict for one in told.values()] == [OBSERVED]
+
+
+def test_a_v1_order_of_another_amount_is_told():
+    data = data_of(f"{DETAIL}/usual")
+    order = {**data["order"], "fromAmount": "1", "toChain": "NOWHERE"}
+    told = rejudged(
+        {f"{DETAIL}/usual": {"order": order}}, named("v1-order-tells-what-was-submitted")
+    )
+    (outcome,) = told.values()
+    assert [one.place for one in outcome.findings] == [
+        "data.order.toChain",
+        "data.order.fromAmount",
+    ]
+
+
+def test_a_ticket_about_something_else_is_told():
+    probe = f"{LISTED}/early Pending"
+    (ticket,) = data_of(probe)["list"]
+    answers = {probe: {"list": [{**ticket, "hash": "0x" + "5" * 64}]}}
+    told = rejudged(answers, named("tickets-echo-what-was-reported"))
+    assert [one.verdict for one in told.values()] == [VIOLATION]

@@ -1,0 +1,215 @@
+"""Good requests are taken as published, and lists show what requests take: told both ways."""
+
+import pytest
+
+from mockserver import contract
+from mockserver.conformance.comparing import body_of
+from mockserver.conformance.draft import Draft
+from mockserver.conformance.exchange import Answer, Trouble
+from mockserver.conformance.options import Options
+from mockserver.conformance.pace import Limits, Refusing
+from mockserver.conformance.permit import Arming, Permit
+from mockserver.conformance.rules import RULES
+from mockserver.conformance.runner import run
+from mockserver.conformance.seen import Seen
+from mockserver.conformance.session import Session
+from mockserver.conformance.target import Target, target_of
+from mockserver.conformance.transport import Transport
+from mockserver.conformance.verdict import Verdict
+from mockserver.testing import running
+from tests.conformance.exchanges import JSON_HEADERS, answer, by_probe
+from tests.conformance.pack import broken, conform, data_of, found, healthy_run, rejudged
+
+VIOLATION, ASSUMED = Verdict.VIOLATION, Verdict.DIFFERS_ASSUMPTION
+CONTRACT = contract.load()
+SWAP, V1_QUOTE = "v2.getAggregateSwap", "v1.getCrossChainQuote"
+ORDER, TICKETS = "v2.submitOrder", "v2.getAllTicketByAddress"
+CHECK_TICKET = "v2.checkTicket"
+_NAMES = (
+    "documented-operations-are-served",
+    "published-forms-are-taken",
+    "orders-need-no-target-chain",
+    "aggregate-orders-are-a-type",
+    "call-is-for-the-amount",
+    "every-token-is-complete",
+    "one-index-is-one-token",
+    "each-ticket-is-listed-once",
+    "refused-tickets-are-not-kept",
+    "solved-tickets-stay-solved",
+    "v1-orders-are-of-their-chain",
+)
+MINE = tuple(rule for rule in RULES if rule.name in _NAMES)
+
+
+def only(*names):
+    return tuple(rule for rule in RULES if rule.name in names)
+
+
+@pytest.fixture(scope="module")
+def mock():
+    with running(clock="auto") as server:
+        yield server
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_healthy_mock_keeps_them_all(mock, seed):
+    result = conform(mock.world().base_url, seed=seed, armed=True, rules=MINE)
+    assert {one.verdict for one in result.outcomes} == {Verdict.HOLDS}
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "operation"),
+    [
+        ("swap-slippage-of-100-refused", "published-forms-are-taken", SWAP),
+        ("swap-wants-route-summary", "published-forms-are-taken", SWAP),
+        ("swap-of-two-tokens", "call-is-for-the-amount", SWAP),
+        (
+            "aggregate-quote-not-for-get",
+            "documented-operations-are-served",
+            "v2.getAggregateQuote",
+        ),
+        ("v1-amount-without-fraction", "published-forms-are-taken", V1_QUOTE),
+        ("chain-token-without-decimals", "every-token-is-complete", "v2.getAssetsByChain"),
+        ("token-indexes-shared", "one-index-is-one-token", "v2.getAssets"),
+    ],
+)
+def test_a_break_of_reads_is_told(mock, fault, rule, operation):
+    with broken(mock, fault) as url:
+        result = conform(url, rules=only(rule))
+    assert found(result)[f"{rule}[{operation}]"].verdict is VIOLATION
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "operation"),
+    [
+        ("order-wants-extra", "published-forms-are-taken", ORDER),
+        ("ticket-listed-twice", "each-ticket-is-listed-once", TICKETS),
+        (
+            "v1-order-on-any-chain",
+            "v1-orders-are-of-their-chain",
+            "v1.getOrderDetailByHashAndEvmAddress",
+        ),
+    ],
+)
+def test_a_break_of_submissions_is_told(mock, fault, rule, operation):
+    with broken(mock, fault) as url:
+        result = conform(url, armed=True, rules=only(rule))
+    assert found(result)[f"{rule}[{operation}]"].verdict is VIOLATION
+
+
+@pytest.mark.parametrize("fault", ["swap-slippage-of-100-refused", "v1-amount-without-fraction"])
+def test_other_forms_are_asked_only_where_the_published_one_is_refused(mock, fault):
+    rules = only("published-forms-are-taken")
+    healthy = [one.probe for one in conform(mock.world().base_url, rules=rules).exchanges]
+    with broken(mock, fault) as url:
+        asked = [one.probe for one in conform(url, rules=rules).exchanges]
+    assert not [name for name in healthy if "other" in name and "reading" not in name]
+    assert [name for name in asked if "other" in name or "fraction" in name]
+
+
+REFUSED = answer({"code": 7, "msg": "no", "data": {}})
+
+
+def test_a_refusal_alone_proves_nothing():
+    told = rejudged({f"{SWAP}/usual": REFUSED}, only("published-forms-are-taken"))
+    assert not told[f"published-forms-are-taken[{SWAP}]"].verdict.is_finding
+
+
+def test_an_order_without_target_chain_is_refused_for_that_alone():
+    rules = only("orders-need-no-target-chain")
+    told = rejudged({f"{ORDER}/without optional inputs": REFUSED}, rules)
+    assert [one.verdict for one in told.values()] == [VIOLATION]
+    both = {f"{ORDER}/without optional inputs": REFUSED, f"{ORDER}/aggregate": REFUSED}
+    assert [one.verdict for one in rejudged(both, rules).values()] == [Verdict.VACUOUS]
+
+
+def test_a_type_of_order_is_refused_like_one_that_there_is_not():
+    rules = only("aggregate-orders-are-a-type")
+    kind = answer({"code": 8, "msg": "orderType '2' is unknown", "data": {}})
+    like = answer({"code": 8, "msg": "orderType '3' is unknown", "data": {}})
+    answers = {f"{ORDER}/aggregate": kind, f"{ORDER}/orderType unknown": like}
+    others = {f"{ORDER}/sourceCerts no hex": REFUSED, f"{ORDER}/toIndex unlisted": REFUSED}
+    told = rejudged({**answers, **others}, rules)
+    assert [one.verdict for one in told.values()] == [VIOLATION]
+    alike = {**answers, f"{ORDER}/sourceCerts no hex": kind, f"{ORDER}/toIndex unlisted": kind}
+    assert [one.verdict for one in rejudged(alike, rules).values()] == [Verdict.VACUOUS]
+
+
+def test_a_ticket_that_reopens_is_told_as_an_assumption():
+    solved = {**data_of(f"{CHECK_TICKET}/at the end"), "succeeded": True}
+    again = {f"{CHECK_TICKET}/at the end again": {**solved, "succeeded": False}}
+    told = rejudged(
+        {f"{CHECK_TICKET}/at the end": solved, **again}, only("solved-tickets-stay-solved")
+    )
+    assert [one.verdict for one in told.values()] == [ASSUMED]
+
+
+def test_a_refused_report_that_is_listed_is_told():
+    late = next(
+        f"{TICKETS}/late {kind}"
+        for kind in ("Unknown", "Pending", "Succeeded")
+        if data_of(f"{TICKETS}/late {kind}")["list"]
+    )
+    items = data_of(late)["list"]
+    odd = by_probe(healthy_run().exchanges)["v2.submitTicket/chain unlisted"]
+    reported = body_of(odd)["hash"]
+    more = {late: {"list": [*items, {**items[0], "ticketId": 987, "hash": reported}]}}
+    rules = only("refused-tickets-are-not-kept")
+    assert [one.verdict for one in rejudged(more, rules).values()] == [VIOLATION]
+
+
+class _Hanging(Transport):
+    """A transport in front of operations some of which never answer."""
+
+    def __init__(self, *paths):
+        target = target_of("http://127.0.0.1:1")
+        super().__init__(target, Permit(CONTRACT, target), Limits())
+        self.paths = paths
+
+    def send(self, generation, request, leaving=None):
+        if request.path in self.paths:
+            return Answer(0, trouble=Trouble.TIMED_OUT, reason="timed out")
+        return Answer(200, JSON_HEADERS, b'{"code":0,"msg":"","data":{}}')
+
+    def wait(self, ms):
+        raise AssertionError("nothing asks to wait")
+
+
+def _ask(session, operation_id, times=1):
+    for number in range(times):
+        session.ask(f"{operation_id}/{number}", Draft())
+
+
+def test_an_operation_that_hangs_is_given_up_and_no_other():
+    session = Session(_Hanging("/v1/getPrice"), Seen(CONTRACT))
+    _ask(session, "v2.getPrice", 2)
+    with pytest.raises(Refusing, match=r"v2\.getPrice did not answer 2 times"):
+        _ask(session, "v2.getPrice")
+    _ask(session, "v2.getChain", 3)
+
+
+def test_a_generation_is_given_up_once_three_operations_hang_in_a_row():
+    hanging = _Hanging("/v1/getPrice", "/v1/getBalance", "/v1/getAssets")
+    session = Session(hanging, Seen(CONTRACT))
+    for name in ("getPrice", "getBalance", "getAssets"):
+        _ask(session, f"v2.{name}")
+    with pytest.raises(Refusing, match="did not answer in time"):
+        _ask(session, "v2.getChain")
+    _ask(session, "v1.getSupportChains")
+
+
+def test_an_answer_in_between_keeps_the_generation():
+    session = Session(_Hanging("/v1/getPrice", "/v1/getBalance", "/v1/getAssets"), Seen(CONTRACT))
+    for name in ("getPrice", "getBalance", "getChain", "getAssets", "getChain"):
+        _ask(session, f"v2.{name}")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_long_and_foreign_texts_are_sent_whatever_the_seed(mock, seed):
+    url = mock.world().base_url
+    result = run(Target(url, url), Options(seed=seed, arming=Arming()))
+    sent = [one.request.query for one in result.exchanges if one.probe.endswith("/hostile text")]
+    assert any("A" * 2048 in query for query in sent)
+    assert any("%E6%BC%A2" in query for query in sent)
+    assert len(result.exchanges) <= 150
+    assert not result.notes

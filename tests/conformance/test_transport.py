@@ -1,0 +1,282 @@
+"""The one place where bytes leave: whatever the other side does is an answer, and takes no longer
+than it may."""
+
+import asyncio
+import gzip
+import json
+from decimal import Decimal
+
+import pytest
+
+from mockserver.clock import ticks_ms
+from mockserver.conformance.exchange import Trouble
+from mockserver.conformance.pace import Limits, Refusing, Spent
+from mockserver.conformance.permit import Arming, Permit
+from mockserver.conformance.target import Target, UnsafeOrWrong, host_of, is_loopback, target_of
+from mockserver.conformance.transport import Transport
+from mockserver.contract import load
+from mockserver.exchange import Headers, Request
+from mockserver.testing import running
+from tests.conformance.rawserver import http, raw_server, saying
+
+CHAINS = Request("GET", "/v1/getChain")
+SUBMIT = Request("POST", "/v1/submitOrder", body=b"{}")
+FAST = Decimal(10_000)
+OK = json.dumps({"code": 0, "msg": "success", "data": {"version": 1, "list": []}}).encode()
+
+
+def transport(url, *, arming=None, **limits):
+    target = Target(url, url)
+    permit = Permit(load(), target, arming=arming)
+    return Transport(target, permit, Limits(**{"rate": FAST, "request_ms": 2_000, **limits}))
+
+
+def answer_of(talk, **limits):
+    with raw_server(talk) as server, transport(server.url, **limits) as client:
+        return client.send("v2", CHAINS)
+
+
+def test_an_answer_comes_as_it_was_sent():
+    answer = answer_of(saying(http(OK, "X-Odd:  a b ", "X-Odd: c")))
+    assert (answer.status, answer.body, answer.trouble) == (200, OK, None)
+    assert [value for name, value in answer.headers if name == "X-Odd"] == ["a b", "c"]
+
+
+def test_a_request_leaves_as_it_was_drafted():
+    request = Request(
+        "GET", "/v1/getPrice", "chain=a%00b&symbol=%25+%2B", Headers((("X-A", "1"), ("X-A", "2")))
+    )
+    with raw_server(saying(http(OK))) as server, transport(server.url) as client:
+        client.send("v2", request)
+        came = server.requests[0].decode("latin-1")
+    assert came.startswith("GET /v1/getPrice?chain=a%00b&symbol=%25+%2B HTTP/1.1\r\n")
+    assert "X-A: 1\r\n" in came
+    assert "X-A: 2\r\n" in came
+
+
+def test_a_base_path_is_kept_in_front():
+    with raw_server(saying(http(OK))) as server, transport(f"{server.url}/w/a/") as client:
+        client.send("v2", CHAINS)
+        assert server.lines == ["GET /w/a//v1/getChain HTTP/1.1"]
+    assert target_of("http://127.0.0.1:1/w/a/").v2 == "http://127.0.0.1:1/w/a"
+
+
+async def _forever(_, writer):
+    writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while True:
+        writer.write(b"5\r\nabcde\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.01)
+
+
+async def _dripping_head(_, writer):
+    writer.write(b"HTTP/1.1 200 OK\r\nX-A: ")
+    while True:
+        writer.write(b"a")
+        await writer.drain()
+        await asyncio.sleep(0.01)
+
+
+async def _silent(_, writer):
+    await asyncio.sleep(60)
+
+
+async def _hundred_megabytes(_, writer):
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
+    for _part in range(1000):
+        writer.write(b" " * 100_000)
+        await writer.drain()
+
+
+@pytest.mark.parametrize(
+    ("talk", "trouble"),
+    [
+        (_forever, Trouble.TIMED_OUT),
+        (_dripping_head, Trouble.TIMED_OUT),
+        (_silent, Trouble.TIMED_OUT),
+        (_hundred_megabytes, Trouble.TOO_LARGE),
+        (saying(b""), Trouble.CUT),
+        (saying(http(OK)[:-5]), Trouble.CUT),
+        (saying(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"), Trouble.CUT),
+        (saying(b"220 mail.example ESMTP\r\n\r\n"), Trouble.BROKEN_HTTP),
+        (saying(http(OK, "Content-Encoding: gzip")), Trouble.CUT),
+    ],
+)
+def test_what_is_no_whole_answer_is_a_trouble_with_a_reason(talk, trouble):
+    answer = answer_of(talk, request_ms=400, most_bytes=1_000_000)
+    assert answer.trouble is trouble
+    assert answer.reason
+
+
+def test_a_small_answer_that_grows_when_unpacked_is_too_large():
+    bomb = gzip.compress(b" " * 50_000_000)
+    answer = answer_of(saying(http(bomb, "Content-Encoding: gzip")), most_bytes=1_000_000)
+    assert answer.trouble is Trouble.TOO_LARGE
+    assert len(answer.body) == 1_000_000
+
+
+def test_nobody_at_the_port_is_a_trouble():
+    with raw_server(saying(b"")) as server:
+        url = server.url
+    with transport(url) as client:
+        assert client.send("v2", CHAINS).trouble is Trouble.UNREACHABLE
+
+
+def test_no_tls_at_the_port_is_a_trouble():
+    with running() as mock, transport(mock.url.replace("http:", "https:")) as client:
+        assert client.send("v2", CHAINS).trouble is Trouble.TLS
+
+
+def test_a_redirect_is_an_answer_and_is_not_followed():
+    moved = http(b"", "Location: http://127.0.0.1:9/v1/getChain", status="302 Found")
+    with raw_server(saying(moved)) as server, transport(server.url) as client:
+        answer = client.send("v2", CHAINS)
+        assert (answer.status, answer.header("location")) == (302, "http://127.0.0.1:9/v1/getChain")
+        assert len(server.requests) == 1
+
+
+def test_a_request_whose_connection_drops_is_not_sent_again_behind_our_back():
+    with raw_server(saying(b"")) as server, transport(server.url) as client:
+        for _ in range(3):
+            client.send("v2", CHAINS)
+        assert len(server.requests) == client.count == 3
+
+
+def test_a_cookie_is_not_sent_back():
+    with raw_server(saying(http(OK, "Set-Cookie: a=b"))) as server, transport(server.url) as client:
+        client.send("v2", CHAINS)
+        client.send("v2", CHAINS)
+        assert b"ookie" not in b"".join(server.requests)
+
+
+def test_the_budget_is_kept():
+    with raw_server(saying(http(OK))) as server, transport(server.url, budget=2) as client:
+        client.send("v2", CHAINS)
+        client.send("v2", CHAINS)
+        with pytest.raises(Spent, match="budget of 2 requests"):
+            client.send("v2", CHAINS)
+        assert len(server.requests) == 2
+
+
+def test_the_time_is_kept():
+    with raw_server(_silent) as server, transport(server.url, time_ms=300) as client:
+        began = ticks_ms()
+        assert client.send("v2", CHAINS).trouble is Trouble.TIMED_OUT
+        with pytest.raises(Spent, match="time of 300 ms"):
+            client.send("v2", CHAINS)
+        assert ticks_ms() - began < 5_000
+
+
+def test_the_rate_is_kept():
+    with raw_server(saying(http(OK))) as server:
+        target = Target(server.url, server.url)
+        limits = Limits(rate=Decimal(20))
+        with Transport(target, Permit(load(), target), limits) as client:
+            began = ticks_ms()
+            for _ in range(4):
+                client.send("v2", CHAINS)
+            assert ticks_ms() - began >= 149
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        SUBMIT,
+        Request("POST", "/v1/submitTicket"),
+        Request("POST", "/open/v1/order/submitCrossChain"),
+        Request("POST", "/v1/getChain"),
+        Request("PUT", "/v1/submitOrder"),
+        Request("DELETE", "/v1/getChain"),
+        Request("POST", "/v1/../v1/submitOrder"),
+        Request("POST", "//v1/submitOrder"),
+        Request("POST", "/v1/submitorder"),
+        Request("post", "/v1/submitOrder"),
+        Request("PATCH", "/anything"),
+    ],
+)
+def test_nothing_that_may_change_something_leaves_unarmed(request_):
+    with raw_server(saying(http(OK))) as server, transport(server.url) as client:
+        with pytest.raises(Refusing):
+            client.send("v2", request_)
+        assert server.requests == []
+
+
+def test_armed_submissions_leave_up_to_the_cap():
+    arming = Arming(writes=True, most=2)
+    with raw_server(saying(http(OK))) as server, transport(server.url, arming=arming) as client:
+        client.send("v2", SUBMIT)
+        client.send("v2", SUBMIT)
+        with pytest.raises(Refusing, match="cap of 2"):
+            client.send("v2", SUBMIT)
+        client.send("v2", CHAINS)
+        assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "host", ["api.example.com", "10.0.0.7", "127.0.0.1.example.com", "[2001:db8::1]"]
+)
+def test_a_host_that_is_not_this_machine_must_be_named(host):
+    target = target_of(f"http://{host}:8080")
+    with pytest.raises(UnsafeOrWrong, match="--allow-host"):
+        Permit(load(), target)
+    Permit(load(), target, hosts=target.hosts)
+
+
+def test_submissions_to_another_host_need_its_name_typed_again():
+    target = target_of("http://api.example.com")
+    armed = Arming(writes=True)
+    with pytest.raises(UnsafeOrWrong, match="--confirm-host api"):
+        Permit(load(), target, hosts=("api.example.com",), arming=armed)
+    typed = Arming(writes=True, confirmed=("api.example.org",))
+    with pytest.raises(UnsafeOrWrong, match="--confirm-host"):
+        Permit(load(), target, hosts=("api.example.com",), arming=typed)
+    right = Arming(writes=True, confirmed=("API.example.com",))
+    assert Permit(load(), target, hosts=("API.example.com",), arming=right).refusal(SUBMIT) == ""
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.8.8", "::1", "a.localhost"])
+def test_loopback_is_known_by_its_name(host):
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["localhost.example.com", "0.0.0.0", "10.0.0.1", "", "128.0.0.1"])  # noqa: S104
+def test_nothing_else_is_loopback(host):
+    assert not is_loopback(host)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "127.0.0.1:80",
+        "ftp://127.0.0.1",
+        "http://",
+        "http://h:0",
+        "http://h:99999",
+        "http://u:p@h",
+        "http://h/?a=b",
+        "http://h/#x",
+        "http://[::1",
+    ],
+)
+def test_what_is_no_base_address_is_told(text):
+    with pytest.raises(UnsafeOrWrong):
+        target_of(v2=text or None, v1=None)
+
+
+def test_each_generation_may_have_its_own_address():
+    target = target_of(v1="http://127.0.0.1:1/a/", v2="http://LOCALHOST:2")
+    assert target.bases == {"v1": "http://127.0.0.1:1/a", "v2": "http://LOCALHOST:2"}
+    assert target.hosts == ("127.0.0.1", "localhost")
+    assert target_of(v2="http://127.0.0.1:1").bases == {"v2": "http://127.0.0.1:1"}
+    assert host_of("http://127.0.0.1:1") == "127.0.0.1"
+
+
+def test_no_post_leaves_for_another_machine_without_a_developer_account():
+    target = target_of("https://api.example.com")
+    quote = Request("POST", "/open/v1/order/getCrossChainQuote")
+    bare = Permit(load(), target, hosts=target.hosts)
+    assert "--app-key" in bare.refusal(quote)
+    assert bare.refusal(CHAINS) == ""
+    assert Permit(load(), target, hosts=target.hosts, own_keys=True).refusal(quote) == ""
+    assert Permit(load(), target_of("http://127.0.0.1:1")).refusal(quote) == ""

@@ -1,0 +1,107 @@
+"""The self-test tells a pack of rules that notices from one that does not."""
+
+from dataclasses import replace
+
+import pytest
+
+from mockserver import jsontext
+from mockserver.conformance.rules import RULES
+from mockserver.responders.breaks import CATALOGUE
+from mockserver.selftest import selftest, summary_of
+from mockserver.selftest.summaries import as_json, percent
+from mockserver.selftest.trial import Told, Trial
+from mockserver.selftest.trials import Job, jobs_of
+
+BROKEN = "bridge-whole-tokens"
+
+
+def trial(name="a", *, told=(), **changes):
+    made = Trial(name, "schema", "violation", False, False, True, 1, tuple(told), 150, 0, 900)
+    return replace(made, **changes)
+
+
+def said(rule="data-form", verdict="violation"):
+    return Told(rule, "v2.getPrice", verdict, "told")
+
+
+def test_a_break_is_found_and_the_mock_as_it_is_gets_no_word():
+    broken, healthy = selftest([Job(BROKEN, False), Job(None, True, 7)])
+    assert (broken.name, broken.detected, broken.verdict) == (BROKEN, True, "violation")
+    assert broken.submissions == 0
+    assert (healthy.told, healthy.false_alarm) == ((), False)
+    assert healthy.submissions > 0
+
+
+def test_several_processes_make_the_same_trials_in_the_same_order():
+    jobs = jobs_of([BROKEN], [1], (False,))
+    one = [(made.name, made.told) for made in selftest(jobs)]
+    two = [(made.name, made.told) for made in selftest(jobs, processes=2)]
+    assert one == two
+
+
+def test_each_break_is_tried_in_both_modes_or_in_the_cheapest_one():
+    writing = next(name for name, item in CATALOGUE.items() if item.needs_writes)
+    control = next(name for name, item in CATALOGUE.items() if item.control)
+    assert jobs_of([BROKEN], [3]) == [
+        Job(BROKEN, True),
+        Job(BROKEN, False),
+        Job(None, True, 3),
+        Job(None, False, 3),
+    ]
+    cheapest = jobs_of([BROKEN, writing, control], [], None)
+    assert cheapest == [Job(BROKEN, False), Job(writing, True), Job(control, True)]
+
+
+def test_what_passes_is_all_found_all_right_and_nothing_else():
+    rules = tuple(rule for rule in RULES if rule.name == "data-form")
+    assert summary_of([trial(told=[said()])], rules).passed
+
+
+@pytest.mark.parametrize(
+    ("trials", "what"),
+    [
+        ([trial(told=[said()]), trial("missed")], "missed"),
+        ([trial(told=[said()]), trial("c", control=True, expected="none", told=[said()])], "alarm"),
+        ([trial(told=[said()]), trial(told=[said(verdict="undocumented-extra")])], "verdict"),
+        ([trial(told=[said()], armed=False, submissions=1)], "submissions"),
+        ([trial(told=[said()], defects=("a rule failed",))], "defect"),
+        ([trial(told=[said("another")])], "idle"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_each_flaw_fails_it(trials, what):
+    rules = tuple(rule for rule in RULES if rule.name == "data-form")
+    assert not summary_of(trials, rules).passed
+
+
+def test_a_control_may_be_told_of_as_what_it_is():
+    extra = trial(
+        control=True, expected="undocumented-extra", told=[said(verdict="undocumented-extra")]
+    )
+    silent = trial(control=True, expected="undocumented-extra")
+    assert not extra.false_alarm
+    assert not silent.false_alarm
+    assert replace(extra, told=(said(),)).false_alarm
+
+
+def test_a_break_that_only_a_submission_shows_is_not_missed_by_reading():
+    writing = trial(needs_writes=True, armed=False)
+    assert summary_of([writing], ()).missed == ()
+    assert summary_of([replace(writing, armed=True)], ()).missed != ()
+
+
+def test_shares_are_rounded_down():
+    assert [str(percent(*pair)) for pair in ((2, 3), (0, 7), (7, 7), (0, 0))] == [
+        "66.6",
+        "0.0",
+        "100.0",
+        "100",
+    ]
+
+
+def test_the_summary_is_plain_data():
+    summary = summary_of([trial(told=[said()]), trial("b")], RULES)
+    told = jsontext.decode(jsontext.encode(as_json(summary)))
+    assert told["format"] == "crosschain-mock/selftest@1"
+    assert [item["name"] for item in told["missed"]] == ["b"]
+    assert told["layers"][0]["breaks"] == 2
