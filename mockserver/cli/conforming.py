@@ -3,14 +3,13 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mockserver.cli import selftesting
-from mockserver.clock import ClockRefused, parse_duration, parse_instant
+from mockserver.cli.types import Duration, Instant, Quantity
 from mockserver.errors import CrosschainMockError
 
 if TYPE_CHECKING:
@@ -69,64 +68,6 @@ def conform() -> None:
     """
 
 
-class _Duration(click.ParamType[int]):
-    """A duration such as 30s, as milliseconds."""
-
-    name = "duration"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Return the milliseconds, of which there are some."""
-        if isinstance(value, int):
-            return value
-        try:
-            found = parse_duration(str(value))
-        except ClockRefused as error:
-            self.fail(str(error), param, ctx)
-        if not 0 < found <= 7 * 86_400_000:
-            self.fail(f"{value!r} is not more than 0 and at most 7d", param, ctx)
-        return found
-
-
-class _Rate(click.ParamType[Decimal]):
-    """Requests a second."""
-
-    name = "rate"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Decimal:
-        """Return the number."""
-        try:
-            found = Decimal(str(value))
-        except InvalidOperation:
-            self.fail(f"{value!r} is no number of requests a second", param, ctx)
-        if not (found.is_finite() and Decimal("0.001") <= found <= 10_000):
-            self.fail(f"{value!r} is not between 0.001 and 10000 requests a second", param, ctx)
-        return found
-
-
-class _Moment(click.ParamType[int]):
-    """A time, as milliseconds since 1970."""
-
-    name = "time"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Return the milliseconds."""
-        if isinstance(value, int):
-            return value
-        text = str(value)
-        if text.isascii() and text.isdecimal() and len(text) < 16:
-            return int(text)
-        try:
-            return parse_instant(text)
-        except ClockRefused as error:
-            self.fail(str(error), param, ctx)
-
-
 _Command = Callable[..., Any]
 
 _ASKED = (
@@ -136,14 +77,18 @@ _ASKED = (
     click.option("--seed", type=int, default=1, show_default=True, help="What chance draws from."),
     click.option("--dialect", default="documented", show_default=True, help="Or observed."),
     click.option("--budget", type=click.IntRange(1), help="At most so many requests."),
-    click.option("--rate", type=_Rate(), help="At most so many requests a second."),
     click.option(
-        "--time", "time_ms", type=_Duration(), default="10m", show_default=True, help="For the run."
+        "--rate",
+        type=Quantity("rate", "requests a second", "0.001", "10000"),
+        help="At most so many requests a second.",
+    ),
+    click.option(
+        "--time", "time_ms", type=Duration(), default="10m", show_default=True, help="For the run."
     ),
     click.option(
         "--request-time",
         "request_ms",
-        type=_Duration(),
+        type=Duration(),
         default="10s",
         show_default=True,
         help="For one request and its answer.",
@@ -185,7 +130,7 @@ _ASKED = (
     click.option("--address", help="The account that requests name."),
     click.option(
         "--timestamp",
-        type=_Moment(),
+        type=Instant(milliseconds=True),
         help="Stamp v1 requests with this time, whatever comes of it.",
     ),
     click.option(
@@ -197,7 +142,7 @@ _ASKED = (
     click.option(
         "--patience",
         "patience_ms",
-        type=_Duration(),
+        type=Duration(),
         help="How long a submission may take to settle.",
     ),
     click.option(
@@ -294,7 +239,7 @@ def judge(**given: Any) -> None:
     from mockserver.cli import judging
 
     told = Told(**{name: given.pop(name) for name in Told.__dataclass_fields__})
-    sys.exit(judging.judge(_target(given), _options(given), told))
+    sys.exit(judging.judge(_target(given), options_of(given), told))
 
 
 @conform.command()
@@ -302,13 +247,15 @@ def judge(**given: Any) -> None:
 def explain(rule: str) -> None:
     """Tell what a rule says, why it matters, and what it stands on."""
     from mockserver import contract as contracts
+    from mockserver.conformance.generation.rules import stage_rules
     from mockserver.conformance.probes import probes_of
     from mockserver.conformance.report.explain import explained, rule_named
     from mockserver.conformance.rules import RULES
 
     contract = contracts.load()
-    found = rule_named(rule, RULES)
-    for heading, text in explained(found, RULES, probes_of(contract), contract):
+    every = (*RULES, *stage_rules(contract))
+    found = rule_named(rule, every)
+    for heading, text in explained(found, every, probes_of(contract), contract):
         click.echo(f"{heading}: {text}" if heading else f"{text}\n")
 
 
@@ -316,13 +263,16 @@ def explain(rule: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def rules(as_json: bool) -> None:
     """List the rules."""
+    from mockserver import contract as contracts
     from mockserver import jsontext
     from mockserver.cli.tables import print_table
+    from mockserver.conformance.generation.rules import stage_rules
     from mockserver.conformance.report.facts import rule_facts
     from mockserver.conformance.rules import RULES
 
+    every = (*RULES, *stage_rules(contracts.load()))
     if as_json:
-        click.echo(jsontext.pretty([rule_facts(rule) for rule in RULES]))
+        click.echo(jsontext.pretty([rule_facts(rule) for rule in every]))
         return
     print_table(
         ("rule", "layer", "severity", "stands on", "operations", "says"),
@@ -335,7 +285,7 @@ def rules(as_json: bool) -> None:
                 str(len(rule.operations)),
                 rule.summary,
             )
-            for rule in RULES
+            for rule in every
         ],
     )
 
@@ -351,7 +301,7 @@ def plan(as_json: bool, **given: Any) -> None:
 
     if not any(given[name] for name in ("url", "v1", "v2")):
         given["url"] = "http://127.0.0.1:8765"
-    told = planned(_target(given), _options(given))
+    told = planned(_target(given), options_of(given))
     if as_json:
         click.echo(jsontext.pretty(told.facts()))
         return
@@ -369,7 +319,8 @@ def _target(given: Mapping[str, Any]) -> "Target":
     return target_of(url, v1=v1, v2=v2)
 
 
-def _options(given: Mapping[str, Any]) -> "Options":
+def options_of(given: Mapping[str, Any]) -> "Options":
+    """Return the settings of a run from the options of a command, those of `conform` itself."""
     from mockserver.conformance.options import Options
     from mockserver.conformance.permit import Arming
 

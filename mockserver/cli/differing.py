@@ -2,12 +2,12 @@
 
 import sys
 from contextlib import nullcontext
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import click
 
 from mockserver.cli import conforming
+from mockserver.cli.types import Quantity
 
 _OF_CONFORM = (
     *("seed", "dialect", "budget", "rate", "time_ms", "request_ms", "hosts", "arm_writes"),
@@ -16,30 +16,12 @@ _OF_CONFORM = (
 )
 
 
-class _Percent(click.ParamType[Decimal]):
-    """A share in percent."""
-
-    name = "percent"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Decimal:
-        """Return the number, without the sign."""
-        try:
-            found = Decimal(str(value).removesuffix("%"))
-        except InvalidOperation:
-            self.fail(f"{value!r} is no number of percent", param, ctx)
-        if not (found.is_finite() and 0 <= found <= 1000):
-            self.fail(f"{value!r} is not between 0 and 1000 percent", param, ctx)
-        return found
-
-
 @click.command()
 @click.argument("left")
 @click.argument("right")
 @click.option(
     "--band",
-    type=_Percent(),
+    type=Quantity("percent", "percent", "0", "1000", sign="%"),
     default="1",
     show_default=True,
     help="By how many percent prices and amounts may differ.",
@@ -71,7 +53,7 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any
     from mockserver.conformance.runner import INTERRUPTED
 
     terms = Terms(Band(given.pop("band")), given.pop("words"), given.pop("ignore"))
-    options = conforming._options(given)
+    options = conforming.options_of(given)
     with Progress(sys.stderr) if sys.stderr.isatty() else nullcontext() as progress:
         comparison = held_against(left, right, options, terms, watch=progress)
     if as_json:

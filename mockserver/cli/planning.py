@@ -3,15 +3,12 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from mockserver import contract as contracts
 from mockserver.conformance.options import Options
 from mockserver.conformance.pace import Limits
-from mockserver.conformance.permit import Permit
-from mockserver.conformance.planner import Plan, plan
+from mockserver.conformance.planner import Plan
+from mockserver.conformance.prepared import prepared
 from mockserver.conformance.probe import Probe
-from mockserver.conformance.probes import probes_of
 from mockserver.conformance.report.report import counted
-from mockserver.conformance.rules import RULES
 from mockserver.conformance.target import Target
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
@@ -81,14 +78,5 @@ class Planned:
 
 def planned(target: Target, options: Options) -> Planned:
     """Return what a run would send. Raises `UnsafeOrWrong` as the run itself would."""
-    contract = contracts.load(options.dialect)
-    permit = Permit(
-        contract,
-        target,
-        hosts=options.hosts,
-        arming=options.arming,
-        own_keys=options.caller.own_keys,
-    )
-    limits = options.limits(target)
-    made = plan(permit, RULES, probes_of(contract), options, limits.budget)
-    return Planned(contract, made, limits)
+    ready = prepared(target, options)
+    return Planned(ready.contract, ready.plan, ready.limits)

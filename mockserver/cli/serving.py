@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.clock import ClockMode, ClockRefused, parse_instant
+from mockserver.cli.types import Instant
+from mockserver.clock import ClockMode
 
 if TYPE_CHECKING:
     from mockserver.server.assembly import Settings
@@ -40,23 +41,6 @@ class _Clock(click.ParamType[tuple[ClockMode, Decimal | None]]):
         if rate is not None and not (rate.is_finite() and 0 < rate <= 1_000_000):
             self.fail(f"{value!r}: the factor is more than 0 and at most 1000000", param, ctx)
         return mode, rate
-
-
-class _Instant(click.ParamType[int]):
-    """An ISO 8601 time with its offset, as milliseconds since 1970."""
-
-    name = "time"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Return the milliseconds."""
-        if isinstance(value, int):
-            return value
-        try:
-            return parse_instant(str(value))
-        except ClockRefused as error:
-            self.fail(str(error), param, ctx)
 
 
 class _AppKey(click.ParamType[tuple[str, str]]):
@@ -91,7 +75,7 @@ class _AppKey(click.ParamType[tuple[str, str]]):
 @click.option("--dialect", default="documented", show_default=True, help="documented or observed.")
 @click.option("--erratum", multiple=True, metavar="E-NN", help="Apply one erratum; repeatable.")
 @click.option("--clock", type=_Clock(), help="real, frozen, auto or scaled:FACTOR.")
-@click.option("--start", type=_Instant(), help="The clock's first time, 2026-01-01T00:00:00Z.")
+@click.option("--start", type=Instant(), help="The clock's first time, 2026-01-01T00:00:00Z.")
 @click.option("--seed", type=click.IntRange(0), help="Another seed than the scenario's.")
 @click.option(
     "--replay",

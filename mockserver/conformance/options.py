@@ -1,13 +1,16 @@
 """How a run is to be: what it may do, with what it calls, and how far it goes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fnmatch import fnmatchcase
 
 from mockserver.conformance.caller import Caller
 from mockserver.conformance.known import Bindings
 from mockserver.conformance.pace import LOCAL_RATE, REMOTE_RATE, Limits
 from mockserver.conformance.permit import Arming
 from mockserver.conformance.target import Target
+from mockserver.conformance.verdict import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,15 @@ class Options:
     sequences: int = 0
     deep: int = 0
 
+    def chooses(self, rule: Rule, operation_id: str = "") -> bool:
+        """Whether `only` and `skip` leave a rule over, for one of its operations where named.
+
+        The id of an operation chooses what judges that operation alone.
+        """
+        alone = rule.operations if len(rule.operations) == 1 else (operation_id,)
+        names = (rule.name, rule.layer.value, *alone)
+        return (not self.only or _match(names, self.only)) and not _match(names, self.skip)
+
     def limits(self, target: Target) -> Limits:
         """Return the bounds for a target: a service that is not ours is asked politely."""
         rate = self.rate or (LOCAL_RATE if target.is_local else REMOTE_RATE)
@@ -53,3 +65,7 @@ class Options:
     def _usual_budget(self) -> int:
         generated = 19 * (self.examples + self.deep * 4) + 60 * self.sequences
         return (250 if self.arming.writes else 150) + generated
+
+
+def _match(names: Iterable[str], patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)

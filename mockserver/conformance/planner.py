@@ -26,18 +26,29 @@ class Plan:
 
 
 def plan(
-    permit: Permit, rules: Sequence[Rule], probes: Sequence[Probe], options: Options, budget: int
+    permit: Permit,
+    rules: Sequence[Rule],
+    probes: Sequence[Probe],
+    options: Options,
+    budget: int,
+    *,
+    stages: Sequence[Rule] = (),
 ) -> Plan:
     """Return what to send within a budget of requests.
 
     Answers are shared: a rule costs only what others have not asked for already. Where the budget
-    does not suffice, the rules that are worth most for each request come first. Raises
+    does not suffice, the rules that are worth most for each request come first. `stages` are the
+    rules of generated requests: they ask for themselves, once the lists are there. Raises
     `UnsafeOrWrong` for a name that is no rule, layer or operation.
     """
-    chosen = _chosen(permit.contract, rules, options)
+    _check_names(permit.contract, (*rules, *stages), options)
+    chosen = [rule for rule in rules if options.chooses(rule)]
+    needs_lists = bool(chosen) or any(
+        options.chooses(stage, one) for stage in stages for one in stage.operations
+    )
     menu = _Menu(probes, _forbidden(permit, probes))
     lists = [probe.name for probe in probes if probe.stage in (Stage.LISTS, Stage.LAST_LOOK)]
-    wanted = dict.fromkeys(menu.affordable(lists if chosen else [], {}, budget))
+    wanted = dict.fromkeys(menu.affordable(lists if needs_lists else [], {}, budget))
     waiting = [rule for rule in chosen if rule.probes]
     everything = menu.closure([name for rule in waiting for name in rule.probes], wanted)
     if menu.cost(wanted) + menu.cost(everything) <= budget:
@@ -136,27 +147,10 @@ class _Menu:
         return tuple(self._by_name[name] for name in ordered if name in wanted)
 
 
-def _chosen(contract: Contract, rules: Sequence[Rule], options: Options) -> list[Rule]:
-    known = {name for rule in rules for name in _names(rule)}
+def _check_names(contract: Contract, rules: Sequence[Rule], options: Options) -> None:
+    known = {name for rule in rules for name in (rule.name, rule.layer.value)}
     known |= {operation.id for operation in contract}
     for pattern in (*options.only, *options.skip):
         if not any(fnmatchcase(name, pattern) for name in known):
             near = did_you_mean(pattern, sorted(known))
             raise UnsafeOrWrong(f"{pattern!r} is no rule, layer or operation{near}")
-    return [
-        rule
-        for rule in rules
-        if (not options.only or _matches(rule, options.only)) and not _matches(rule, options.skip)
-    ]
-
-
-def _names(rule: Rule) -> tuple[str, ...]:
-    return (rule.name, rule.layer.value)
-
-
-def _matches(rule: Rule, patterns: Iterable[str]) -> bool:
-    return any(
-        fnmatchcase(name, pattern)
-        for pattern in patterns
-        for name in (*_names(rule), *(rule.operations if len(rule.operations) == 1 else ()))
-    )

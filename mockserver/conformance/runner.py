@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Iterable
 
-from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
 from mockserver.conformance.generation import check_installed, generated
 from mockserver.conformance.judge import judged
 from mockserver.conformance.options import Options
 from mockserver.conformance.pace import Refusing, Spent
-from mockserver.conformance.permit import Permit
-from mockserver.conformance.planner import Plan, plan
+from mockserver.conformance.planner import Plan
+from mockserver.conformance.prepared import prepared
 from mockserver.conformance.probe import Probe
-from mockserver.conformance.probes import probes_of
 from mockserver.conformance.result import Result
 from mockserver.conformance.rules import RULES
 from mockserver.conformance.seen import Seen
@@ -45,20 +43,11 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
     """
     options = options or Options()
     check_installed(options)
-    contract = contracts.load(options.dialect)
-    permit = Permit(
-        contract,
-        target,
-        hosts=options.hosts,
-        arming=options.arming,
-        own_keys=options.caller.own_keys,
-    )
-    limits = options.limits(target)
-    asked = probes_of(contract) if probes is None else tuple(probes)
-    todo = plan(permit, tuple(rules), asked, options, limits.budget)
+    ready = prepared(target, options, rules, probes)
+    contract, todo = ready.contract, ready.plan
     began = ticks_ms()
     seen = Seen(contract, seed=options.seed, bindings=options.bindings, caller=options.caller)
-    with Transport(target, permit, limits) as transport:
+    with Transport(target, ready.permit, ready.limits) as transport:
         session = Session(transport, seen, keeper=keeper, watch=watch, planned=len(todo.probes))
         notes = _asked(session, todo, options, doubt)
         outcomes = judged(todo.rules, seen, target.bases)

@@ -185,3 +185,19 @@ class Rule:
     def summary(self) -> str:
         """The property in one sentence: the first line of the function's docstring."""
         return (self.check.__doc__ or "").strip().partition("\n")[0]
+
+
+def rule(  # noqa: PLR0913 (one parameter a member)
+    check: Check,
+    severity: Severity,
+    basis: Basis,
+    *,
+    layer: Layer,
+    operations: tuple[str, ...],
+    probes: tuple[str, ...] = (),
+    name: str = "",
+    every_exchange: bool = False,
+) -> Rule:
+    """Return the rule of a check, called what its function is called where no name is given."""
+    called = name or check.__name__.replace("_", "-")
+    return Rule(called, check, layer, severity, basis, operations, probes, every_exchange)

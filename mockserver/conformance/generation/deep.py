@@ -84,7 +84,9 @@ def deep(
     answered = [
         one
         for one in contract
-        if is_answered(session, one) and (not operations or one.id in operations)
+        if is_answered(session, one)
+        and (not operations or one.id in operations)
+        and options.chooses(stage_rule(fuzzed_requests), one.id)
     ]
     with own_house():
         for generation in session.transport.generations:

@@ -75,7 +75,8 @@ def explore(
 
 def _is_asked(session: Session, operation: Operation, options: Options) -> bool:
     may_be = options.arming.writes or not operation.writes
-    return may_be and is_answered(session, operation)
+    chosen = options.chooses(stage_rule(generated_requests), operation.id)
+    return may_be and chosen and is_answered(session, operation)
 
 
 class _Exploration:

@@ -77,7 +77,8 @@ def sequences(
 def _is_run(session: Session, machine: Machine, options: Options) -> bool:
     operation = session.seen.contract.operation(machine.operations[0])
     may_be = options.arming.writes or not machine.writes
-    return may_be and is_answered(session, operation)
+    chosen = options.chooses(stage_rule(machine.check, *machine.operations))
+    return may_be and chosen and is_answered(session, operation)
 
 
 def _outcomes(session: Session, machine: Machine, options: Options) -> list[Outcome]:

@@ -88,7 +88,9 @@ def _standing(basis: Basis, contract: Contract) -> str:
 
 
 def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
-    if rule.every_exchange or not rule.probes:
+    if not rule.probes and not rule.every_exchange:
+        return "requests that it makes up itself, with --examples, --sequences or --deep"
+    if rule.every_exchange:
         return "no request of its own: it looks at whatever others have asked"
     named = {probe.name: probe for probe in probes}
     stages = [named[name].stage for name in rule.probes if name in named]

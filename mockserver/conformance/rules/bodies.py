@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mockserver.conformance.exchange import Exchange
@@ -9,15 +10,13 @@ from mockserver.conformance.probes.protocol import is_beneath
 from mockserver.conformance.rules.evidence import answered, is_redirect
 from mockserver.conformance.rules.operations import EVERY, USUAL
 from mockserver.conformance.verdict import (
-    Basis,
-    Check,
     Finding,
     Layer,
-    Rule,
     Severity,
     Verdict,
     assumed,
     documented,
+    rule,
 )
 from mockserver.contract import Operation
 from mockserver.validation import shown
@@ -117,9 +116,7 @@ def _is_https_own(exchange: Exchange) -> bool:
     return exchange.answer.status >= 400 and is_beneath(exchange)
 
 
-def _rule(check: Check, severity: Severity, basis: Basis) -> Rule:
-    name = check.__name__.replace("_", "-")
-    return Rule(name, check, Layer.PROTOCOL, severity, basis, EVERY, USUAL, every_exchange=True)
+_rule = partial(rule, layer=Layer.PROTOCOL, operations=EVERY, probes=USUAL, every_exchange=True)
 
 
 BODIES = (
@@ -130,9 +127,7 @@ BODIES = (
     ),
     _rule(media_type_is_json, Severity.MINOR, documented("2.1", "an answer is an envelope")),
     _rule(
-        no_unasked_compression,
-        Severity.MINOR,
-        documented("4", "nothing is said of compression"),
+        no_unasked_compression, Severity.MINOR, documented("4", "nothing is said of compression")
     ),
 )
 """Every rule of this file, in the order of reports."""

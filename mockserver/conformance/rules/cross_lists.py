@@ -1,6 +1,7 @@
 """Lists of 2.0 against each other: the same chains, the same tokens, the same decimals."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from mockserver.conformance.comparing import last_chains
 from mockserver.conformance.exchange import Exchange
@@ -9,7 +10,6 @@ from mockserver.conformance.listing import folded, listed
 from mockserver.conformance.seen import Seen
 from mockserver.conformance.verdict import (
     Basis,
-    Check,
     Finding,
     Inconclusive,
     Layer,
@@ -18,6 +18,7 @@ from mockserver.conformance.verdict import (
     Vacuous,
     documented,
     observed,
+    rule,
 )
 from mockserver.contract import Operation
 
@@ -218,47 +219,24 @@ def _differences(one: Token, other: Token) -> Iterator[tuple[str, object, object
         yield "index", one.index, other.index, basis
 
 
-def _rule(
-    name: str, check: Check, severity: Severity, basis: Basis, operations: tuple[str, ...]
-) -> Rule:
-    return Rule(name, check, Layer.CROSS, severity, basis, operations, _PROBES)
+_rule = partial(rule, layer=Layer.CROSS, probes=_PROBES)
 
 
 CROSS_LISTS: tuple[Rule, ...] = (
     _rule(
-        "tokens-are-on-listed-chains",
         tokens_are_on_listed_chains,
         Severity.MAJOR,
         observed("DEMO", "contracts of a token are keyed by the nickName of their chain"),
-        (CHAINS,),
+        operations=(CHAINS,),
     ),
+    _rule(every_token_of_a_chain_is_listed, Severity.MAJOR, LISTED, operations=(ASSETS, OF_CHAIN)),
     _rule(
-        "every-token-of-a-chain-is-listed",
-        every_token_of_a_chain_is_listed,
-        Severity.MAJOR,
-        LISTED,
-        (ASSETS, OF_CHAIN),
-    ),
-    _rule(
-        "every-listed-token-is-on-its-chain",
         every_listed_token_is_on_its_chain,
         Severity.MAJOR,
         observed("DEMO", "getAssets shows on which chains a token is"),
-        (OF_CHAIN,),
+        operations=(OF_CHAIN,),
     ),
-    _rule(
-        "both-lists-say-the-same",
-        both_lists_say_the_same,
-        Severity.CRITICAL,
-        TAKEN,
-        (OF_CHAIN,),
-    ),
-    _rule(
-        "no-list-is-empty",
-        no_list_is_empty,
-        Severity.MAJOR,
-        LISTED,
-        (CHAINS, ASSETS, OF_CHAIN),
-    ),
+    _rule(both_lists_say_the_same, Severity.CRITICAL, TAKEN, operations=(OF_CHAIN,)),
+    _rule(no_list_is_empty, Severity.MAJOR, LISTED, operations=(CHAINS, ASSETS, OF_CHAIN)),
 )
 """The rules that hold the lists of 2.0 against each other."""

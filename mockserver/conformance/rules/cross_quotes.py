@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 
 from mockserver.conformance import amounts
 from mockserver.conformance.calibration import BRIDGE, SWAP_QUOTE, understood
@@ -9,8 +10,6 @@ from mockserver.conformance.comparing import Quote, named_quote, out_of, quotes,
 from mockserver.conformance.routes import is_stable, price_of
 from mockserver.conformance.seen import Seen
 from mockserver.conformance.verdict import (
-    Basis,
-    Check,
     Finding,
     Inconclusive,
     Layer,
@@ -20,6 +19,7 @@ from mockserver.conformance.verdict import (
     assumed,
     documented,
     observed,
+    rule,
 )
 from mockserver.contract import Operation
 
@@ -152,46 +152,36 @@ def _asked_price(seen: Seen, quote: Quote) -> bool:
     )
 
 
-def _rule(
-    name: str,
-    check: Check,
-    basis: Basis,
-    operations: tuple[str, ...],
-    probes: tuple[str, ...] = _PROBES,
-    severity: Severity = Severity.CRITICAL,
-) -> Rule:
-    return Rule(name, check, Layer.CROSS, severity, basis, operations, probes)
+_rule = partial(rule, layer=Layer.CROSS, probes=_PROBES)
 
 
 CROSS_QUOTES: tuple[Rule, ...] = (
-    _rule("output-grows-with-input", output_grows_with_input, _ASKED[BRIDGE], BOTH),
+    _rule(output_grows_with_input, Severity.CRITICAL, _ASKED[BRIDGE], operations=BOTH),
     _rule(
-        "equal-quotes-agree",
         equal_quotes_agree,
-        assumed("A-230", "two equal quotes within a moment agree in form and within a factor of 2"),
-        BOTH,
-        severity=Severity.MAJOR,
-    ),
-    _rule(
-        "there-and-back-gains-nothing",
-        there_and_back_gains_nothing,
-        assumed("A-231", "no way there and back makes more of a token"),
-        BOTH,
-    ),
-    _rule(
-        "swap-follows-prices",
-        swap_follows_prices,
-        observed("DEMO", "quotes of swaps follow the prices of the tokens"),
-        (SWAP_QUOTE,),
-        (*_PROBES, *_PRICES),
-    ),
-    _rule(
-        "quote-price-is-the-tokens",
-        quote_price_is_the_tokens,
-        observed("DEMO", "price of a quote is the token's price in USD"),
-        (BRIDGE,),
-        (*_PROBES, *_PRICES),
         Severity.MAJOR,
+        assumed("A-230", "two equal quotes within a moment agree in form and within a factor of 2"),
+        operations=BOTH,
+    ),
+    _rule(
+        there_and_back_gains_nothing,
+        Severity.CRITICAL,
+        assumed("A-231", "no way there and back makes more of a token"),
+        operations=BOTH,
+    ),
+    _rule(
+        swap_follows_prices,
+        Severity.CRITICAL,
+        observed("DEMO", "quotes of swaps follow the prices of the tokens"),
+        operations=(SWAP_QUOTE,),
+        probes=(*_PROBES, *_PRICES),
+    ),
+    _rule(
+        quote_price_is_the_tokens,
+        Severity.MAJOR,
+        observed("DEMO", "price of a quote is the token's price in USD"),
+        operations=(BRIDGE,),
+        probes=(*_PROBES, *_PRICES),
     ),
 )
 """The rules that hold quotes of 2.0 against each other."""

@@ -1,6 +1,7 @@
 """What the lists offer can be used; told only where a second look at the list still offers it."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from mockserver.conformance.calibration import (
     BRIDGE,
@@ -16,8 +17,6 @@ from mockserver.conformance.routes import is_stable, price_of
 from mockserver.conformance.sampling import CONTROL, LARGER, SAMPLES
 from mockserver.conformance.seen import Seen
 from mockserver.conformance.verdict import (
-    Basis,
-    Check,
     Finding,
     Inconclusive,
     Layer,
@@ -25,6 +24,7 @@ from mockserver.conformance.verdict import (
     Severity,
     Verdict,
     documented,
+    rule,
 )
 from mockserver.contract import Operation
 
@@ -202,15 +202,7 @@ def _said(exchange: Exchange) -> str:
     return f": {said[:160]!r}" if isinstance(said, str) and said else ""
 
 
-def _rule(
-    name: str,
-    check: Check,
-    basis: Basis,
-    operations: tuple[str, ...],
-    probes: tuple[str, ...],
-    severity: Severity = Severity.MAJOR,
-) -> Rule:
-    return Rule(name, check, Layer.CROSS, severity, basis, operations, probes)
+_rule = partial(rule, layer=Layer.CROSS)
 
 
 _LISTS = (f"{CHAINS}/usual", f"{CHAINS}/{LAST_LOOK}")
@@ -224,25 +216,26 @@ _SECTIONS = {"v2.getBalance": "4.2 row 9", "v2.getPrice": "4.2 row 10"}
 
 CROSS_USABLE: tuple[Rule, ...] = (
     _rule(
-        "listed-chains-are-taken",
         listed_chains_are_taken,
+        Severity.MAJOR,
         documented("4.2 row 3", "chain is one of getChain"),
-        (CHAINS,),
-        (*_LISTS, *(f"{OF_CHAIN}/{name}" for name in _LOOKS)),
+        operations=(CHAINS,),
+        probes=(*_LISTS, *(f"{OF_CHAIN}/{name}" for name in _LOOKS)),
     ),
     _rule(
-        "v1-listed-chains-are-taken",
         listed_chains_are_taken,
+        Severity.MAJOR,
         documented("4.1 row 2", "chain is a name of the chains endpoint"),
-        (V1_CHAINS,),
-        (*_V1_LISTS, *(f"{V1_TOKENS}/{name}" for name in _LOOKS)),
+        operations=(V1_CHAINS,),
+        probes=(*_V1_LISTS, *(f"{V1_TOKENS}/{name}" for name in _LOOKS)),
+        name="v1-listed-chains-are-taken",
     ),
     _rule(
-        "listed-tokens-can-be-moved",
         listed_tokens_can_be_moved,
+        Severity.MAJOR,
         documented("4.2 row 4", "symbol and chains are those of the lists"),
-        (BRIDGE,),
-        (
+        operations=(BRIDGE,),
+        probes=(
             *_LISTS,
             *(f"{BRIDGE}/{name}" for name in (*TRY_NAMES, "tenfold", *SAMPLES)),
             *(f"{BRIDGE}/{name} {LARGER}" for name in SAMPLES),
@@ -252,21 +245,21 @@ CROSS_USABLE: tuple[Rule, ...] = (
     ),
     *(
         _rule(
-            f"sound-{operation_id.partition('.get')[2].lower()}-requests-are-taken",
             sound_reads_are_taken,
+            Severity.MAJOR,
             documented(_SECTIONS.get(operation_id, "4.2 row 12"), "inputs are those of the lists"),
-            (operation_id,),
-            (*_LISTS, *(f"{operation_id}/{name}" for name in names)),
+            operations=(operation_id,),
+            probes=(*_LISTS, *(f"{operation_id}/{name}" for name in names)),
+            name=f"sound-{operation_id.partition('.get')[2].lower()}-requests-are-taken",
         )
         for operation_id, names in _READS.items()
     ),
     _rule(
-        "names-of-v1-stay-in-v1",
         names_of_v1_stay_in_v1,
-        documented("4.2 row 3", "chain is one of getChain"),
-        (OF_CHAIN,),
-        (f"{OF_CHAIN}/v1 name", f"{OF_CHAIN}/usual"),
         Severity.MINOR,
+        documented("4.2 row 3", "chain is one of getChain"),
+        operations=(OF_CHAIN,),
+        probes=(f"{OF_CHAIN}/v1 name", f"{OF_CHAIN}/usual"),
     ),
 )
 """The rules of what can be used, because it is listed."""

@@ -27,6 +27,7 @@ from mockserver.conformance.verdict import (
     Vacuous,
     assumed,
     documented,
+    rule,
 )
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
@@ -315,10 +316,23 @@ def _section(operation: Operation, says: str) -> Basis:
 
 
 def _rule(
-    name: str, check: Check, severity: Severity, basis: Basis, probes: Mapping[str, tuple[str, ...]]
+    check: Check,
+    severity: Severity,
+    basis: Basis,
+    probes: Mapping[str, tuple[str, ...]],
+    name: str = "",
 ) -> Rule:
+    """Return the rule that judges the operations of `probes`."""
     flat = tuple(dict.fromkeys(probe for some in probes.values() for probe in some))
-    return Rule(name, check, Layer.EXCHANGE, severity, basis, tuple(probes), flat)
+    return rule(
+        check,
+        severity,
+        basis,
+        layer=Layer.EXCHANGE,
+        operations=tuple(probes),
+        probes=flat,
+        name=name,
+    )
 
 
 _USUALS = {operation_id: (f"{operation_id}/usual",) for operation_id in LISTS}
@@ -327,53 +341,46 @@ _V1_LOOKS = {one: (f"{one}/usual", f"{one}/{LAST_LOOK}") for one in (V1_CHAINS, 
 
 EXCHANGE_LISTS: tuple[Rule, ...] = (
     _rule(
-        "lists-show-what-requests-take",
         lists_show_what_requests_take,
         Severity.MAJOR,
         NAMED,
         {one: _USUALS[one] for one in (CHAINS, ASSETS, OF_CHAIN)},
     ),
     _rule(
-        "tokens-of-a-chain-are-on-it",
         chain_filter_is_used,
         Severity.CRITICAL,
         documented("4.2 row 3", "the list is that of the tokens of the chain"),
         {OF_CHAIN: (*_OF_CHAIN_PROBES, f"{ASSETS}/usual")},
+        name="tokens-of-a-chain-are-on-it",
     ),
     _rule(
-        "v1-tokens-of-a-chain-are-on-it",
         chain_filter_is_used,
         Severity.CRITICAL,
         documented("4.1 row 2", "the list is that of the supported tokens for the chain"),
         {V1_TOKENS: _V1_PROBES},
+        name="v1-tokens-of-a-chain-are-on-it",
     ),
     _rule(
-        "each-item-is-listed-once",
         each_item_is_listed_once,
         Severity.MINOR,
         documented("4.2", "the list names what there is"),
         _USUALS,
     ),
     _rule(
-        "one-token-has-one-form",
         one_token_has_one_form,
         Severity.CRITICAL,
         documented("2.3", "a token has one decimal count"),
         {one: _USUALS[one] for one in (ASSETS, OF_CHAIN, V1_TOKENS)},
     ),
     _rule(
-        "version-follows-the-list",
-        version_follows_the_list,
-        Severity.MINOR,
-        documented("9", "lists carry a version"),
-        _LOOKS,
+        version_follows_the_list, Severity.MINOR, documented("9", "lists carry a version"), _LOOKS
     ),
     _rule(
-        "v1-version-follows-the-list",
         version_follows_the_list,
         Severity.MINOR,
         assumed("A-018", "v1 lists carry a version, too"),
         _V1_LOOKS,
+        name="v1-version-follows-the-list",
     ),
 )
 """The rules of the lists of both generations."""

@@ -30,6 +30,7 @@ from mockserver.conformance.verdict import (
     assumed,
     documented,
     observed,
+    rule,
 )
 from mockserver.contract import Operation
 
@@ -303,14 +304,16 @@ def _need(judged: bool, reason: str) -> None:
 
 
 def _rule(
-    name: str,
     check: Check,
     severity: Severity,
     basis: Basis,
     probes: tuple[str, ...],
     layer: Layer = Layer.EXCHANGE,
+    name: str = "",
 ) -> Rule:
-    return Rule(name, check, layer, severity, basis, (probes[0].partition("/")[0],), probes)
+    """Return the rule that judges the operation of its first probe."""
+    judged = (probes[0].partition("/")[0],)
+    return rule(check, severity, basis, layer=layer, operations=judged, probes=probes, name=name)
 
 
 _QUOTES = (f"{BRIDGE}/usual", f"{SWAP_QUOTE}/usual", f"{SWAP_QUOTE}/back")
@@ -318,87 +321,78 @@ NEVER = assumed("A-232", "what was never submitted is unknown")
 
 EXCHANGE_READS: tuple[Rule, ...] = (
     _rule(
-        "balance-is-not-negative",
         balance_is_not_negative,
         Severity.MAJOR,
         assumed("A-022", "balance and hrpBalance are amounts"),
         _BALANCES,
     ),
     _rule(
-        "readable-balance-is-the-balance",
         readable_balance_is_the_balance,
         Severity.MAJOR,
         assumed("A-022", "hrpBalance is the balance in whole tokens"),
         _BALANCES,
-        Layer.CROSS,
+        layer=Layer.CROSS,
     ),
     _rule(
-        "balance-is-of-the-token",
         balance_is_of_the_token,
         Severity.CRITICAL,
         documented("4.2 row 9", "the balance is that of the contract asked for"),
         _BALANCES,
-        Layer.CROSS,
+        layer=Layer.CROSS,
     ),
     _rule(
-        "price-is-a-price",
         price_is_a_price,
         Severity.MAJOR,
         observed("GHOST", "price is USD for a whole token"),
         _PRICES,
     ),
     _rule(
-        "price-is-of-the-token",
         price_is_of_the_token,
         Severity.MAJOR,
         documented("4.2 row 10", "the price is that of the token asked for"),
         (*_PRICES, f"{SWAP_QUOTE}/usual"),
-        Layer.CROSS,
+        layer=Layer.CROSS,
     ),
     _rule(
-        "price-agrees-with-quotes",
         price_agrees_with_quotes,
         Severity.MAJOR,
         observed("GHOST", "price is USD for a whole token"),
         (*_PRICES, *_QUOTES),
-        Layer.CROSS,
+        layer=Layer.CROSS,
     ),
-    _rule("update-time-is-a-time", update_time_is_a_time, Severity.MINOR, TIME, _PRICES),
+    _rule(update_time_is_a_time, Severity.MINOR, TIME, _PRICES),
     _rule(
-        "update-time-never-goes-back",
         update_time_never_goes_back,
         Severity.MINOR,
         TIME,
         (f"{PRICE}/usual", f"{PRICE}/again"),
-        Layer.TIMING,
+        layer=Layer.TIMING,
     ),
     _rule(
-        "price-source-is-named",
         price_source_is_named,
         Severity.MINOR,
         documented("2.3", "source is the price provider"),
         _PRICES,
     ),
     _rule(
-        "tickets-are-of-the-address",
         tickets_are_of_the_address,
         Severity.MAJOR,
         documented("4.2 row 12", "tickets are asked for by address"),
         ("v2.getAllTicketByAddress/usual",),
     ),
     _rule(
-        "unknown-order-is-not-succeeded",
         unknown_is_not_succeeded,
         Severity.CRITICAL,
         NEVER,
         ("v2.checkOrder/unknown",),
+        name="unknown-order-is-not-succeeded",
     ),
     _rule(
-        "unknown-ticket-is-not-succeeded",
         unknown_is_not_succeeded,
         Severity.MAJOR,
         NEVER,
         ("v2.checkTicket/unknown",),
+        name="unknown-ticket-is-not-succeeded",
     ),
 )
 """The rules of balances, prices and look-ups."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 
 from mockserver.conformance import amounts
 from mockserver.conformance.calibration import SWAP_QUOTE, asked
@@ -12,8 +13,6 @@ from mockserver.conformance.known import Token
 from mockserver.conformance.seen import Seen
 from mockserver.conformance.usual import quoted_try
 from mockserver.conformance.verdict import (
-    Basis,
-    Check,
     Finding,
     Inconclusive,
     Layer,
@@ -22,6 +21,7 @@ from mockserver.conformance.verdict import (
     Vacuous,
     documented,
     observed,
+    rule,
 )
 from mockserver.contract import Operation
 
@@ -322,48 +322,33 @@ def _need(judged: bool, reason: str) -> None:
         raise Vacuous(reason)
 
 
-def _rule(name: str, check: Check, severity: Severity, basis: Basis) -> Rule:
-    return Rule(name, check, Layer.EXCHANGE, severity, basis, (SWAP,), _PROBES)
+_rule = partial(rule, layer=Layer.EXCHANGE, operations=(SWAP,), probes=_PROBES)
 
 
 EXCHANGE_SWAPS: tuple[Rule, ...] = (
-    _rule("call-data-is-hex", call_data_is_hex, Severity.CRITICAL, CALL),
+    _rule(call_data_is_hex, Severity.CRITICAL, CALL),
     _rule(
-        "call-is-from-the-sender",
         call_is_from_the_sender,
         Severity.MAJOR,
         observed("GB2-swap", "from is the sender, to a router, gas and value are numbers"),
     ),
     _rule(
-        "value-is-sent-for-coins-only",
         value_is_sent_for_coins_only,
         Severity.CRITICAL,
         observed("GB2-swap", "value is the amount given for a coin, and 0 for a token"),
     ),
     _rule(
-        "call-pays-what-was-quoted",
         call_pays_what_was_quoted,
         Severity.CRITICAL,
         observed("SDK2", "amountOut of the call is the output of the quote"),
     ),
     _rule(
-        "call-is-for-the-amount",
         call_is_for_the_amount,
         Severity.CRITICAL,
         documented("4.2 row 6", "fromAmount is what is swapped"),
     ),
-    _rule(
-        "slippage-is-in-hundredths-of-a-percent",
-        slippage_is_in_hundredths_of_a_percent,
-        Severity.CRITICAL,
-        SLIPPAGE,
-    ),
-    _rule(
-        "more-slippage-asks-for-less",
-        more_slippage_asks_for_less,
-        Severity.MAJOR,
-        SLIPPAGE,
-    ),
-    _rule("call-pays-the-recipient", call_pays_the_recipient, Severity.CRITICAL, RECIPIENT),
+    _rule(slippage_is_in_hundredths_of_a_percent, Severity.CRITICAL, SLIPPAGE),
+    _rule(more_slippage_asks_for_less, Severity.MAJOR, SLIPPAGE),
+    _rule(call_pays_the_recipient, Severity.CRITICAL, RECIPIENT),
 )
 """The rules of the call data of swaps."""

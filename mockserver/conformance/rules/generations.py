@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 
 from mockserver.conformance import amounts
 from mockserver.conformance.calibration import BRIDGE, V1_QUOTE, understood
@@ -14,8 +15,6 @@ from mockserver.conformance.routes import price_of
 from mockserver.conformance.seen import Seen
 from mockserver.conformance.v1data import scalar
 from mockserver.conformance.verdict import (
-    Basis,
-    Check,
     Finding,
     Inconclusive,
     Layer,
@@ -25,6 +24,7 @@ from mockserver.conformance.verdict import (
     assumed,
     documented,
     observed,
+    rule,
 )
 from mockserver.contract import Operation
 
@@ -359,88 +359,75 @@ def _raw_token(seen: Seen, exchange: Exchange) -> Token | None:
     return next((token for token in tokens if token.symbol == symbol), None)
 
 
-def _rule(
-    name: str,
-    check: Check,
-    basis: Basis,
-    operation_id: str,
-    probes: tuple[str, ...],
-    severity: Severity = Severity.MAJOR,
-) -> Rule:
-    return Rule(name, check, Layer.GENERATION, severity, basis, (operation_id,), probes)
+_rule = partial(rule, layer=Layer.GENERATION)
 
 
 GENERATIONS: tuple[Rule, ...] = (
     _rule(
-        "v1-chains-are-chains-of-the-service",
         v1_chains_are_chains_of_the_service,
+        Severity.MAJOR,
         PUBLIC,
-        V1_CHAINS,
-        _LISTS,
+        operations=(V1_CHAINS,),
+        probes=_LISTS,
     ),
     _rule(
-        "v1-chains-are-evm-chains",
         v1_chains_are_evm_chains,
+        Severity.MAJOR,
         observed("ESS1", "v1 lists EVM chains only; others are being added (interface.md 1)"),
-        V1_CHAINS,
-        _LISTS,
+        operations=(V1_CHAINS,),
+        probes=_LISTS,
     ),
     _rule(
-        "v1-tokens-are-as-in-2.0",
         v1_tokens_are_those_of_2,
-        ITEMS,
-        V1_TOKENS,
-        _TOKENS,
         Severity.CRITICAL,
+        ITEMS,
+        operations=(V1_TOKENS,),
+        probes=_TOKENS,
+        name="v1-tokens-are-as-in-2.0",
     ),
     _rule(
-        "v1-lists-the-tokens-of-2.0",
         v1_tokens_are_in_2,
-        assumed("A-233", "both generations list the same tokens on a chain"),
-        V1_TOKENS,
-        _TOKENS,
         Severity.MINOR,
+        assumed("A-233", "both generations list the same tokens on a chain"),
+        operations=(V1_TOKENS,),
+        probes=_TOKENS,
+        name="v1-lists-the-tokens-of-2.0",
     ),
     _rule(
-        "v1-prices-are-in-usd",
         v1_prices_are_in_usd,
+        Severity.MAJOR,
         ITEMS,
-        V1_TOKENS,
-        (*_TOKENS, "v2.getPrice/usual", "v2.getPrice/swap target"),
-    ),
-    _rule("v1-quote-echoes-the-request", v1_quote_echoes_the_request, QUOTE, V1_QUOTE, _QUOTES),
-    _rule("v1-quote-adds-up", v1_quote_adds_up, QUOTE, V1_QUOTE, _QUOTES, Severity.CRITICAL),
-    _rule(
-        "v1-output-grows-with-input",
-        v1_output_grows_with_input,
-        QUOTE,
-        V1_QUOTE,
-        _QUOTES,
-        Severity.CRITICAL,
+        operations=(V1_TOKENS,),
+        probes=(*_TOKENS, "v2.getPrice/usual", "v2.getPrice/swap target"),
     ),
     _rule(
-        "v1-quote-is-like-that-of-2.0",
+        v1_quote_echoes_the_request, Severity.MAJOR, QUOTE, operations=(V1_QUOTE,), probes=_QUOTES
+    ),
+    _rule(v1_quote_adds_up, Severity.CRITICAL, QUOTE, operations=(V1_QUOTE,), probes=_QUOTES),
+    _rule(
+        v1_output_grows_with_input, Severity.CRITICAL, QUOTE, operations=(V1_QUOTE,), probes=_QUOTES
+    ),
+    _rule(
         v1_quote_is_like_that_of_2,
+        Severity.CRITICAL,
         assumed("A-234", "both generations quote the same transfer within a quarter"),
-        V1_QUOTE,
-        (*_QUOTES, f"{BRIDGE}/as v1"),
-        Severity.CRITICAL,
+        operations=(V1_QUOTE,),
+        probes=(*_QUOTES, f"{BRIDGE}/as v1"),
+        name="v1-quote-is-like-that-of-2.0",
     ),
     _rule(
-        "raw-moves-the-amount",
         raw_moves_the_amount,
-        observed("OAE", "raw is the deposit of the amount to the minter"),
-        RAW,
-        (f"{RAW}/usual", f"{RAW}/tenfold", f"{V1_TOKENS}/usual"),
         Severity.CRITICAL,
+        observed("OAE", "raw is the deposit of the amount to the minter"),
+        operations=(RAW,),
+        probes=(f"{RAW}/usual", f"{RAW}/tenfold", f"{V1_TOKENS}/usual"),
     ),
     _rule(
-        "raw-depends-on-the-amount",
         raw_depends_on_the_amount,
-        documented("2.2", "amount is the token amount to cross"),
-        RAW,
-        (f"{RAW}/usual", f"{RAW}/tenfold"),
         Severity.CRITICAL,
+        documented("2.2", "amount is the token amount to cross"),
+        operations=(RAW,),
+        probes=(f"{RAW}/usual", f"{RAW}/tenfold"),
     ),
 )
 """The rules that hold the two generations against each other."""

@@ -9,14 +9,7 @@ from mockserver.conformance.exchange import Exchange
 from mockserver.conformance.known import Token, tokens_of
 from mockserver.conformance.listing import folded
 from mockserver.conformance.seen import Seen
-from mockserver.conformance.verdict import (
-    Finding,
-    Layer,
-    Rule,
-    Severity,
-    Vacuous,
-    documented,
-)
+from mockserver.conformance.verdict import Finding, Layer, Rule, Severity, Vacuous, documented, rule
 from mockserver.contract import Operation
 
 ASSETS, OF_CHAIN = "v2.getAssets", "v2.getAssetsByChain"
@@ -93,23 +86,21 @@ def _lists(seen: Seen, operation: Operation) -> Iterator[tuple[Exchange, tuple[T
 
 
 LIST_ITEMS: tuple[Rule, ...] = (
-    Rule(
-        "every-token-is-complete",
+    rule(
         every_token_is_complete,
-        Layer.EXCHANGE,
         Severity.CRITICAL,
         documented("2.3", "other operations take a decimal count and an index of a token"),
-        (ASSETS, OF_CHAIN),
-        _PROBES,
+        layer=Layer.EXCHANGE,
+        operations=(ASSETS, OF_CHAIN),
+        probes=_PROBES,
     ),
-    Rule(
-        "one-index-is-one-token",
+    rule(
         one_index_is_one_token,
-        Layer.CROSS,
         Severity.CRITICAL,
         documented("4.2", "toIndex is the index of the token from the token list"),
-        (ASSETS, OF_CHAIN),
-        _PROBES,
+        layer=Layer.CROSS,
+        operations=(ASSETS, OF_CHAIN),
+        probes=_PROBES,
     ),
 )
 """The rules of the items of lists beside each other."""

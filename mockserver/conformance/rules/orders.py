@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 
 from mockserver.conformance import amounts
 from mockserver.conformance.calibration import BRIDGE
@@ -20,8 +21,6 @@ from mockserver.conformance.probes.writes import (
 from mockserver.conformance.seen import Seen
 from mockserver.conformance.usual import order_route
 from mockserver.conformance.verdict import (
-    Basis,
-    Check,
     Finding,
     Inconclusive,
     Layer,
@@ -31,6 +30,7 @@ from mockserver.conformance.verdict import (
     assumed,
     documented,
     observed,
+    rule,
 )
 from mockserver.contract import Operation
 
@@ -356,65 +356,39 @@ def _asked_id(exchange: Exchange) -> str:
     return exchange.request.query
 
 
-def _rule(
-    name: str,
-    check: Check,
-    severity: Severity,
-    basis: Basis,
-    operation_id: str = CHECK,
-) -> Rule:
-    return Rule(name, check, Layer.STATEFUL, severity, basis, (operation_id,), _PROBES)
+_rule = partial(rule, layer=Layer.STATEFUL, operations=(CHECK,), probes=_PROBES)
 
 
 ORDERS: tuple[Rule, ...] = (
-    _rule("accepted-orders-are-known", accepted_orders_are_known, Severity.CRITICAL, KNOWN),
+    _rule(accepted_orders_are_known, Severity.CRITICAL, KNOWN),
     _rule(
-        "order-ids-are-unique",
         order_ids_are_unique,
         Severity.CRITICAL,
         documented("2.3", "id is the order identifier"),
-        ORDER,
+        operations=(ORDER,),
     ),
     _rule(
-        "same-deposit-is-one-order",
         same_deposit_is_one_order,
         Severity.CRITICAL,
         assumed("A-152", "the same deposit does not make a second order"),
-        ORDER,
+        operations=(ORDER,),
     ),
-    _rule("final-statuses-stay", final_statuses_stay, Severity.CRITICAL, STATUSES),
+    _rule(final_statuses_stay, Severity.CRITICAL, STATUSES),
     _rule(
-        "status-is-spelled-as-published",
         status_is_spelled_as_published,
         Severity.MAJOR,
         observed("GHOST", "statuses are words such as Succeeded"),
     ),
+    _rule(timestamps_are_seconds_and_go_on, Severity.MAJOR, observed("DR", "timestamp is seconds")),
     _rule(
-        "timestamps-are-seconds-and-go-on",
-        timestamps_are_seconds_and_go_on,
-        Severity.MAJOR,
-        observed("DR", "timestamp is seconds"),
-    ),
-    _rule(
-        "success-has-a-hash",
         success_has_a_hash,
         Severity.MAJOR,
         observed("DR", "execHash is empty only until there is one"),
     ),
-    _rule("success-has-no-reason", success_has_no_reason, Severity.MINOR, REASON),
-    _rule(
-        "failure-has-a-reason",
-        failure_has_a_reason,
-        Severity.MINOR,
-        documented("7", "a failed order carries a reason"),
-    ),
-    _rule(
-        "success-pays-what-was-quoted",
-        success_pays_what_was_quoted,
-        Severity.CRITICAL,
-        PAID,
-    ),
-    _rule("each-order-is-told-for-itself", each_order_is_told_for_itself, Severity.CRITICAL, KNOWN),
-    _rule("settled-orders-are-told-alike", settled_orders_are_told_alike, Severity.MAJOR, STATUSES),
+    _rule(success_has_no_reason, Severity.MINOR, REASON),
+    _rule(failure_has_a_reason, Severity.MINOR, documented("7", "a failed order carries a reason")),
+    _rule(success_pays_what_was_quoted, Severity.CRITICAL, PAID),
+    _rule(each_order_is_told_for_itself, Severity.CRITICAL, KNOWN),
+    _rule(settled_orders_are_told_alike, Severity.MAJOR, STATUSES),
 )
 """The rules of orders of 2.0."""

@@ -1,6 +1,7 @@
 """Rules about HTTP and JSON beneath the body: statuses, media types, connections."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mockserver.conformance.exchange import Exchange, Trouble
@@ -14,18 +15,16 @@ from mockserver.conformance.probes.protocol import (
 from mockserver.conformance.rules.evidence import IN_BETWEEN, answered, is_redirect, said, sent
 from mockserver.conformance.rules.operations import EVERY, REPEATED, USUAL
 from mockserver.conformance.verdict import (
-    Basis,
-    Check,
     Finding,
     Inconclusive,
     Layer,
-    Rule,
     Severity,
     Vacuous,
     Verdict,
     assumed,
     documented,
     observed,
+    rule,
 )
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
@@ -201,9 +200,7 @@ def _type(value: Json) -> str:
     return "number"
 
 
-def _rule(check: Check, severity: Severity, basis: Basis) -> Rule:
-    name = check.__name__.replace("_", "-")
-    return Rule(name, check, Layer.PROTOCOL, severity, basis, EVERY, USUAL, every_exchange=True)
+_rule = partial(rule, layer=Layer.PROTOCOL, operations=EVERY, probes=USUAL, every_exchange=True)
 
 
 PROTOCOL = (
@@ -220,47 +217,41 @@ PROTOCOL = (
         Severity.MAJOR,
         documented("4", "all operations return the envelope at their paths"),
     ),
-    _rule(
-        answers_are_whole,
-        Severity.MAJOR,
-        documented("4", "all operations return the envelope"),
-    ),
-    Rule(
-        "equal-requests-are-answered-alike",
+    _rule(answers_are_whole, Severity.MAJOR, documented("4", "all operations return the envelope")),
+    rule(
         equal_requests_are_answered_alike,
-        Layer.PROTOCOL,
         Severity.MINOR,
         assumed("A-217", "equal requests are answered alike"),
-        REPEATED,
-        tuple(f"{name}/{words}" for name in REPEATED for words in ("usual", "again", "last look")),
+        layer=Layer.PROTOCOL,
+        operations=REPEATED,
+        probes=tuple(
+            f"{name}/{words}" for name in REPEATED for words in ("usual", "again", "last look")
+        ),
         every_exchange=True,
     ),
-    Rule(
-        "unknown-path-is-no-success",
+    rule(
         unknown_path_is_no_success,
-        Layer.PROTOCOL,
         Severity.MINOR,
         documented("4", "the paths of the tables"),
-        ("v2.getChain",),
-        (f"v2.getChain/{UNKNOWN_PATH}",),
+        layer=Layer.PROTOCOL,
+        operations=("v2.getChain",),
+        probes=(f"v2.getChain/{UNKNOWN_PATH}",),
     ),
-    Rule(
-        "wrong-method-is-no-success",
+    rule(
         wrong_method_is_no_success,
-        Layer.PROTOCOL,
         Severity.MINOR,
         documented("4", "the methods of the tables"),
-        ("v1.getCrossChainQuote",),
-        (f"v1.getCrossChainQuote/{WRONG_METHOD}",),
+        layer=Layer.PROTOCOL,
+        operations=("v1.getCrossChainQuote",),
+        probes=(f"v1.getCrossChainQuote/{WRONG_METHOD}",),
     ),
-    Rule(
-        "survives-hostile-text",
+    rule(
         survives_hostile_text,
-        Layer.PROTOCOL,
         Severity.MAJOR,
         assumed("A-028", "what is wrong is refused, and is no breakdown of the service"),
-        HOSTILE_OPERATIONS,
-        tuple(f"{name}/{HOSTILE}" for name in HOSTILE_OPERATIONS),
+        layer=Layer.PROTOCOL,
+        operations=HOSTILE_OPERATIONS,
+        probes=tuple(f"{name}/{HOSTILE}" for name in HOSTILE_OPERATIONS),
     ),
 )
 """Every rule of this file, in the order of reports."""

@@ -23,6 +23,7 @@ from mockserver.conformance.verdict import (
     Severity,
     Vacuous,
     documented,
+    rule,
 )
 from mockserver.contract import Operation
 
@@ -158,8 +159,14 @@ def _about(kind: Kind, check: Check, severity: Severity, says: str) -> Rule:
     basis = documented("4", says)
     names = probes_with_a(kind)
     asked = tuple(dict.fromkeys(f"{name.partition('/')[0]}/usual" for name in names))
-    name = check.__name__.replace("_", "-")
-    return Rule(name, check, Layer.EXCHANGE, severity, basis, with_a(kind), (*names, *asked))
+    return rule(
+        check,
+        severity,
+        basis,
+        layer=Layer.EXCHANGE,
+        operations=with_a(kind),
+        probes=(*names, *asked),
+    )
 
 
 _WITH_BODY = ("v1.getCrossChainQuote", "v1.getTransferToMinterRaw")
@@ -168,14 +175,13 @@ _WITH_INPUT = tuple(
 )
 
 REFUSALS = (
-    Rule(
-        "refuses-missing-input",
+    rule(
         refuses_missing_input,
-        Layer.EXCHANGE,
         Severity.MAJOR,
         documented("4", "an input with an asterisk is required"),
-        _WITH_INPUT,
-        ("*/without *.*", *USUAL),
+        layer=Layer.EXCHANGE,
+        operations=_WITH_INPUT,
+        probes=("*/without *.*", *USUAL),
     ),
     _about(
         Kind.UNLISTED,
@@ -191,23 +197,21 @@ REFUSALS = (
     ),
     _about(Kind.TYPE, refuses_wrong_type, Severity.MAJOR, "inputs have the types of the tables"),
     _about(Kind.FORM, refuses_wrong_form, Severity.MINOR, "texts have the form that is published"),
-    Rule(
-        "refuses-broken-body",
+    rule(
         refuses_broken_body,
-        Layer.PROTOCOL,
         Severity.MINOR,
         documented("4.1", "POST requests have a JSON body"),
-        _WITH_BODY,
-        tuple(f"{name}/body *" for name in _WITH_BODY),
+        layer=Layer.PROTOCOL,
+        operations=_WITH_BODY,
+        probes=tuple(f"{name}/body *" for name in _WITH_BODY),
     ),
-    Rule(
-        "refusal-carries-code",
+    rule(
         refusal_carries_code,
-        Layer.PROTOCOL,
         Severity.MAJOR,
         documented("7", "results are reported in the envelope, and code 0 is success"),
-        EVERY,
-        USUAL,
+        layer=Layer.PROTOCOL,
+        operations=EVERY,
+        probes=USUAL,
         every_exchange=True,
     ),
 )

@@ -20,6 +20,7 @@ from mockserver.conformance.verdict import (
     Severity,
     assumed,
     documented,
+    rule,
 )
 from mockserver.conformance.walk import Applied, walk
 from mockserver.contract import Operation
@@ -197,14 +198,13 @@ _WITH_CONTENT = tuple(name for name in V1 if name != "v1.submitCrossChain")
 def _rule(
     check: Check, severity: Severity, section: str, says: str, operations: tuple[str, ...] = EVERY
 ) -> Rule:
-    return Rule(
-        check.__name__.replace("_", "-"),
+    return rule(
         check,
-        Layer.SCHEMA,
         severity,
         documented(section, says),
-        operations,
-        USUAL,
+        layer=Layer.SCHEMA,
+        operations=operations,
+        probes=USUAL,
         every_exchange=True,
     )
 
@@ -221,14 +221,13 @@ SCHEMA = (
         "a success has the result that the table names",
         _WITH_CONTENT,
     ),
-    Rule(
-        "integers-are-plain",
+    rule(
         integers_are_plain,
-        Layer.SCHEMA,
         Severity.MINOR,
         assumed("A-215", "integers are written without fraction and exponent"),
-        EVERY,
-        USUAL,
+        layer=Layer.SCHEMA,
+        operations=EVERY,
+        probes=USUAL,
         every_exchange=True,
     ),
 )

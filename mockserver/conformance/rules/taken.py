@@ -22,6 +22,7 @@ from mockserver.conformance.verdict import (
     Severity,
     Vacuous,
     documented,
+    rule,
 )
 from mockserver.contract import Operation
 
@@ -151,42 +152,38 @@ _CHAINS = (f"v2.getChain/{LAST_LOOK}", f"v1.getSupportChains/{LAST_LOOK}")
 _CONTRASTED = tuple(dict.fromkeys(one.operation_id for one in CONTRASTS))
 
 TAKEN: tuple[Rule, ...] = (
-    Rule(
-        "documented-operations-are-served",
+    rule(
         documented_operations_are_served,
-        Layer.PROTOCOL,
         Severity.CRITICAL,
         documented("4", "the method and the path of each operation"),
-        EVERY,
-        USUAL,
+        layer=Layer.PROTOCOL,
+        operations=EVERY,
+        probes=USUAL,
         every_exchange=True,
     ),
-    Rule(
-        "published-forms-are-taken",
+    rule(
         published_forms_are_taken,
-        Layer.EXCHANGE,
         Severity.MAJOR,
         documented("4", "the names, types and units of inputs"),
-        _CONTRASTED,
-        _probes(CONTRASTS),
+        layer=Layer.EXCHANGE,
+        operations=_CONTRASTED,
+        probes=_probes(CONTRASTS),
     ),
-    Rule(
-        "orders-need-no-target-chain",
+    rule(
         orders_need_no_target_chain,
-        Layer.EXCHANGE,
         Severity.MAJOR,
         documented("4.2", "toChain of an order is not required"),
-        (ORDER,),
-        (*(f"{ORDER}/{name}" for name in (AGGREGATE, NO_CHAIN)), *_CHAINS),
+        layer=Layer.EXCHANGE,
+        operations=(ORDER,),
+        probes=(*(f"{ORDER}/{name}" for name in (AGGREGATE, NO_CHAIN)), *_CHAINS),
     ),
-    Rule(
-        "aggregate-orders-are-a-type",
+    rule(
         aggregate_orders_are_a_type,
-        Layer.EXCHANGE,
         Severity.MAJOR,
         documented("4.2", "orderType is 1 for cross-chain, 2 for aggregate"),
-        (ORDER,),
-        tuple(
+        layer=Layer.EXCHANGE,
+        operations=(ORDER,),
+        probes=tuple(
             f"{ORDER}/{name}"
             for name in (AGGREGATE, "orderType unknown", "sourceCerts no hex", "toIndex unlisted")
         ),

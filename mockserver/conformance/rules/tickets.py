@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from mockserver.conformance.comparing import body_of
 from mockserver.conformance.exchange import Exchange
@@ -20,8 +21,6 @@ from mockserver.conformance.probes.writes import (
 from mockserver.conformance.seen import Seen
 from mockserver.conformance.usual import seen_hash
 from mockserver.conformance.verdict import (
-    Basis,
-    Check,
     Finding,
     Inconclusive,
     Layer,
@@ -30,6 +29,7 @@ from mockserver.conformance.verdict import (
     Vacuous,
     assumed,
     documented,
+    rule,
 )
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
@@ -299,74 +299,58 @@ def _submitted(made: Exchange) -> str:
     return text(made.data.get("ticketId"))
 
 
-def _rule(
-    name: str, check: Check, severity: Severity, basis: Basis, operation_id: str = TICKETS
-) -> Rule:
-    probes = (*_PROBES, *_REFUSED) if check is refused_tickets_are_not_kept else _PROBES
-    return Rule(name, check, Layer.STATEFUL, severity, basis, (operation_id,), probes)
+_rule = partial(rule, layer=Layer.STATEFUL, operations=(TICKETS,), probes=_PROBES)
 
 
 TICKET_RULES: tuple[Rule, ...] = (
-    _rule("tickets-are-listed", tickets_are_listed, Severity.MAJOR, LISTED),
-    _rule("tickets-have-one-status", tickets_have_one_status, Severity.MAJOR, LISTED),
+    _rule(tickets_are_listed, Severity.MAJOR, LISTED),
+    _rule(tickets_have_one_status, Severity.MAJOR, LISTED),
+    _rule(tickets_are_listed_for_their_address, Severity.MAJOR, LISTED),
     _rule(
-        "tickets-are-listed-for-their-address",
-        tickets_are_listed_for_their_address,
-        Severity.MAJOR,
-        LISTED,
-    ),
-    _rule(
-        "tickets-echo-what-was-reported",
         tickets_echo_what_was_reported,
         Severity.MAJOR,
         documented("2.3", "a listed ticket has the chain and the hash it is about"),
     ),
     _rule(
-        "accepted-tickets-are-known",
         accepted_tickets_are_known,
         Severity.MAJOR,
         documented("4.2 row 13", "checkTicket takes the id of a ticket"),
-        CHECK_TICKET,
+        operations=(CHECK_TICKET,),
     ),
     _rule(
-        "check-agrees-with-the-list",
         check_agrees_with_the_list,
         Severity.MAJOR,
         documented("2.3", "succeeded and solution are those of the ticket"),
-        CHECK_TICKET,
+        operations=(CHECK_TICKET,),
     ),
     _rule(
-        "each-ticket-is-listed-once",
         each_ticket_is_listed_once,
         Severity.MINOR,
         documented("4.2 row 12", "the list is that of the tickets"),
     ),
     _rule(
-        "refused-tickets-are-not-kept",
         refused_tickets_are_not_kept,
         Severity.MAJOR,
         documented("7", "results are reported in the envelope, and code 0 is success"),
+        probes=(*_PROBES, *_REFUSED),
     ),
     _rule(
-        "solved-tickets-stay-solved",
         solved_tickets_stay_solved,
         Severity.MAJOR,
         assumed("A-241", "a ticket that has succeeded stays so"),
-        CHECK_TICKET,
+        operations=(CHECK_TICKET,),
     ),
     _rule(
-        "ticket-ids-are-unique",
         ticket_ids_are_unique,
         Severity.MAJOR,
         documented("2.3", "ticketId is that of the ticket"),
-        TICKET,
+        operations=(TICKET,),
     ),
     _rule(
-        "same-report-is-one-ticket",
         same_report_is_one_ticket,
         Severity.MINOR,
         assumed("A-235", "the same report twice is one ticket, or refused"),
-        TICKET,
+        operations=(TICKET,),
     ),
 )
 """The rules of tickets."""

@@ -1,6 +1,7 @@
 """Orders of v1 over time; the form of their `data` is observed, so it is read by role."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from mockserver.conformance import amounts
 from mockserver.conformance.calibration import V1_QUOTE
@@ -20,8 +21,6 @@ from mockserver.conformance.seen import Seen
 from mockserver.conformance.usual import seen_hash
 from mockserver.conformance.v1data import holds, scalar
 from mockserver.conformance.verdict import (
-    Basis,
-    Check,
     Finding,
     Inconclusive,
     Layer,
@@ -31,6 +30,7 @@ from mockserver.conformance.verdict import (
     assumed,
     documented,
     observed,
+    rule,
 )
 from mockserver.contract import Operation
 
@@ -83,42 +83,30 @@ def accepted_v1_orders_are_found(seen: Seen, operation: Operation) -> Iterator[F
 
 def v1_orders_are_their_users(seen: Seen, operation: Operation) -> Iterator[Finding]:
     """A v1 order is not shown to the address of somebody else."""
-    seen.success(f"{V1_ORDER}/usual")
-    own = seen.success(f"{DETAIL}/usual")
-    other = seen.exchange(f"{DETAIL}/{ANOTHER}")
-    if not other.whole:
-        raise Inconclusive(f"the look of somebody else was not answered: {other.answer.reason}")
-    if not other.succeeded:
-        return
-    number = text(scalar(own.member("data"), "number"))
-    transaction = seen_hash(seen, "usual v1 order")
-    shown = holds(other.member("data"), transaction)
-    if shown or (number and holds(other.member("data"), number)):
-        yield Finding(
-            "an order is shown to an evmAddress that is not its user's",
-            (own, other),
-            "query.evmAddress",
-        )
+    message = "an order is shown to an evmAddress that is not its user's"
+    yield from _shown_at(seen, ANOTHER, "query.evmAddress", message)
 
 
 def v1_orders_are_of_their_chain(seen: Seen, operation: Operation) -> Iterator[Finding]:
     """A v1 order is found under the chain that it comes from, and under no other."""
+    message = "an order is found under a chain that is not its source"
+    yield from _shown_at(seen, OTHER_CHAIN, "query.chain", message)
+
+
+def _shown_at(seen: Seen, look: str, place: str, message: str) -> Iterator[Finding]:
+    """Yield a finding if the usual order is shown to a look that is not for it."""
     seen.success(f"{V1_ORDER}/usual")
     own = seen.success(f"{DETAIL}/usual")
-    other = seen.exchange(f"{DETAIL}/{OTHER_CHAIN}")
+    other = seen.exchange(f"{DETAIL}/{look}")
     if not other.whole:
-        raise Inconclusive(f"the look at another chain was not answered: {other.answer.reason}")
+        raise Inconclusive(f"the look {look!r} was not answered: {other.answer.reason}")
     if not other.succeeded:
         return
     number = text(scalar(own.member("data"), "number"))
     transaction = seen_hash(seen, "usual v1 order")
     shown = holds(other.member("data"), transaction)
     if shown or (number and holds(other.member("data"), number)):
-        yield Finding(
-            "an order is found under a chain that is not its source",
-            (own, other),
-            "query.chain",
-        )
+        yield Finding(message, (own, other), place)
 
 
 def v1_order_tells_what_was_submitted(seen: Seen, operation: Operation) -> Iterator[Finding]:
@@ -209,46 +197,38 @@ def _status(look: Exchange) -> str:
     return text(scalar(look.member("data"), "status"))
 
 
-def _rule(
-    name: str, check: Check, severity: Severity, basis: Basis, operation_id: str = DETAIL
-) -> Rule:
-    return Rule(name, check, Layer.STATEFUL, severity, basis, (operation_id,), _PROBES)
+_rule = partial(rule, layer=Layer.STATEFUL, operations=(DETAIL,), probes=_PROBES)
 
 
 V1_ORDERS: tuple[Rule, ...] = (
-    _rule("accepted-v1-orders-are-found", accepted_v1_orders_are_found, Severity.CRITICAL, FOUND),
-    _rule("v1-orders-are-their-users", v1_orders_are_their_users, Severity.MAJOR, FOUND),
+    _rule(accepted_v1_orders_are_found, Severity.CRITICAL, FOUND),
+    _rule(v1_orders_are_their_users, Severity.MAJOR, FOUND),
     _rule(
-        "v1-orders-are-of-their-chain",
         v1_orders_are_of_their_chain,
         Severity.MINOR,
         documented("2.2", "chain of an order's look-up is the source chain"),
     ),
     _rule(
-        "v1-order-tells-what-was-submitted",
         v1_order_tells_what_was_submitted,
         Severity.CRITICAL,
         observed("ESS1", "an order shows its amount, chains, token and transaction"),
     ),
     _rule(
-        "final-v1-statuses-stay",
         final_v1_statuses_stay,
         Severity.CRITICAL,
         observed("ESS1", "2 completed, 3 failed and 6 partially completed are final"),
     ),
     _rule(
-        "v1-order-numbers-are-unique",
         v1_order_numbers_are_unique,
         Severity.CRITICAL,
         observed("OAE", "sn is the number of the order"),
-        V1_ORDER,
+        operations=(V1_ORDER,),
     ),
     _rule(
-        "same-v1-deposit-is-one-order",
         same_v1_deposit_is_one_order,
         Severity.CRITICAL,
         assumed("A-152", "the same deposit does not make a second order"),
-        V1_ORDER,
+        operations=(V1_ORDER,),
     ),
 )
 """The rules of orders of v1."""

@@ -1,17 +1,21 @@
 import pytest
 
+from mockserver import conformance
+from mockserver import contract as contracts
 from mockserver.conformance import generation
 from mockserver.conformance.generation import check_installed
 from mockserver.conformance.generation.explore import explore
 from mockserver.conformance.generation.properties import accepted_though_broken, server_error
-from mockserver.conformance.generation.rules import generated_requests
+from mockserver.conformance.generation.rules import generated_requests, stage_rules
 from mockserver.conformance.generation.sequences import sequences
 from mockserver.conformance.options import Options
 from mockserver.conformance.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
+from mockserver.testing import running
 from tests.conformance.generation.conftest import ARMED, options, session_with
 from tests.conformance.other_service import other_service
 
+STAGES = {rule.name for rule in stage_rules(contracts.load())}
 BRIDGE = "generated-requests[v2.getBridgeQuote]"
 
 
@@ -145,3 +149,22 @@ def test_a_missing_library_is_told_with_its_extra(monkeypatch, wanted, missing):
     assert "crosschain-mock[conformance]" in str(caught.value)
     assert caught.value.exit_code == 2
     check_installed(Options())
+
+
+def generated(url, **names):
+    result = conformance.run(url, examples=1, sequences=1, **names)
+    return {one.id for one in result.outcomes if one.rule.name in STAGES}
+
+
+def test_names_choose_among_what_is_generated():
+    with running(clock="auto", refusals="allow") as mock:
+        assert generated(mock.url, only=("v2.getPrice",)) == {"generated-requests[v2.getPrice]"}
+        reads = generated(mock.url, only=("sequence-of-*",))
+        left = generated(mock.url, skip=("sequence-of-reads", "v2.*"))
+    assert {one.partition("[")[0] for one in reads} == {"sequence-of-reads"}
+    assert {one.partition(".")[0] for one in left} == {"generated-requests[v1"}
+
+
+def test_a_misspelt_stage_is_refused():
+    with pytest.raises(UnsafeOrWrong, match="did you mean 'generated-requests'"):
+        conformance.run("http://127.0.0.1:9", only=("generated-request",), examples=1)

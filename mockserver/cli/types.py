@@ -1,0 +1,75 @@
+"""The types of options that several commands take; a wrong value is a usage error."""
+
+from decimal import Decimal, InvalidOperation
+
+import click
+
+from mockserver.clock import ClockRefused, parse_duration, parse_instant
+
+_LONGEST_MS = 7 * 86_400_000
+
+
+class Instant(click.ParamType[int]):
+    """An ISO 8601 time with its offset, as milliseconds since 1970; these themselves if allowed."""
+
+    name = "time"
+
+    def __init__(self, *, milliseconds: bool = False) -> None:
+        self._milliseconds = milliseconds
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the milliseconds."""
+        if isinstance(value, int):
+            return value
+        text = str(value)
+        if self._milliseconds and text.isascii() and text.isdecimal() and len(text) < 16:
+            return int(text)
+        try:
+            return parse_instant(text)
+        except ClockRefused as error:
+            self.fail(str(error), param, ctx)
+
+
+class Duration(click.ParamType[int]):
+    """A duration such as 30s, as milliseconds."""
+
+    name = "duration"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the milliseconds, of which there are some."""
+        if isinstance(value, int):
+            return value
+        try:
+            found = parse_duration(str(value))
+        except ClockRefused as error:
+            self.fail(str(error), param, ctx)
+        if not 0 < found <= _LONGEST_MS:
+            self.fail(f"{value!r} is not more than 0 and at most 7d", param, ctx)
+        return found
+
+
+class Quantity(click.ParamType[Decimal]):
+    """A number of something within bounds, after which `sign` may stand."""
+
+    def __init__(self, name: str, of: str, least: str, most: str, sign: str = "") -> None:
+        self.name = name
+        self._of = of
+        self._least, self._most = least, most
+        self._sign = sign
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Decimal:
+        """Return the number, without the sign."""
+        try:
+            found = Decimal(str(value).removesuffix(self._sign))
+        except InvalidOperation:
+            self.fail(f"{value!r} is no number of {self._of}", param, ctx)
+        if not (found.is_finite() and Decimal(self._least) <= found <= Decimal(self._most)):
+            bounds = f"between {self._least} and {self._most} {self._of}"
+            self.fail(f"{value!r} is not {bounds}", param, ctx)
+        return found
