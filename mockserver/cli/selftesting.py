@@ -10,7 +10,7 @@ from mockserver.cli.tables import print_table
 from mockserver.errors import CrosschainMockError
 
 if TYPE_CHECKING:
-    from mockserver.selftest import Summary, Trial
+    from mockserver.selftest import LayerRow, Summary, Trial
 
 _MODES = {"both": (True, False), "reading": (False,), "submitting": (True,), "cheapest": None}
 
@@ -80,9 +80,7 @@ def _print(summary: "Summary", *, told: bool) -> None:
         (
             row.layer,
             str(row.breaks),
-            str(row.found_armed),
-            str(row.readable),
-            str(row.found_reading),
+            *("-" if count is None else str(count) for count in _counts(row)),
         )
         for row in summary.layers
     ]
@@ -97,6 +95,10 @@ def _print(summary: "Summary", *, told: bool) -> None:
     for defect in summary.defects:
         click.echo(f"defect: {defect}")
     click.echo(_conclusion(summary))
+
+
+def _counts(row: "LayerRow") -> tuple[int | None, int | None, int | None]:
+    return row.found_armed, row.readable, row.found_reading
 
 
 def _print_told(summary: "Summary") -> None:
@@ -118,11 +120,15 @@ def _name(trial: "Trial") -> str:
 
 def _conclusion(summary: "Summary") -> str:
     controls, healthy = len(summary.controls), len(summary.healthy)
-    return (
+    told = (
         f"{len(summary.breaks)} trials of breaks, {len(summary.missed)} missed; "
         f"{controls} of controls and {healthy} of the mock as it is, "
         f"{len(summary.false_alarms)} false alarms; "
-        f"{summary.right_share} % of verdicts right; "
-        f"reading alone found {summary.reading_share} % with "
-        f"{summary.reading_submissions} submissions"
+        f"{summary.right_share} % of verdicts right"
+    )
+    if not summary.reading:
+        return told
+    return (
+        f"{told}; reading alone found {summary.reading_share} % of "
+        f"{len(summary.reading)} with {summary.reading_submissions} submissions"
     )

@@ -16,14 +16,15 @@ _PERCENT = Context(prec=12, rounding=ROUND_FLOOR)
 class LayerRow:
     """How many breaks of a layer were found: in runs that submit, and in runs that only read.
 
-    `readable` is how many of them reading alone can bring to light.
+    `readable` is how many of them reading alone can bring to light. None stands for a mode in which
+    nothing of the layer was tried.
     """
 
     layer: str
     breaks: int
-    found_armed: int
-    readable: int
-    found_reading: int
+    found_armed: int | None
+    readable: int | None
+    found_reading: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +97,15 @@ class Summary:
         return percent(sum(trial.right for trial in found), len(found))
 
     @property
-    def reading_share(self) -> Decimal:
-        """How many of all breaks reading alone finds, in percent rounded down."""
-        reading = [trial for trial in self.breaks if not trial.armed]
-        return percent(sum(trial.detected for trial in reading), len(reading))
+    def reading(self) -> tuple[Trial, ...]:
+        """The trials of breaks in which nothing is submitted."""
+        return tuple(trial for trial in self.breaks if not trial.armed)
+
+    @property
+    def reading_share(self) -> Decimal | None:
+        """How many of these found their break, in percent rounded down; None where none is."""
+        found = sum(trial.detected for trial in self.reading)
+        return percent(found, len(self.reading)) if self.reading else None
 
     @property
     def reading_submissions(self) -> int:
@@ -126,9 +132,9 @@ class Summary:
         return LayerRow(
             layer,
             max(len(armed), len(reading)),
-            sum(trial.detected for trial in armed),
-            len(readable),
-            sum(trial.detected for trial in reading),
+            sum(trial.detected for trial in armed) if armed else None,
+            len(readable) if reading else None,
+            sum(trial.detected for trial in reading) if reading else None,
         )
 
 
