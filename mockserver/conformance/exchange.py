@@ -1,15 +1,18 @@
 """A request that was sent and what came back for it, read the way a strict client reads it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Any, TypeVar
 
 from mockserver import jsontext
 from mockserver.contract import Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.validation import Violation
+
+_T = TypeVar("_T")
 
 
 class Trouble(StrEnum):
@@ -59,6 +62,7 @@ class Exchange:
         self.operation = operation
         self.request = request
         self.answer = answer
+        self._worked_out: dict[Hashable, Any] = {}
 
     def __repr__(self) -> str:
         return f"<Exchange {self.number} {self.probe}: {self.answer.status}>"
@@ -68,19 +72,29 @@ class Exchange:
         """Whether an answer came, of whatever kind."""
         return self.answer.trouble is None
 
-    @cached_property
-    def unreadable(self) -> str:
-        """Why the body is no strict JSON; empty where it is."""
-        try:
-            jsontext.decode(self.answer.body)
-        except jsontext.NotJson as error:
-            return str(error)
-        return ""
+    def worked_out(self, what: Hashable, work_out: Callable[[], _T]) -> _T:
+        """Return what follows from this exchange alone, worked out once."""
+        if what not in self._worked_out:
+            self._worked_out[what] = work_out()
+        found: _T = self._worked_out[what]
+        return found
 
     @cached_property
+    def _read(self) -> tuple[Json, str]:
+        try:
+            return jsontext.decode(self.answer.body), ""
+        except jsontext.NotJson as error:
+            return None, str(error)
+
+    @property
+    def unreadable(self) -> str:
+        """Why the body is no strict JSON; empty where it is."""
+        return self._read[1]
+
+    @property
     def body(self) -> Json:
         """The body as JSON, strictly read; None where it is none (see `unreadable`)."""
-        return None if self.unreadable else jsontext.decode(self.answer.body)
+        return self._read[0]
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:

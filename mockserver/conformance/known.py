@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mockserver.conformance.guessing import guessed
-from mockserver.conformance.listing import Item, count, folded, listed, member, objects, text
+from mockserver.conformance.listing import (
+    Item,
+    count,
+    folded,
+    listed,
+    member,
+    member_of,
+    objects,
+    text,
+)
 from mockserver.exchange import BadEncoding, query_pairs
 from mockserver.jsontext import Json
 
@@ -75,6 +84,9 @@ class Bindings:
     """
 
     roles: Mapping[str, str] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.roles.items()))
 
     def candidates(self, role: str) -> tuple[str, ...]:
         """Return the members that may play a role; a bound one is the only one."""
@@ -256,6 +268,14 @@ def tokens_of(
     exchange: "Exchange", bindings: Bindings, chains: tuple[Chain, ...] = ()
 ) -> tuple[Token, ...]:
     """Return the tokens that an answer lists, each of them once for every chain it is on."""
+    return exchange.worked_out(
+        ("tokens", bindings, chains), lambda: _tokens_of(exchange, bindings, chains)
+    )
+
+
+def _tokens_of(
+    exchange: "Exchange", bindings: Bindings, chains: tuple[Chain, ...]
+) -> tuple[Token, ...]:
     names = {folded(name): chain.name for chain in reversed(chains) for name in chain.names}
     names |= {folded(chain.name): chain.name for chain in chains}
     asked = asked_chain(exchange)
@@ -319,7 +339,10 @@ def asked_chain(exchange: "Exchange") -> str:
 
 def is_offered(item: Item) -> bool:
     """Tell whether an item is in service by what it says of itself (DEMO, OAE)."""
-    by_name = {folded(name): value for name, value in item.items()}
+    return _is_on({folded(name): value for name, value in item.items()})
+
+
+def _is_on(by_name: Item) -> bool:
     if any(by_name.get(folded(name)) in (True, "true") for name in _OFF):
         return False
     return not any(by_name.get(folded(name)) in (False, "false") for name in _ON)
@@ -383,21 +406,21 @@ def _places(
 
 
 def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
-    address = text(member(item, bindings.candidates("address")))
+    by_name = {folded(name): value for name, value in item.items()}
+    address = text(member_of(by_name, bindings.candidates("address")))
     if not address:
         texts = (value for value in item.values() if isinstance(value, str))
         address = next((value for value in texts if _EVM_ADDRESS.fullmatch(value)), "")
-    index = text(member(item, bindings.candidates("index")))
-    by_name = {folded(name): value for name, value in item.items()}
+    index = text(member_of(by_name, bindings.candidates("index")))
     return Token(
         symbol=symbol,
         chain=chain,
         address=address,
-        decimals=count(member(item, bindings.candidates("decimals"))),
+        decimals=count(member_of(by_name, bindings.candidates("decimals"))),
         index=index if index.isdecimal() else None,
-        offered=is_offered(item),
+        offered=_is_on(by_name),
         bridged=not any(by_name.get(folded(name)) in (True, "true") for name in _NO_BRIDGE),
-        price=text(member(item, bindings.candidates("price"))),
+        price=text(member_of(by_name, bindings.candidates("price"))),
     )
 
 

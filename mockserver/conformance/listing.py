@@ -69,7 +69,11 @@ def objects(data: Json, key_role: str) -> Iterator[Item]:
 
 def member(item: Item, candidates: tuple[str, ...]) -> Json:
     """Return the first member that is called like one of the candidates, or None."""
-    by_name = {folded(name): value for name, value in item.items()}
+    return member_of({folded(name): value for name, value in item.items()}, candidates)
+
+
+def member_of(by_name: Item, candidates: tuple[str, ...]) -> Json:
+    """Return the same of an item whose names are folded already."""
     return next(
         (by_name[name] for name in map(folded, candidates) if by_name.get(name) is not None), None
     )

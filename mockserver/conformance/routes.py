@@ -237,14 +237,15 @@ def _chosen(
     routes: Sequence[Route], chance: Random, worth: Callable[[Route], int]
 ) -> tuple[Route, ...]:
     """Return the best routes in a drawn order, those after the first as different as can be."""
-    pool = sorted(routes, key=lambda route: (worth(route), chance.random()), reverse=True)
-    found = [pool[0]]
+    drawn = [(worth(route), chance.random(), route) for route in routes]
+    pool = sorted(drawn, key=lambda each: each[:2], reverse=True)
+    found = [pool[0][2]]
     for _ in range(TRIES - 1):
         used = {place for route in found for place in _marks(route)}
-        rest = [route for route in pool if route not in found]
+        rest = [each for each in pool if each[2] not in found]
         if not rest:
             break
-        found.append(max(rest, key=lambda route: (-len(used & _marks(route)), worth(route))))
+        found.append(max(rest, key=lambda each: (-len(used & _marks(each[2])), each[0]))[2])
     return tuple(found)
 
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck
+
+if TYPE_CHECKING:
+    from mockserver.conformance.exchange import Exchange
 
 Schema = Mapping[str, Any]
 SchemaPath = tuple[str | int, ...]
@@ -39,6 +42,12 @@ def walk(schema: Schema, value: Json) -> Iterator[Applied | Unspoken]:
     Where no part declares the members of an object, they are open, and not unspoken.
     """
     yield from _walk([((), schema)], value, ())
+
+
+def parts_of(exchange: "Exchange") -> tuple[Applied | Unspoken, ...]:
+    """Return the parts of an answer, by the schema of its operation."""
+    schema = exchange.operation.response_schema
+    return exchange.worked_out("parts", lambda: tuple(walk(schema, exchange.body)))
 
 
 def _walk(

@@ -8,7 +8,7 @@ from mockserver.conformance.exchange import Exchange
 from mockserver.conformance.rules.evidence import answered
 from mockserver.conformance.rules.operations import EVERY, USUAL
 from mockserver.conformance.verdict import Finding, Layer, Rule, Severity, Verdict, documented
-from mockserver.conformance.walk import Unspoken, walk
+from mockserver.conformance.walk import Unspoken, parts_of
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
 from mockserver.validation import shown
@@ -25,7 +25,7 @@ def no_undocumented_members(seen: "Seen", operation: Operation) -> Iterator[Find
     for exchange in answered(seen, operation):
         if exchange.unreadable:
             continue
-        for part in walk(operation.response_schema, exchange.body):
+        for part in parts_of(exchange):
             if isinstance(part, Unspoken) and _counts(exchange, part):
                 found.setdefault(joined(part.place), (exchange, part.value))
     # Where a list is keyed by names the contract does not have, there may be thousands.

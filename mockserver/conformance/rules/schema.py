@@ -22,7 +22,7 @@ from mockserver.conformance.verdict import (
     documented,
     rule,
 )
-from mockserver.conformance.walk import Applied, walk
+from mockserver.conformance.walk import Applied, parts_of
 from mockserver.contract import Operation
 from mockserver.validation import Violation, dotted, shown
 
@@ -106,7 +106,7 @@ def integers_are_plain(seen: "Seen", operation: Operation) -> Iterator[Finding]:
     for exchange in answered(seen, operation):
         if exchange.unreadable:
             continue
-        for part in walk(operation.response_schema, exchange.body):
+        for part in parts_of(exchange):
             if isinstance(part, Applied) and _is_odd_integer(part):
                 found.setdefault(joined(part.place), (exchange, part.value))
     for place, (exchange, value) in found.items():
