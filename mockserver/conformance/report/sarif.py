@@ -109,7 +109,10 @@ def _result(cause: Cause, report: Report, numbers: Mapping[str, int]) -> dict[st
 
 
 def _locations(cause: Cause, report: Report) -> list[Json]:
-    """Return a location for each operation: its path, and the place inside its messages."""
+    """Return a location for each operation: its path, and the place inside its messages.
+
+    Code scanning shows nothing without a file, so the path of the operation stands where one would.
+    """
     contract = report.result.contract
     place = _clean(cause.place, report)
     found: list[Json] = []
@@ -120,7 +123,11 @@ def _locations(cause: Cause, report: Report) -> list[Json]:
         if place:
             inner = {"name": place, "fullyQualifiedName": f"{path}#{place}", "kind": "member"}
             logical.append(inner)
-        found.append({"logicalLocations": logical})
+        physical = {
+            "artifactLocation": {"uri": operation.path.lstrip("/")},
+            "region": {"startLine": 1},
+        }
+        found.append({"physicalLocation": physical, "logicalLocations": logical})
     return found
 
 

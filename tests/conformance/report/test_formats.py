@@ -173,7 +173,7 @@ SARIF = {
                                                 }
                                             }
                                         },
-                                        "required": ["logicalLocations"],
+                                        "required": ["physicalLocation", "logicalLocations"],
                                     }
                                 },
                             },
@@ -199,8 +199,9 @@ def test_sarif_has_a_level_by_verdict_and_the_path_as_place(found):
     [run] = json.loads(FORMATS["sarif"](found.report))["runs"]
     levels = {one["properties"]["verdict"]: one["level"] for one in run["results"]}
     assert levels == {"violation": "error", "undocumented-extra": "note"}
-    named = run["results"][1]["locations"][0]["logicalLocations"]
-    assert [one["fullyQualifiedName"] for one in named] == [
+    place = run["results"][1]["locations"][0]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "v1/getBridgeQuote"
+    assert [one["fullyQualifiedName"] for one in place["logicalLocations"]] == [
         "GET /v1/getBridgeQuote",
         "GET /v1/getBridgeQuote#data.price",
     ]
