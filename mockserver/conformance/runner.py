@@ -9,7 +9,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.pace import Refusing, Spent
 from mockserver.conformance.planner import Plan
 from mockserver.conformance.prepared import prepared
-from mockserver.conformance.probe import Probe
+from mockserver.conformance.probe import Probe, Stage
 from mockserver.conformance.result import Result
 from mockserver.conformance.rules import RULES
 from mockserver.conformance.seen import Seen
@@ -73,10 +73,15 @@ def _asked(session: Session, todo: Plan, options: Options, doubt: Doubt | None) 
     """Send the plan; return what kept it from its end."""
     for name, reason in todo.left_out.items():
         session.seen.leave_out(name, reason)
-    spent = ""
+    spent, cut = "", ""
     stamping = Stamping(session.seen)
+    kept = sum(probe.stage is Stage.LAST_LOOK for probe in todo.probes)
     for probe in todo.probes:
         reason = spent or (doubt(session.seen, probe) if doubt else "")
+        if not reason and probe.stage is not Stage.LAST_LOOK and session.transport.left <= kept:
+            # Without a second look at the lists nothing could be told of what was asked before.
+            reason = "what is left of the budget is kept for the last look at the lists"
+            cut = cut or ("" if probe.spare else reason)
         if reason:
             session.seen.leave_out(probe.name, reason)
             continue
@@ -90,7 +95,7 @@ def _asked(session: Session, todo: Plan, options: Options, doubt: Doubt | None) 
         except KeyboardInterrupt:
             spent = INTERRUPTED
             session.seen.leave_out(probe.name, spent)
-    return (spent,) if spent else ()
+    return tuple(filter(None, (spent or cut,)))
 
 
 def _ask(session: Session, probe: Probe, options: Options, stamping: Stamping) -> None:

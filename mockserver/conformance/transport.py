@@ -64,6 +64,11 @@ class Transport:
         self.close()
 
     @property
+    def left(self) -> int:
+        """How many requests the budget has room for still."""
+        return self._limits.budget - self.count
+
+    @property
     def count(self) -> int:
         """How many requests left."""
         return self.sent.total()

@@ -239,6 +239,7 @@ def _v1_reads() -> Iterator[Request]:
     )
     for change in changes:
         yield post(path, {**V1_RAW, **change}, signed())
+    yield post(path, {**V1_RAW, "fromAddress": "0x" + "12" * 20}, signed())
     yield post(path, V1_RAW, signed(START_MS - 3_600_000))
     yield post(path, [V1_RAW], signed())
     yield post(path, without(V1_RAW, "fromAddress"), signed())

@@ -38,6 +38,7 @@ from mockserver.conformance.usual import (
     bridge,
     filled,
     fresh_address,
+    held_token,
     held_tokens,
     quoted_try,
     swap,
@@ -58,6 +59,8 @@ OTHER_SLIPPAGE = "500"
 _ALIKE = Decimal("1.25")
 _FINE = 15
 """Decimals with which some tokens are more smallest units than fit into 64 bits."""
+NOBODYS = "of nobody"
+"""What is asked of an address that nobody uses, and that most likely has nothing."""
 _BEFORE = ("", f" {LARGER}")
 _BRIDGES = (*LISTS, *(f"{BRIDGE}/{name}" for name in TRY_NAMES))
 _SWAPS = (*LISTS, *(f"{SWAP_QUOTE}/{name}" for name in TRY_NAMES))
@@ -83,6 +86,7 @@ def comparison_probes() -> tuple[Probe, ...]:
         Probe(f"{SWAP_QUOTE}/again", _again(SWAP_QUOTE), after=_SWAPS),
         Probe(f"{SWAP_QUOTE}/across", _across, after=_SWAPS),
         Probe("v2.getBalance/other token", _other_balance, after=LISTS),
+        Probe(f"v2.getBalance/{NOBODYS}", _nobodys_balance, after=LISTS),
         Probe("v2.getAssetsByChain/sampled", _sampled_chain, after=LISTS),
         *(
             Probe(f"{BRIDGE}/{name}", _sampled_bridge(number, 1), after=_BRIDGES)
@@ -199,6 +203,10 @@ def _tenfold_call(seen: "Seen") -> Draft:
 
 def _other_balance(seen: "Seen") -> Draft:
     return balance(seen, held_tokens(seen)[1], seen.caller.address)
+
+
+def _nobodys_balance(seen: "Seen") -> Draft:
+    return balance(seen, held_token(seen), fresh_address(seen, "an account without money"))
 
 
 def _sampled_chain(seen: "Seen") -> Draft:

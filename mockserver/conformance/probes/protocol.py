@@ -28,7 +28,7 @@ _LONG = 4_000
 _HOSTILE_INPUTS = {
     "v1.getTransferToMinterRaw": "token",
     "v2.getBridgeQuote": "symbol",
-    "v2.getBalance": "address",
+    "v2.checkTicket": "ticketId",
     "v2.checkOrder": "id",
 }
 HOSTILE_OPERATIONS = tuple(_HOSTILE_INPUTS)
@@ -156,6 +156,6 @@ _OF: dict[str, tuple[tuple[str, Callable[[Operation], Build]], ...]] = {
     ),
     "v1.getTransferToMinterRaw": ((HOSTILE, _hostile),),
     "v2.getBridgeQuote": ((HOSTILE, _hostile), (AGAIN, _again)),
-    "v2.getBalance": ((HOSTILE, _hostile),),
     "v2.checkOrder": ((HOSTILE, _hostile),),
+    "v2.checkTicket": ((HOSTILE, _hostile),),
 }

@@ -101,6 +101,13 @@ def broken_hex(value: Json, _: "Seen", __: str) -> Json:
     return f"{str(value)[:6]}xyz{str(value)[9:]}"
 
 
+def another_address(value: Json, seen: "Seen", label: str) -> Json:
+    """Return another EVM address than the given one."""
+    if not isinstance(value, str) or not value.startswith("0x"):
+        raise NotRun("the source address is not that of an EVM chain")
+    return f"0x{seen.draw(label).getrandbits(160) | 1 << 159:040x}"
+
+
 def fixed(value: Json) -> Value:
     """Return what makes a value of any other."""
     return lambda _, __, ___: value
@@ -137,6 +144,7 @@ CHOSEN: Mapping[str, tuple[Row, ...]] = {
         ("token", *_UNLISTED_TOKEN),
         ("amount", *_ZERO),
         ("evmAddress", "malformed", Kind.FORM, "no EVM address", fixed("0x123")),
+        ("fromAddress", "of another", Kind.FORM, "not that of evmAddress", another_address),
     ),
     "v1.submitCrossChain": (
         ("fromToken", *_UNLISTED_TOKEN),
@@ -242,6 +250,8 @@ def _basis(operation: Operation, field: Field, kind: Kind, value: Value) -> Basi
     section = section_of(operation, field.location)
     if kind is Kind.UNLISTED:
         return _listed(operation, field, section)
+    if value is another_address:
+        return documented("2.2", f"{field.name} is equal to evmAddress on an EVM chain")
     if value is other_decimals:
         return assumed("A-211", f"{field.name} other than the token list's is refused")
     if field.role == "slippage" and operation.id == "v2.submitOrder":

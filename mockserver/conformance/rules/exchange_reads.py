@@ -17,12 +17,15 @@ from mockserver.conformance.exchange import Exchange
 from mockserver.conformance.known import Token
 from mockserver.conformance.listing import folded, text
 from mockserver.conformance.pricing import DOLLARS, is_a_dollar
+from mockserver.conformance.probes.comparisons import NOBODYS
 from mockserver.conformance.routes import is_stable
 from mockserver.conformance.seen import Seen
+from mockserver.conformance.v1data import scalar
 from mockserver.conformance.verdict import (
     Basis,
     Check,
     Finding,
+    Inconclusive,
     Layer,
     Rule,
     Severity,
@@ -35,7 +38,7 @@ from mockserver.conformance.verdict import (
 from mockserver.contract import Operation
 
 BALANCE, PRICE = "v2.getBalance", "v2.getPrice"
-_BALANCES = (f"{BALANCE}/usual", f"{BALANCE}/other token")
+_BALANCES = (f"{BALANCE}/usual", f"{BALANCE}/other token", f"{BALANCE}/{NOBODYS}")
 _PRICES = (f"{PRICE}/usual", f"{PRICE}/swap source", f"{PRICE}/swap target")
 _AGREE = Decimal("1.25")
 _UNLIKE = Decimal(3)
@@ -273,6 +276,22 @@ def unknown_is_not_succeeded(seen: Seen, operation: Operation) -> Iterator[Findi
         )
 
 
+def unknown_v1_order_is_not_shown(seen: Seen, operation: Operation) -> Iterator[Finding]:
+    """The transaction of no order shows no order."""
+    exchange = seen.exchange(f"{operation.id}/unknown")
+    if not exchange.whole:
+        raise Inconclusive(f"the look-up was not answered: {exchange.answer.reason}")
+    data = exchange.member("data")
+    told = [text(scalar(data, role)) for role in ("number", "fromToken", "fromAmount")]
+    if exchange.succeeded and any(told):
+        shown = ", ".join(filter(None, told))
+        yield Finding(
+            f"a transaction that nobody submitted shows an order: {shown[:120]}",
+            (exchange,),
+            "data",
+        )
+
+
 def _quotes_agree(seen: Seen, token: Token, implied: Decimal) -> bool:
     """Tell whether the price in a quote, or nothing, stands beside the USD value of quotes."""
     told = [
@@ -393,6 +412,12 @@ EXCHANGE_READS: tuple[Rule, ...] = (
         NEVER,
         ("v2.checkTicket/unknown",),
         name="unknown-ticket-is-not-succeeded",
+    ),
+    _rule(
+        unknown_v1_order_is_not_shown,
+        Severity.CRITICAL,
+        NEVER,
+        ("v1.getOrderDetailByHashAndEvmAddress/unknown",),
     ),
 )
 """The rules of balances, prices and look-ups."""

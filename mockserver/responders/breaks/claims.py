@@ -36,7 +36,9 @@ from mockserver.responders.breaks.operations import (
     SUBMIT_TICKET,
     SWAP,
     TICKETS,
+    V1_DETAIL,
     V1_RAW,
+    V1_SUBMIT,
 )
 from mockserver.responders.breaks.requests import (
     Asked,
@@ -47,12 +49,20 @@ from mockserver.responders.breaks.requests import (
     with_value,
 )
 from mockserver.responders.breaks.schema import empty
-from mockserver.responders.breaks.stateful import counted
+from mockserver.responders.breaks.stateful import bounded, counted
 from mockserver.responders.breaks.values import Break, Layer, Turn, Verdict
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.responder import Call
 
 _HASH = "0x" + "0" * 64
+_NO_MORE = {
+    **dict.fromkeys(("feeToAddress", "feeToChain", "feeToHash", "feeToToken")),
+    **dict.fromkeys(("backAddress", "backChain", "backHash", "backToken")),
+    "feeLevel": "0",
+    "feeToAmount": "0",
+    "backAmount": "0",
+}
+"""What a v1 order shows that has neither a part paid in coin nor a refund (ESS1)."""
 _SIGNED = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 
 
@@ -121,6 +131,23 @@ def _all_done(turn: Turn, sent: Delivery) -> Delivery:
     if not refused(sent.response) or whole(query.get(name)) is None:
         return sent
     return Delivery(success(turn, _done(turn.call)))
+
+
+def _some_v1_order(turn: Turn) -> Delivery:
+    """Show an order for whatever transaction is asked about and nobody has submitted."""
+    call, sent, asked = turn.call, turn.answer(), asked_of(turn.call)
+    if call.operation.id == V1_SUBMIT:
+        turn.memory[str(asked.body.get("certHash"))] = True
+        bounded(turn.memory)
+        return sent
+    chain, transaction, user = (asked.query.get(name) for name in ("chain", "hash", "evmAddress"))
+    sound = not call.operation.read(call.request).violations
+    if not refused(sent.response) or not sound or transaction in turn.memory:
+        return sent
+    ends = {"fromChain": chain, "fromToken": "USDT", "fromAmount": "100", "fromAddress": user}
+    goal = {"toChain": "ETH", "toToken": "USDT", "toAmount": "0", "toAddress": user, "toHash": ""}
+    order = {"sn": "CC1160520260101000009999", "status": 1, "type": 1, "certHash": transaction}
+    return Delivery(success(turn, {"order": {**_NO_MORE, **order, **ends, **goal}}))
 
 
 def _done(call: Call) -> Json:
@@ -274,6 +301,15 @@ BREAKS: tuple[Break, ...] = (
         _VIOLATION,
         (CHECK_ORDER, CHECK_TICKET),
         answering(_all_done),
+    ),
+    Break(
+        "v1-unknown-is-shown",
+        Layer.EXCHANGE,
+        "the look-up of a v1 order shows one for a transaction that nobody submitted",
+        "A-232",
+        _ASSUMED,
+        (V1_SUBMIT, V1_DETAIL),
+        _some_v1_order,
     ),
     Break(
         "v1-raw-of-one-token",

@@ -91,6 +91,11 @@ def _other_v1_chain(call: Call) -> Json:
     return "BSC" if asked_of(call).body.get("fromChain") == "ETH" else "ETH"
 
 
+def _the_users(call: Call, value: Json) -> Json:
+    user = asked_of(call).body.get("evmAddress")
+    return user if isinstance(value, str) and isinstance(user, str) else value
+
+
 def _known_token(call: Call, value: Json) -> Json:
     names = [token.symbol for token in catalog_of(call).tokens]
     return value if value in names else "USDT"
@@ -557,6 +562,15 @@ BREAKS: tuple[Break, ...] = (
             correcting("body", "fromChain", _known_v1_chain),
             correcting("body", "toChain", _known_v1_chain),
         ),
+    ),
+    Break(
+        "v1-raw-for-any-sender",
+        _LAYER,
+        "a deposit from an EVM address that is not the user's is made as if it were",
+        "2.2",
+        _VIOLATION,
+        (V1_RAW,),
+        correcting("body", "fromAddress", _the_users),
     ),
     Break(
         "v1-unknown-token-taken",

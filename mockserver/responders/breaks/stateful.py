@@ -48,11 +48,12 @@ _FILTERS = ("Unknown", "Pending", "Succeeded")
 def counted(memory: dict[str, Json], key: str = "count") -> int:
     """Count one more under a key and return how many there are."""
     memory[key] = memory.get(key, 0) + 1
-    _bounded(memory)
+    bounded(memory)
     return int(memory[key])
 
 
-def _bounded(memory: dict[str, Json]) -> None:
+def bounded(memory: dict[str, Json]) -> None:
+    """Forget what is oldest where a break remembers too much."""
     while len(memory) > _MOST:
         del memory[next(iter(memory))]
 
@@ -80,7 +81,7 @@ def _cached(*names: str, location: str = "query") -> Act:
         key = "|".join(str(page.asked.get(location, name))[:200] for name in names)
         kept = page.memory.setdefault(f"for {key}", page.data)
         page.body["data"] = kept
-        _bounded(page.memory)
+        bounded(page.memory)
 
     return editing(edit)
 
@@ -221,7 +222,7 @@ def _for_anyone(turn: Turn) -> Delivery:
         sent = turn.answer()
         if succeeded(turn, sent.response) is not None:
             turn.memory[str(asked.body.get("certHash"))] = asked.body.get("evmAddres")
-            _bounded(turn.memory)
+            bounded(turn.memory)
         return sent
     owner = turn.memory.get(asked.query.get("hash", ""))
     if owner is None or not asked.query.get("evmAddress"):

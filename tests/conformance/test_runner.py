@@ -1,0 +1,60 @@
+"""A run: what is sent of a plan where the budget does not suffice."""
+
+from mockserver.conformance.draft import Draft
+from mockserver.conformance.options import Options
+from mockserver.conformance.probe import Probe, Stage
+from mockserver.conformance.runner import run
+from mockserver.conformance.target import Target
+from mockserver.conformance.verdict import Layer, Severity, documented, rule
+from mockserver.testing import running
+
+
+def probe(words, stage=Stage.READS, **values):
+    return Probe(f"v2.getChain/{words}", lambda seen: Draft(), stage=stage, **values)
+
+
+FIRST = probe("usual", Stage.LISTS)
+SPARE = probe("in need", spare=True)
+PLANNED = probe("planned")
+LAST = probe("last look", Stage.LAST_LOOK)
+
+
+def anything(seen, operation):
+    """Hold always."""
+    yield from ()
+
+
+def sent(budget, *probes):
+    asks = rule(
+        anything,
+        Severity.MINOR,
+        documented("1"),
+        layer=Layer.CROSS,
+        operations=("v2.getChain",),
+        probes=tuple(one.name for one in probes),
+    )
+    with running() as mock:
+        target = Target(mock.url, mock.url)
+        result = run(target, Options(budget=budget), rules=[asks], probes=probes)
+    return [one.probe.partition("/")[2] for one in result.exchanges], result
+
+
+def test_everything_is_sent_where_there_is_room():
+    names, result = sent(4, FIRST, SPARE, PLANNED, LAST)
+    assert names == ["usual", "in need", "planned", "last look"]
+    assert not result.notes
+
+
+def test_the_last_look_at_the_lists_is_not_given_up():
+    names, result = sent(3, FIRST, SPARE, PLANNED, LAST)
+    assert names == ["usual", "in need", "last look"]
+    [note] = result.notes
+    assert "kept for the last look" in note
+    assert result.unsent["v2.getChain/planned"] == note
+
+
+def test_what_is_sent_in_need_only_is_given_up_without_a_note():
+    names, result = sent(3, FIRST, PLANNED, SPARE, LAST)
+    assert names == ["usual", "planned", "last look"]
+    assert "kept for the last look" in result.unsent["v2.getChain/in need"]
+    assert not result.notes
