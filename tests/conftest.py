@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import hypothesis
 import pytest
 from aiohttp import web
+from hypothesis.strategies import characters
 
 from mockserver import jsontext
 from mockserver.clock import ClockMode, parse_instant
@@ -44,6 +45,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples a property gets."""
     hypothesis.settings.load_profile("deep" if config.getoption("--deep") else "quick")
+    config.addinivalue_line(
+        "markers", "deep: takes long, and goes one more time a way that a quicker test goes."
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave tests that are for long runs to them."""
+    if not config.getoption("--deep"):
+        for item in items:
+            if item.get_closest_marker("deep"):
+                item.add_marker(pytest.mark.skip(reason="takes long: give --deep"))
+
+
+def costly(quick: int, deep: int) -> hypothesis.settings:
+    """Return settings for a property each of whose examples takes long."""
+    is_deep = hypothesis.settings.get_current_profile_name() == "deep"
+    return hypothesis.settings(max_examples=deep if is_deep else quick)
+
+
+@pytest.fixture(scope="session")
+def is_deep(request: pytest.FixtureRequest) -> bool:
+    """Whether a long run is wanted, in which everything gets as many examples as it can use."""
+    return bool(request.config.getoption("--deep"))
+
+
+@pytest.fixture(scope="session")
+def tables() -> None:
+    """Tables of Unicode that take long to make, from where Hypothesis keeps them.
+
+    A run has no such place: it leaves nothing behind, and takes over what this process has.
+    """
+    characters(codec="utf-8").validate()
 
 
 @dataclass(frozen=True)

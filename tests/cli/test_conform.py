@@ -1,4 +1,4 @@
-"""`conform` as a real command: what it ends with, what it writes, what bad targets get."""
+"""`conform` as a command: what it ends with, what it writes, what bad targets get."""
 
 import asyncio
 import gzip
@@ -64,17 +64,17 @@ def test_a_broken_service_does_not(run, broken):
     assert ended.stdout.splitlines()[-1].startswith("does not conform: ")
 
 
-def test_one_generation_alone(run, healthy):
-    ended = run("conform", "--v2", healthy, *FEW)
+def test_one_generation_alone(call, healthy):
+    ended = call("conform", "--v2", healthy, *FEW)
     assert ended.returncode == 0
     assert ended.stdout.splitlines()[0] == f"conformance of {healthy} (2.0)"
     assert "v1." not in ended.stdout
 
 
-def test_every_format_at_once(run, broken, tmp_path):
+def test_every_format_at_once(call, broken, tmp_path):
     names = ("html", "json", "junit", "sarif", "github")
     options = [f"--report={name}={tmp_path / name}" for name in names]
-    ended = run("conform", broken, *FEW, *options)
+    ended = call("conform", broken, *FEW, *options)
     assert ended.returncode == 1, calm(ended)
     for name in names:
         assert (tmp_path / name).stat().st_size > 100
@@ -87,14 +87,14 @@ def test_a_report_to_stdout_is_alone_there(run, broken):
     assert "does not conform" in ended.stderr
 
 
-def test_fail_on_and_strict(run, mock):
+def test_fail_on_and_strict(call, mock):
     url = mock.world("extra", breaks=("allowed-extra-field",)).base_url
-    assert run("conform", url, "--only", "no-undocumented-members").returncode == 0
-    code = run("conform", url, "--only", "no-undocumented-members", "--fail-on=extra").returncode
+    assert call("conform", url, "--only", "no-undocumented-members").returncode == 0
+    code = call("conform", url, "--only", "no-undocumented-members", "--fail-on=extra").returncode
     assert code == 1
     flat = mock.world("code", breaks=("envelope-code-as-text",)).base_url
     unclear = ("conform", flat, "--only", "balance-is-not-negative")
-    assert run(*unclear, "--strict").returncode == 3
+    assert call(*unclear, "--strict").returncode == 3
 
 
 @pytest.mark.parametrize(
@@ -133,17 +133,17 @@ def test_fail_on_and_strict(run, mock):
         (("explain", "envelop-code"), "did you mean 'envelope-code'"),
     ],
 )
-def test_wrong_or_unsafe_options_end_with_a_sentence(run, arguments, said):
-    ended = run("conform", *arguments)
+def test_wrong_or_unsafe_options_end_with_a_sentence(call, arguments, said):
+    ended = call("conform", *arguments)
     assert ended.returncode == 2, calm(ended)
     assert said in calm(ended)
     assert ended.stdout == ""
 
 
-def test_nothing_is_sent_where_an_option_is_wrong(run, tmp_path):
+def test_nothing_is_sent_where_an_option_is_wrong(call, tmp_path):
     with raw_server(saying(http(b"{}"))) as server:
         for option in ("--report=html=no/x", "--baseline=no", "--app-key=x", "--only=no-rule"):
-            assert run("conform", server.url, option).returncode == 2
+            assert call("conform", server.url, option).returncode == 2
         assert server.requests == []
 
 
@@ -181,10 +181,12 @@ TARGETS = {
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_bad_targets_are_told_and_never_take_longer_than_given(run, name):
+def test_bad_targets_are_told_and_never_take_longer_than_given(run, call, name):
+    # Whether anything is left that keeps a process from its end shows in a process of its own.
+    conform = run if name in ("redirect", "huge", "endless") else call
     with raw_server(TARGETS[name]) as server:
         began = time.monotonic()
-        ended = run("conform", server.url, *FEW, "--time", "4s", "--request-time", "1s")
+        ended = conform("conform", server.url, *FEW, "--time", "4s", "--request-time", "1s")
         took = time.monotonic() - began
     text = calm(ended)
     assert ended.returncode in (1, 3), text
@@ -208,14 +210,14 @@ def test_a_closed_port_is_told(run):
     assert "is the service running, and is this its port?" in calm(ended)
 
 
-def test_tls_on_a_plain_port_gets_the_address_that_answers(run, healthy):
-    ended = run("conform", healthy.replace("http:", "https:"), *FEW)
+def test_tls_on_a_plain_port_gets_the_address_that_answers(call, healthy):
+    ended = call("conform", healthy.replace("http:", "https:"), *FEW)
     assert ended.returncode == 3
     assert f"{healthy} does: give that as base address" in calm(ended)
 
 
-def test_a_wrong_base_path_gets_a_hint(run, healthy):
-    ended = run("conform", f"{healthy}/open/v1", *FEW)
+def test_a_wrong_base_path_gets_a_hint(call, healthy):
+    ended = call("conform", f"{healthy}/open/v1", *FEW)
     assert ended.returncode == 3
     assert f"{healthy} does: give that as base address" in ended.stdout
 
@@ -257,37 +259,37 @@ def test_a_half_given_secret_is_not_repeated(run):
     assert SECRET not in calm(ended)
 
 
-def test_a_baseline_from_writing_to_expiry(run, broken, tmp_path):
+def test_a_baseline_from_writing_to_expiry(call, broken, tmp_path):
     file = tmp_path / "accepted.yaml"
-    written = run(
+    written = call(
         *("conform", broken, *FEW, "--write-baseline", str(file)),
         *("--owner", "team-bridge", "--expires", "2999-12-31"),
     )
     assert written.returncode == 0, calm(written)
-    ended = run("conform", broken, *FEW, "--baseline", str(file))
+    ended = call("conform", broken, *FEW, "--baseline", str(file))
     assert ended.returncode == 0, calm(ended)
     assert "accepted until 2999-12-31 by team-bridge" in ended.stdout
     file.write_text(file.read_text().replace("2999-12-31", "2020-01-31"))
-    ended = run("conform", broken, *FEW, "--baseline", str(file))
+    ended = call("conform", broken, *FEW, "--baseline", str(file))
     assert ended.returncode == 1
     assert "was accepted until 2020-01-31 by team-bridge" in ended.stdout
-    assert run("validate", str(file)).returncode == 0
+    assert call("validate", str(file)).returncode == 0
 
 
-def test_bindings_are_read_and_their_names_checked(run, healthy, tmp_path):
+def test_bindings_are_read_and_their_names_checked(call, healthy, tmp_path):
     file = tmp_path / "bindings.yaml"
     file.write_text("format: crosschain-mock/bindings@1\nroles:\n  symbol: symbol\n")
-    assert run("conform", healthy, *FEW, "--bindings", str(file)).returncode == 0
+    assert call("conform", healthy, *FEW, "--bindings", str(file)).returncode == 0
     file.write_text("format: crosschain-mock/bindings@1\nroles:\n  symbool: x\n")
-    ended = run("conform", healthy, *FEW, "--bindings", str(file))
+    ended = call("conform", healthy, *FEW, "--bindings", str(file))
     assert ended.returncode == 2
     assert "bindings.yaml:3: roles.symbool: no such role; did you mean 'symbol'" in ended.stderr
 
 
-def test_a_journal_is_kept_and_resumed(run, healthy, tmp_path):
+def test_a_journal_is_kept_and_resumed(call, healthy, tmp_path):
     file = tmp_path / "run.jsonl"
-    assert run("conform", healthy, *FEW, "--journal", str(file)).returncode == 0
-    ended = run("conform", healthy, *FEW, "--resume", str(file))
+    assert call("conform", healthy, *FEW, "--journal", str(file)).returncode == 0
+    ended = call("conform", healthy, *FEW, "--resume", str(file))
     assert ended.returncode == 0
     assert " 0 requests in " in ended.stdout
 
@@ -321,34 +323,34 @@ def test_an_interruption_tells_what_there_is(tmp_path):
     assert json.loads(report.read_text())["notes"] == ["the run was interrupted"]
 
 
-def test_explain_rules_and_plan(run):
-    ended = run("conform", "explain", "envelope-code")
+def test_explain_rules_and_plan(call):
+    ended = call("conform", "explain", "envelope-code")
     assert ended.returncode == 0
     for heading in ("why", "stands on", "layer", "severity", "judges", "needs", "example of"):
         assert f"\n{heading}" in ended.stdout
-    listed = run("conform", "rules").stdout.splitlines()
+    listed = call("conform", "rules").stdout.splitlines()
     assert listed[0].split()[:3] == ["rule", "layer", "severity"]
     assert any(line.startswith("envelope-code ") for line in listed)
-    names = [rule["name"] for rule in json.loads(run("conform", "rules", "--json").stdout)]
+    names = [rule["name"] for rule in json.loads(call("conform", "rules", "--json").stdout)]
     assert len(names) == len(listed) - 1
 
 
-def test_a_plan_sends_nothing(run):
+def test_a_plan_sends_nothing(call):
     with raw_server(saying(http(b"{}"))) as server:
-        ended = run("conform", "plan", server.url, *FEW)
+        ended = call("conform", "plan", server.url, *FEW)
         assert ended.returncode == 0, calm(ended)
-        told = json.loads(run("conform", "plan", server.url, *FEW, "--json").stdout)
+        told = json.loads(call("conform", "plan", server.url, *FEW, "--json").stdout)
         assert server.requests == []
     assert "nothing was sent" in ended.stdout
     assert re.search(r"^lists +v2.getChain/usual +GET /v1/getChain$", ended.stdout, re.MULTILINE)
     assert told["requests"] == len(told["probes"]) > 3
     assert told["submissions"] == 0
-    assert run("conform", "plan").returncode == 0
+    assert call("conform", "plan").returncode == 0
 
 
-def test_help_shows_options_and_commands(run):
-    text = run("conform", "--help").stdout
+def test_help_shows_options_and_commands(call):
+    text = call("conform", "--help").stdout
     assert "conform URL [OPTIONS]" in text
     for word in ("--arm-writes", "--baseline", "explain", "rules", "plan"):
         assert word in text
-    assert run("conform").returncode == 2
+    assert call("conform").returncode == 2

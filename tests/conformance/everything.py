@@ -1,13 +1,15 @@
-"""A rule that asks for every probe there is, and a run of it as a process of its own."""
+"""Rules that ask for all probes and for some, and a run of them as a process of its own."""
 
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from mockserver import contract
 from mockserver.conformance.journal import Journal, header_of
 from mockserver.conformance.options import Options
 from mockserver.conformance.permit import Arming
+from mockserver.conformance.probe import Stage
 from mockserver.conformance.probes import probes_of
 from mockserver.conformance.result import Result
 from mockserver.conformance.runner import run
@@ -33,6 +35,14 @@ EVERYTHING = Rule(
     operations=tuple(operation.id for operation in CONTRACT),
     probes=tuple(probe.name for probe in probes_of(CONTRACT)),
 )
+READING = replace(
+    EVERYTHING,
+    name="reading",
+    probes=tuple(
+        probe.name for probe in probes_of(CONTRACT) if probe.stage in (Stage.LISTS, Stage.READS)
+    ),
+)
+ORDERS = replace(EVERYTHING, name="orders", probes=("v2.submitOrder/*",))
 
 
 def options(*, armed: bool = False, seed: int = 1) -> Options:
@@ -40,9 +50,11 @@ def options(*, armed: bool = False, seed: int = 1) -> Options:
     return Options(seed=seed, budget=1000, arming=Arming(writes=armed, most=1000))
 
 
-def judge(url: str, keeper: Journal | None = None, *, armed: bool = False) -> Result:
-    """Ask for everything."""
-    return run(Target(url, url), options(armed=armed), rules=(EVERYTHING,), keeper=keeper)
+def judge(
+    url: str, keeper: Journal | None = None, *, rule: Rule = EVERYTHING, armed: bool = False
+) -> Result:
+    """Ask for what a rule asks for."""
+    return run(Target(url, url), options(armed=armed), rules=(rule,), keeper=keeper)
 
 
 def begun(url: str, path: Path, *, armed: bool = False) -> Journal:
@@ -66,6 +78,7 @@ def told(result: Result) -> list[object]:
 if __name__ == "__main__":
     # A shell that runs tests in the background has interrupts ignored, and so would this process.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    with begun(sys.argv[1], Path(sys.argv[2]), armed=sys.argv[3] == "armed") as kept:
-        ended = judge(sys.argv[1], kept, armed=sys.argv[3] == "armed")
+    submits = sys.argv[3] == ORDERS.name
+    with begun(sys.argv[1], Path(sys.argv[2]), armed=submits) as kept:
+        ended = judge(sys.argv[1], kept, rule=ORDERS if submits else READING, armed=submits)
     sys.exit(130 if ended.notes else 0)

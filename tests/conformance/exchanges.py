@@ -2,20 +2,28 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.draft import draft_of
 from mockserver.conformance.exchange import Answer, Exchange
 from mockserver.conformance.judge import outcome_of
+from mockserver.conformance.options import Options
+from mockserver.conformance.permit import Arming
 from mockserver.conformance.result import Outcome
 from mockserver.conformance.rules import RULES
+from mockserver.conformance.runner import run
 from mockserver.conformance.seen import Seen
+from mockserver.conformance.target import Target
 from mockserver.contract import load
+from mockserver.testing import running
 
 CONTRACT = load()
 JSON_HEADERS = (("Content-Type", "application/json"),)
 _RULES = {rule.name: rule for rule in RULES}
+UNJUDGED = tuple(replace(rule, check=lambda seen, operation: iter(())) for rule in RULES)
+"""The rules of a run of which only the exchanges matter: they ask as ever, and say nothing."""
 
 
 def answer(body=b"", status=200, headers=JSON_HEADERS, **more):
@@ -77,6 +85,14 @@ def put(path: str, value: object) -> Callable[[dict[str, Any]], None]:
             target[last] = value
 
     return change
+
+
+@cache
+def healthy_exchanges() -> tuple[Exchange, ...]:
+    """Return an armed run against the healthy mock, for which every rule has asked."""
+    options = Options(arming=Arming(writes=True, most=80))
+    with running(clock="auto") as mock:
+        return run(Target(mock.url, mock.url), options, rules=UNJUDGED).exchanges
 
 
 def by_probe(exchanges: Iterable[Exchange]) -> Mapping[str, Exchange]:

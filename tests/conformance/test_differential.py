@@ -31,7 +31,7 @@ from tests.conformance.gate import gate
 
 CONTRACT = contract.load()
 SOME = Options(only=("schema",))
-ARMED = Options(arming=Arming(writes=True, most=100))
+ARMED = Options(arming=Arming(writes=True, most=100), only=("stateful",))
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_two_equal_services_do_not_differ_and_are_asked_the_same(mock, worlds):
 def test_orders_and_tickets_of_each_side_are_looked_up_by_its_own_ids(worlds):
     url = worlds()
     # Orders of an earlier day: the ids of this side run ahead of those of the other.
-    run(url, arm_writes=True, most_writes=100, seed=99)
+    run(url, arm_writes=True, most_writes=100, seed=99, only="stateful")
     with running(clock="auto", seed=1) as other:
         comparison = compare(url, other.url, ARMED)
     assert comparison.right.submissions > 0
@@ -84,8 +84,9 @@ def test_orders_and_tickets_of_each_side_are_looked_up_by_its_own_ids(worlds):
     ("name", "kind", "place"),
     [
         ("envelope-code-as-text", Kind.OUTCOME, ""),
-        ("envelope-msg-missing", Kind.MISSING, "msg"),
-        ("envelope-msg-null", Kind.TYPE, "msg"),
+        # Other members that are missing and of another type are below.
+        pytest.param("envelope-msg-missing", Kind.MISSING, "msg", marks=pytest.mark.deep),
+        pytest.param("envelope-msg-null", Kind.TYPE, "msg", marks=pytest.mark.deep),
         ("envelope-misspelt", Kind.EXTRA, "message"),
         ("asset-decimals-as-text", Kind.TYPE, "data.list[].decimals"),
         ("price-off-by-a-million", Kind.VALUE, "data.price"),

@@ -18,7 +18,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.target import Target
 from mockserver.exchange import Headers, Request
 from mockserver.testing import running
-from tests.conformance.everything import CONTRACT, begun, judge, resumed, told
+from tests.conformance.everything import CONTRACT, ORDERS, READING, begun, judge, resumed, told
 from tests.conformance.gate import gate
 
 TARGET = Target("http://127.0.0.1:1", "http://127.0.0.1:1")
@@ -79,11 +79,11 @@ def test_a_whole_run_that_resumes_sends_nothing_and_says_the_same(mock, tmp_path
 def test_a_run_that_was_killed_sends_only_the_rest(mock, tmp_path, number):
     path = tmp_path / "run.jsonl"
     with gate(mock.url) as counting:
-        whole = judge(counting.url)
+        whole = judge(counting.url, rule=READING)
         planned = list(counting.requests)
         counting.requests.clear()
         counting.holds = lambda _: len(counting.requests) == 12
-        process = apart(counting.url, path, "reading")
+        process = apart(counting.url, path, READING)
         assert counting.held.wait(30)
         process.send_signal(number)
         process.communicate(timeout=20)
@@ -91,7 +91,7 @@ def test_a_run_that_was_killed_sends_only_the_rest(mock, tmp_path, number):
         counting.release()
         assert len(read_run(path).kept) == 11
         with resumed(counting.url, path) as journal:
-            result = judge(counting.url, journal)
+            result = judge(counting.url, journal, rule=READING)
     # The twelfth was asked for twice, as its answer never came; everything else once.
     assert counting.requests[:12] == planned[:12]
     assert counting.requests[12:] == planned[11:]
@@ -104,13 +104,13 @@ def test_a_submission_whose_answer_was_lost_is_not_sent_again(mock, tmp_path):
     world = mock.world("lost", refusals="allow")
     with gate(world.base_url_v2) as counting:
         counting.holds = lambda line: line == "POST /v1/submitOrder"
-        process = apart(counting.url, path, "armed")
+        process = apart(counting.url, path, ORDERS)
         assert counting.held.wait(30)
         process.kill()
         process.communicate(timeout=20)
         counting.release()
         with resumed(counting.url, path, armed=True) as journal:
-            result = judge(counting.url, journal, armed=True)
+            result = judge(counting.url, journal, rule=ORDERS, armed=True)
     world.close()
     [lost] = [one for one in result.exchanges if "never sent twice" in one.answer.reason]
     assert (lost.operation.id, lost.answer.trouble) == ("v2.submitOrder", Trouble.TIMED_OUT)
@@ -121,15 +121,15 @@ def test_a_submission_whose_answer_was_lost_is_not_sent_again(mock, tmp_path):
 def test_submissions_of_the_earlier_part_count_against_the_cap(mock, tmp_path):
     path = tmp_path / "run.jsonl"
     with mock.world("capped", refusals="allow") as world:
-        first = run(world.base_url, journal=path, arm_writes=True, most_writes=2)
-        second = run(world.base_url, resume=path, arm_writes=True, most_writes=2)
+        first = run(world.base_url, journal=path, only="stateful", arm_writes=True, most_writes=2)
+        second = run(world.base_url, resume=path, only="stateful", arm_writes=True, most_writes=2)
     assert first.submissions == 2
     assert second.submissions == 0
 
 
-def apart(url, path, mode):
+def apart(url, path, rule):
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.conformance.everything", url, str(path), mode],
+        [sys.executable, "-m", "tests.conformance.everything", url, str(path), rule.name],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},

@@ -4,7 +4,6 @@ import pytest
 
 from mockserver import jsontext
 from mockserver.conformance.options import Options
-from mockserver.conformance.permit import Arming
 from mockserver.conformance.probes import probes_of
 from mockserver.conformance.probes.missing import WITHOUT_OPTIONAL
 from mockserver.conformance.probes.odd import Kind
@@ -23,6 +22,7 @@ from tests.conformance.exchanges import (
     answered,
     by_probe,
     exchange,
+    healthy_exchanges,
     judged,
     success,
 )
@@ -46,9 +46,7 @@ def ids(case):
 
 @pytest.fixture(scope="module")
 def healthy():
-    with running(clock="auto") as mock:
-        options = Options(arming=Arming(writes=True, most=80))
-        yield by_probe(run(Target(mock.url, mock.url), options).exchanges)
+    return by_probe(healthy_exchanges())
 
 
 @pytest.mark.parametrize("case", ODD, ids=ids)

@@ -1,11 +1,12 @@
 """Whatever a service answers, rules say something of it, and fail at nothing."""
 
 import hypothesis.strategies as st
-from hypothesis import given, settings
+from hypothesis import given
 
 from mockserver import jsontext
 from mockserver.conformance.exchange import Answer, Trouble
 from tests.conformance.pack import PACK, data_of, healthy_run, rejudged
+from tests.conftest import costly
 
 SCALARS = st.one_of(
     st.none(),
@@ -32,7 +33,7 @@ ANYTHING = st.recursive(
     ),
     max_leaves=12,
 )
-PROBES = tuple(exchange.probe for exchange in healthy_run().exchanges)
+PROBES = st.deferred(lambda: st.sampled_from([one.probe for one in healthy_run().exchanges]))
 
 
 def _check(answers):
@@ -40,17 +41,17 @@ def _check(answers):
         assert "defect" not in outcome.reason, (outcome.id, outcome.reason)
 
 
-@settings(max_examples=10)
-@given(st.dictionaries(st.sampled_from(PROBES), ANYTHING, min_size=1, max_size=12))
+@costly(quick=4, deep=10)
+@given(st.dictionaries(PROBES, ANYTHING, min_size=1, max_size=12))
 def test_any_data_is_judged(answers):
     _check(answers)
 
 
-@settings(max_examples=10)
+@costly(quick=4, deep=10)
 @given(st.data())
 def test_data_with_one_odd_member_is_judged(data):
     answers = {}
-    for probe in data.draw(st.lists(st.sampled_from(PROBES), min_size=1, max_size=8, unique=True)):
+    for probe in data.draw(st.lists(PROBES, min_size=1, max_size=8, unique=True)):
         answers[probe] = _changed(data, data_of(probe))
     _check(answers)
 
@@ -66,8 +67,8 @@ def _changed(data, value):
     return data.draw(ANYTHING)
 
 
-@settings(max_examples=10)
-@given(st.sampled_from(list(Trouble)), st.sets(st.sampled_from(PROBES)))
+@costly(quick=4, deep=10)
+@given(st.sampled_from(list(Trouble)), st.sets(PROBES))
 def test_troubles_are_no_findings_of_content(trouble, probes):
     answers = {probe: Answer(0, trouble=trouble, reason="nothing came") for probe in probes}
     outcomes = rejudged(answers)
@@ -76,6 +77,6 @@ def test_troubles_are_no_findings_of_content(trouble, probes):
 
 def test_a_service_that_refuses_everything_is_told_of_in_an_orderly_way():
     refusal = Answer(400, body=jsontext.encode({"code": 9, "msg": "no"}))
-    outcomes = rejudged(dict.fromkeys(PROBES, refusal))
+    outcomes = rejudged({one.probe: refusal for one in healthy_run().exchanges})
     assert len(outcomes) == sum(len(rule.operations) for rule in PACK)
     assert not [one.id for one in outcomes.values() if "defect" in one.reason]

@@ -22,6 +22,7 @@ from tests.conformance.exchanges import (
     answer,
     by_probe,
     exchange,
+    healthy_exchanges,
     judged,
     put,
     rewritten,
@@ -34,9 +35,7 @@ MINE = (*SCHEMA, *EXTRAS, *BODIES, *PROTOCOL, *REFUSALS, *ACCEPTANCE, *TIMING)
 
 @pytest.fixture(scope="module")
 def healthy():
-    with running(clock="auto") as mock:
-        options = Options(arming=Arming(writes=True, most=80))
-        yield by_probe(run(Target(mock.url, mock.url), options).exchanges)
+    return by_probe(healthy_exchanges())
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

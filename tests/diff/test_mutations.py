@@ -12,6 +12,7 @@ from mockserver import jsontext
 from mockserver.contract import load
 from mockserver.contract.openapi import document
 from mockserver.errors import CrosschainMockError
+from tests.conftest import costly
 from tests.diff.conftest import document as small
 from tests.diff.conftest import query, versions
 
@@ -171,6 +172,7 @@ def test_no_schema_whatever_makes_it_fail(one, other):
     assert problem is None or ".json" in problem
 
 
+@costly(quick=10, deep=1000)
 @given(GOOD, GOOD)
 def test_a_good_schema_is_equal_to_itself_and_compared_with_any_other(one, other):
     pair = holding(one, other), holding(other, one)

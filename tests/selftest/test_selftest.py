@@ -13,6 +13,12 @@ from mockserver.selftest.trial import Told, Trial
 from mockserver.selftest.trials import Job, jobs_of
 
 BROKEN = "bridge-whole-tokens"
+JOBS = (Job(BROKEN, False), Job(None, True, 7))
+
+
+@pytest.fixture(scope="module")
+def trials():
+    return tuple(selftest(JOBS))
 
 
 def trial(name="a", *, told=(), **changes):
@@ -24,18 +30,17 @@ def said(rule="data-form", verdict="violation"):
     return Told(rule, "v2.getPrice", verdict, "told")
 
 
-def test_a_break_is_found_and_the_mock_as_it_is_gets_no_word():
-    broken, healthy = selftest([Job(BROKEN, False), Job(None, True, 7)])
+def test_a_break_is_found_and_the_mock_as_it_is_gets_no_word(trials):
+    broken, healthy = trials
     assert (broken.name, broken.detected, broken.verdict) == (BROKEN, True, "violation")
     assert broken.submissions == 0
     assert (healthy.told, healthy.false_alarm) == ((), False)
     assert healthy.submissions > 0
 
 
-def test_several_processes_make_the_same_trials_in_the_same_order():
-    jobs = jobs_of([BROKEN], [1], (False,))
-    one = [(made.name, made.told) for made in selftest(jobs)]
-    two = [(made.name, made.told) for made in selftest(jobs, processes=2)]
+def test_several_processes_make_the_same_trials_in_the_same_order(trials):
+    one = [(made.name, made.told) for made in trials]
+    two = [(made.name, made.told) for made in selftest(JOBS, processes=2)]
     assert one == two
 
 

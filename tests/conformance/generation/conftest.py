@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -24,6 +24,8 @@ from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.testing import running
 
 ARMED = Arming(writes=True, most=10_000)
+LISTS = (Stage.LISTS,)
+READS = (Stage.LISTS, Stage.READS)
 
 
 @dataclass
@@ -36,16 +38,16 @@ class Open:
 
 
 @contextmanager
-def session_with(url: str, options: Options, *, reads: bool = True) -> Iterator[Open]:
-    """Open a session with a service, after the reads of the plan."""
+def session_with(url: str, options: Options, *, after: Collection[Stage] = READS) -> Iterator[Open]:
+    """Open a session with a service, after some stages of the plan."""
     target = Target(url, url)
     contract = contracts.load(options.dialect)
     permit = Permit(contract, target, arming=options.arming)
     seen = Seen(contract, seed=options.seed)
     with Transport(target, permit, options.limits(target)) as transport:
         session = Session(transport, seen)
-        for probe in probes_of(contract) if reads else ():
-            if probe.stage in (Stage.LISTS, Stage.READS):
+        for probe in probes_of(contract):
+            if probe.stage in after:
                 try:
                     session.ask(probe.name, probe.build(seen))
                 except (NotRun, Inconclusive):
@@ -63,9 +65,9 @@ def opened() -> Iterator[Callable[..., Open]]:
     """Open a session with a mock of its own: `opened("order-lost", arming=ARMED)`."""
     with ExitStack() as stack:
 
-        def open_one(*breaks: str, **changes: Any) -> Open:
+        def open_one(*breaks: str, after: Collection[Stage] = READS, **changes: Any) -> Open:
             mock = stack.enter_context(running(clock="auto", refusals="allow", breaks=breaks))
-            return stack.enter_context(session_with(mock.url, options(**changes)))
+            return stack.enter_context(session_with(mock.url, options(**changes), after=after))
 
         yield open_one
 

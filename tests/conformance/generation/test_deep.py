@@ -1,16 +1,18 @@
+import pytest
+
 from mockserver.conformance.generation.deep import deep
 from mockserver.conformance.permit import Arming
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
-from tests.conformance.generation.conftest import ARMED, options, session_with
+from tests.conformance.generation.conftest import ARMED, LISTS, options, session_with
 
 SOME = ("v1.getCrossChainQuote", "v2.getBridgeQuote", "v2.submitTicket")
+pytestmark = pytest.mark.usefixtures("tables")
 
 
-def test_a_healthy_service_gives_no_finding(opened, request):
-    is_long = request.config.getoption("--deep")
-    one = opened(deep=100 if is_long else 2)
-    found = deep(one.session, one.options, () if is_long else SOME)
+def test_a_healthy_service_gives_no_finding(opened, is_deep):
+    one = opened(deep=100 if is_deep else 2)
+    found = deep(one.session, one.options, () if is_deep else SOME)
     assert {each.operation.id for each in found} >= {"v1.getCrossChainQuote", "v2.getBridgeQuote"}
     assert {each.verdict for each in found} == {Verdict.HOLDS}
 
@@ -18,7 +20,7 @@ def test_a_healthy_service_gives_no_finding(opened, request):
 def test_a_broken_answer_is_found_on_our_own_grounds():
     with (
         running(clock="auto", refusals="allow", breaks=("bridge-amounts-as-numbers",)) as mock,
-        session_with(mock.url, options(deep=3), reads=False) as one,
+        session_with(mock.url, options(deep=3), after=()) as one,
     ):
         found = deep(one.session, one.options, SOME)
     named = {each.id: each for each in found if each.verdict.is_finding}
@@ -35,7 +37,7 @@ def test_what_the_plan_has_shown_is_not_told_again(opened):
 
 def test_only_the_operations_and_nothing_else_is_asked(counting, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with session_with(counting.url, options(deep=2), reads=False) as one:
+    with session_with(counting.url, options(deep=2), after=()) as one:
         deep(one.session, one.options, SOME)
         assert counting.arrived == one.transport.sent
         known = {(each.method, each.path) for each in one.session.seen.contract if not each.writes}
@@ -46,16 +48,16 @@ def test_only_the_operations_and_nothing_else_is_asked(counting, tmp_path, monke
 
 def test_armed_submissions_respect_the_cap(counting):
     arming = Arming(writes=True, most=3)
-    with session_with(counting.url, options(deep=1, arming=arming), reads=False) as one:
+    with session_with(counting.url, options(deep=1, arming=arming), after=()) as one:
         deep(one.session, one.options, SOME)
         assert counting.arrived == one.transport.sent
     assert sum(n for (_, path), n in counting.arrived.items() if "submit" in path) == 3
 
 
-def test_equal_seeds_send_equal_requests(opened):
+def test_equal_seeds_send_equal_requests(opened, is_deep):
     sent = []
     for _ in range(2):
-        one = opened(deep=2, seed=9, arming=ARMED)
+        one = opened(after=LISTS, deep=2 if is_deep else 1, seed=9, arming=ARMED)
         deep(one.session, one.options, SOME)
         sent.append(
             [
@@ -68,7 +70,7 @@ def test_equal_seeds_send_equal_requests(opened):
 
 def test_the_budget_ends_it_without_a_finding(counting):
     some = options(deep=5, budget=15, arming=ARMED)
-    with session_with(counting.url, some, reads=False) as one:
+    with session_with(counting.url, some, after=()) as one:
         found = deep(one.session, one.options, SOME)
         assert one.transport.count == 15
     assert not [each for each in found if each.verdict.is_finding]

@@ -12,10 +12,11 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
-from tests.conformance.generation.conftest import ARMED, options, session_with
+from tests.conformance.generation.conftest import ARMED, LISTS, options, session_with
 from tests.conformance.other_service import other_service
 
 STAGES = {rule.name for rule in stage_rules(contracts.load())}
+QUOTE = ("v2.getBridgeQuote",)
 BRIDGE = "generated-requests[v2.getBridgeQuote]"
 
 
@@ -23,31 +24,28 @@ def outcomes(opened):
     return {one.id: one for one in explore(opened.session, opened.options)}
 
 
-def test_a_healthy_service_gives_no_finding(opened, request):
-    deep = request.config.getoption("--deep")
-    found = outcomes(opened(examples=200 if deep else 6, arming=ARMED))
+def test_a_healthy_service_gives_no_finding(opened, is_deep):
+    found = outcomes(opened(examples=200 if is_deep else 4, arming=ARMED))
     assert len(found) == 19
     assert {one.verdict for one in found.values()} == {Verdict.HOLDS}
 
 
-def test_another_service_that_keeps_the_description_breaks_nothing():
-    with (
-        other_service() as url,
-        session_with(url, options(examples=8, sequences=3, arming=ARMED)) as one,
-    ):
+def test_another_service_that_keeps_the_description_breaks_nothing(is_deep):
+    some = options(examples=8 if is_deep else 3, sequences=3 if is_deep else 2, arming=ARMED)
+    with other_service() as url, session_with(url, some) as one:
         found = (*sequences(one.session, one.options), *explore(one.session, one.options))
     assert not [each.id for each in found if each.verdict is Verdict.VIOLATION]
 
 
-def test_without_leave_nothing_is_submitted(opened):
-    one = opened(examples=4)
+def test_without_leave_nothing_is_submitted(opened, is_deep):
+    one = opened(after=LISTS, examples=4 if is_deep else 1)
     found = outcomes(one)
     assert len(found) == 16
     assert not any(exchange.operation.writes for exchange in one.session.seen.exchanges)
 
 
 def test_an_input_that_is_not_required_is_found_with_the_smallest_request(opened):
-    one = opened("get-bridge-quote-without-amount", examples=25)
+    one = opened("get-bridge-quote-without-amount", after=LISTS, examples=25, only=QUOTE)
     outcome = outcomes(one)[BRIDGE]
     assert outcome.verdict is Verdict.VIOLATION
     [finding] = [each for each in outcome.findings if each.place == "query.amount"]
@@ -58,10 +56,10 @@ def test_an_input_that_is_not_required_is_found_with_the_smallest_request(opened
     assert first.request == again.request or first.request.query == again.request.query
 
 
-def test_equal_seeds_ask_equal_requests(opened):
+def test_equal_seeds_ask_equal_requests(opened, is_deep):
     sent = []
     for _ in range(2):
-        one = opened(examples=8, seed=7)
+        one = opened(after=LISTS, examples=8 if is_deep else 3, seed=7)
         outcomes(one)
         sent.append(
             [
@@ -75,14 +73,14 @@ def test_equal_seeds_ask_equal_requests(opened):
 def test_other_seeds_ask_other_requests(opened):
     sent = []
     for seed in (1, 2):
-        one = opened(examples=8, seed=seed)
+        one = opened(after=LISTS, examples=8, seed=seed, only=("v2.getAggregateQuote",))
         outcomes(one)
         sent.append({each.request.query for each in one.session.seen.of("v2.getAggregateQuote")})
     assert sent[0] != sent[1]
 
 
 def test_the_budget_ends_it_without_a_finding(counting):
-    with session_with(counting.url, options(examples=10, budget=40), reads=False) as one:
+    with session_with(counting.url, options(examples=10, budget=40), after=()) as one:
         found = outcomes(one)
         assert one.transport.count == 40
     assert {each.verdict for each in found.values()} == {Verdict.HOLDS, Verdict.NOT_RUN}
@@ -91,7 +89,7 @@ def test_the_budget_ends_it_without_a_finding(counting):
 
 
 def test_what_does_not_show_twice_is_inconclusive(opened, monkeypatch):
-    one = opened(examples=6)
+    one = opened(after=LISTS, examples=6, only=("v2.getPrice",))
     session = one.session
     failed: list[str] = []
     ask = session.ask
@@ -111,21 +109,23 @@ def test_what_does_not_show_twice_is_inconclusive(opened, monkeypatch):
     assert "not so when asked again" in outcome.reason
 
 
-def test_every_request_passes_the_transport(counting):
-    with session_with(counting.url, options(examples=4, arming=ARMED), reads=False) as one:
+def test_every_request_passes_the_transport(counting, is_deep):
+    some = options(examples=4 if is_deep else 2, arming=ARMED)
+    with session_with(counting.url, some, after=()) as one:
         outcomes(one)
         assert counting.arrived == one.transport.sent
         assert counting.arrived.total() > 19
 
 
-def test_unarmed_no_submission_leaves(counting):
-    with session_with(counting.url, options(examples=4), reads=False) as one:
+def test_unarmed_no_submission_leaves(counting, is_deep):
+    some = options(examples=4 if is_deep else 2)
+    with session_with(counting.url, some, after=()) as one:
         outcomes(one)
     assert not any("submit" in path for _, path in counting.arrived)
 
 
 def test_the_rule_judges_what_was_left_behind(opened):
-    one = opened("get-bridge-quote-without-amount", examples=25)
+    one = opened("get-bridge-quote-without-amount", after=LISTS, examples=25, only=QUOTE)
     operation = one.session.seen.contract.operation("v2.getBridgeQuote")
     assert list(generated_requests(one.session.seen, operation)) == []
     outcomes(one)
@@ -133,7 +133,7 @@ def test_the_rule_judges_what_was_left_behind(opened):
 
 
 def test_single_exchanges_are_judged_both_ways(opened):
-    one = opened(examples=1)
+    one = opened(after=LISTS, examples=1)
     [exchange, *_] = one.session.seen.of("v2.getChain")
     assert list(server_error(exchange)) == []
     assert list(accepted_though_broken(exchange)) == []
