@@ -1,7 +1,7 @@
 """What a rule can say of an operation, and on what grounds."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -185,6 +185,14 @@ class Rule:
     def summary(self) -> str:
         """The property in one sentence: the first line of the function's docstring."""
         return (self.check.__doc__ or "").strip().partition("\n")[0]
+
+    def silent(self) -> "Rule":
+        """Return the rule without its judgement, where only what it asks for is wanted."""
+        return replace(self, check=_say_nothing)
+
+
+def _say_nothing(seen: "Seen", operation: Operation) -> Iterator[Finding]:
+    return iter(())
 
 
 def rule(  # noqa: PLR0913 (one parameter a member)

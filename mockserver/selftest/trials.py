@@ -10,7 +10,7 @@ from mockserver.selftest.trial import Trial, healthy, tried
 from mockserver.testing import running
 from mockserver.testing.server import CrosschainMock
 
-_PORTION = 8
+_MOST_IN_A_PORTION = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ def selftest(jobs: Sequence[Job], *, processes: int = 1) -> Iterator[Trial]:
     if processes <= 1:
         yield from _made(jobs)
         return
-    portions = [jobs[start : start + _PORTION] for start in range(0, len(jobs), _PORTION)]
+    size = min(_MOST_IN_A_PORTION, max(1, len(jobs) // processes))
+    portions = [jobs[start : start + size] for start in range(0, len(jobs), size)]
     # Each process has threads of its own, which a fork would take over half-way.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         for trials in pool.map(_portion, portions):

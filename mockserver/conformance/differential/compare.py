@@ -22,6 +22,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.pace import Refusing, Spent
 from mockserver.conformance.permit import Permit
 from mockserver.conformance.report.masking import masker_for
+from mockserver.conformance.rules import RULES
 from mockserver.conformance.runner import run
 from mockserver.conformance.seen import Seen
 from mockserver.conformance.session import Session, Watch
@@ -221,7 +222,9 @@ class _Comparing:
         assert self._left.side.target is not None  # noqa: S101  # neither is a journal
         assert self._right.session is not None  # noqa: S101
         mirror = Mirror(self._right.session, self._options.caller)
-        result = run(self._left.side.target, self._options, watch=_Both(mirror, watch))
+        asking = [rule.silent() for rule in RULES]
+        both = _Both(mirror, watch)
+        result = run(self._left.side.target, self._options, rules=asking, watch=both)
         self._left.requests, self._left.submissions = result.requests, result.submissions
         self._left_out = {**(result.unsent or {}), **mirror.left_out}
         self._notes = result.notes
