@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import json
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,6 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples a property gets."""
     hypothesis.settings.load_profile("deep" if config.getoption("--deep") else "quick")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell that starts us in the background has it ignored, and so by every command we start.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line(
         "markers", "deep: takes long, and goes one more time a way that a quicker test goes."
     )
