@@ -251,7 +251,7 @@ def _basis(operation: Operation, field: Field, kind: Kind, value: Value) -> Basi
     if kind is Kind.UNLISTED:
         return _listed(operation, field, section)
     if value is another_address:
-        return documented("2.2", f"{field.name} is equal to evmAddress on an EVM chain")
+        return assumed("A-242", f"{field.name} other than evmAddress is refused on an EVM chain")
     if value is other_decimals:
         return assumed("A-211", f"{field.name} other than the token list's is refused")
     if field.role == "slippage" and operation.id == "v2.submitOrder":
