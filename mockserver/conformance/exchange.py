@@ -111,7 +111,7 @@ class Exchange:
         code = self.member("code")
         return code if isinstance(code, int) and not isinstance(code, bool) else None
 
-    @property
+    @cached_property
     def succeeded(self) -> bool:
         """Whether the service says yes: HTTP 2xx and the generation's success code."""
         if not self.whole or not 200 <= self.answer.status < 300:

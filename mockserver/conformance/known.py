@@ -180,6 +180,12 @@ class Known:
         return None
 
 
+def is_first_look(exchange: "Exchange") -> bool:
+    """Tell whether what is known may come from an exchange."""
+    operation, _, look = exchange.probe.partition("/")
+    return operation in LIST_OPERATIONS and look in FIRST_LOOK
+
+
 def known_from(seen: "Seen", bindings: Bindings) -> Known:
     """Return what the lists of the first look show, as far as they were fetched."""
     looks = [
@@ -236,6 +242,14 @@ def chains_of(
     exchange: "Exchange", bindings: Bindings, hints: AbstractSet[str] = frozenset()
 ) -> tuple[Chain, ...]:
     """Return the chains that an answer lists; `hints` are names that are known to be taken."""
+    return exchange.worked_out(
+        ("chains", bindings, frozenset(hints)), lambda: _chains_of(exchange, bindings, hints)
+    )
+
+
+def _chains_of(
+    exchange: "Exchange", bindings: Bindings, hints: AbstractSet[str]
+) -> tuple[Chain, ...]:
     v1 = exchange.operation.generation.id == "v1"
     role = "v1ChainName" if v1 else "chainName"
     items = tuple(objects(exchange.member("data"), bindings.candidates(role)[0]))

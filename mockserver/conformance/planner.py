@@ -88,6 +88,7 @@ class _Menu:
 
     def __init__(self, probes: Sequence[Probe], forbidden: Mapping[str, str]) -> None:
         self._by_name = {probe.name: probe for probe in probes}
+        self._matches: dict[str, tuple[str, ...]] = {}
         places = {probe.name: number for number, probe in enumerate(probes)}
         self._place = lambda name: (self._by_name[name].stage, places[name])
         self.forbidden = dict(forbidden)
@@ -119,7 +120,11 @@ class _Menu:
         """
         if name in self._by_name:
             return (name,)
-        return [probe for probe in self._by_name if fnmatchcase(probe, name)]
+        if name not in self._matches:
+            self._matches[name] = tuple(
+                probe for probe in self._by_name if fnmatchcase(probe, name)
+            )
+        return self._matches[name]
 
     def closure(self, names: Iterable[str], have: Mapping[str, None]) -> list[str]:
         """Return what may be sent of some probes and is not there yet."""

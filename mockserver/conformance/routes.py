@@ -1,6 +1,7 @@
 """Which chains and tokens requests are made of: drawn among those the service itself offers."""
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
@@ -202,8 +203,11 @@ def bridges(seen: "Seen") -> list[Route]:
     ]
 
 
-def _swaps(seen: "Seen") -> Iterator[Route]:
-    evm = _worth(seen)
+def _swaps(seen: "Seen") -> tuple[Route, ...]:
+    return seen.worked_out("swaps", lambda: tuple(_swaps_of(seen)))
+
+
+def _swaps_of(seen: "Seen") -> Iterator[Route]:
     tokens = [token for token in usable_tokens(seen) if token.address]
     if len(tokens) > _SAMPLE:
         seen.draw("tokens of swaps").shuffle(tokens)
@@ -214,21 +218,26 @@ def _swaps(seen: "Seen") -> Iterator[Route]:
         tokens = (stable + near)[:_SAMPLE] if len(near) > 3 else tokens[:_SAMPLE]
     for one in tokens:
         for other in tokens:
-            if one.symbol != other.symbol and evm(Route(one, other)) >= 0:
+            if one.symbol != other.symbol:
                 yield Route(one, other)
 
 
 def _worth(seen: "Seen") -> Callable[[Route], int]:
     """Return what tells how much a route can show: steady prices, decimals, plain addresses."""
-    evm = {chain.name: chain.evm for chain in (*seen.known.chains, *seen.known.v1_chains)}
+    known = seen.known
+    evm = {chain.name: chain.evm for chain in (*known.chains, *known.v1_chains)}
+    # There are thousands of routes of some dozens of symbols.
+    stable = {token.symbol: is_stable(token) for token in (*known.tokens, *known.v1_tokens)}
+
+    def is_plain_on_its_chain(token: Token) -> bool:
+        return evm.get(token.chain) is not False and token.address.startswith("0x")
 
     def worth(route: Route) -> int:
-        plain = sum(
-            evm.get(token.chain) is not False and token.address.startswith("0x")
-            for token in (route.source, route.target)
-        )
-        apart = is_stable(route.source) and not is_stable(route.target)
-        return plain * 4 + is_stable(route.source) * 2 + route.rescales * 3 + apart * 4
+        source, target = route.source, route.target
+        plain = is_plain_on_its_chain(source) + is_plain_on_its_chain(target)
+        steady = stable[source.symbol]
+        apart = steady and not stable[target.symbol]
+        return plain * 4 + steady * 2 + route.rescales * 3 + apart * 4
 
     return worth
 
@@ -239,20 +248,25 @@ def _chosen(
     """Return the best routes in a drawn order, those after the first as different as can be."""
     drawn = [(worth(route), chance.random(), route) for route in routes]
     pool = sorted(drawn, key=lambda each: each[:2], reverse=True)
-    found = [pool[0][2]]
-    for _ in range(TRIES - 1):
-        used = {place for route in found for place in _marks(route)}
-        rest = [each for each in pool if each[2] not in found]
-        if not rest:
-            break
-        found.append(max(rest, key=lambda each: (-len(used & _marks(each[2])), each[0]))[2])
+    found = [pool.pop(0)[2]]
+    while pool and len(found) < TRIES:
+        chains = {end.chain for route in found for end in (route.source, route.target)}
+        symbols = {end.symbol for route in found for end in (route.source, route.target)}
+        place, best = 0, (-5, 0)
+        for number, (value, _, route) in enumerate(pool):
+            fit = (-_known_marks(route, chains, symbols), value)
+            if fit > best:
+                place, best = number, fit
+        found.append(pool.pop(place)[2])
     return tuple(found)
 
 
-def _marks(route: Route) -> set[str]:
-    return {
-        f"chain {route.source.chain}",
-        f"chain {route.target.chain}",
-        f"token {route.source.symbol}",
-        f"token {route.target.symbol}",
-    }
+def _known_marks(route: Route, chains: AbstractSet[str], symbols: AbstractSet[str]) -> int:
+    """Return how many of a route's chains and symbols are among the given ones."""
+    source, target = route.source, route.target
+    return (
+        (source.chain in chains)
+        + (target.chain != source.chain and target.chain in chains)
+        + (source.symbol in symbols)
+        + (target.symbol != source.symbol and target.symbol in symbols)
+    )

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from mockserver.conformance.caller import Caller
 from mockserver.conformance.exchange import Exchange
-from mockserver.conformance.known import FIRST_LOOK, LIST_OPERATIONS, Bindings, Known, known_from
+from mockserver.conformance.known import FIRST_LOOK, Bindings, Known, is_first_look, known_from
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Contract, Operation
 
@@ -32,6 +32,7 @@ class Seen:
         self.now: Callable[[], int] | None = None
         self._caller = caller or Caller()
         self._by_probe: dict[str, Exchange] = {}
+        self._by_operation: dict[str, list[Exchange]] = {}
         self._all: list[Exchange] = []
         self._reasons: dict[str, str] = {}
         self._known: Known | None = None
@@ -63,13 +64,14 @@ class Seen:
         """Take in an exchange."""
         self._all.append(exchange)
         self._by_probe[exchange.probe] = exchange
+        self._by_operation.setdefault(exchange.operation.id, []).append(exchange)
         self._reasons.pop(exchange.probe, None)
-        if exchange.operation.id in LIST_OPERATIONS and exchange.succeeded:
+        if exchange.succeeded and is_first_look(exchange):
             self._known = None
             self._worked_out.clear()
 
     def worked_out(self, what: Hashable, work_out: Callable[[], _T]) -> _T:
-        """Return what follows from the lists alone, worked out once until a list comes anew."""
+        """Return what follows from the lists alone, until a list of the first look comes anew."""
         if what not in self._worked_out:
             self._worked_out[what] = work_out()
         found: _T = self._worked_out[what]
@@ -83,7 +85,7 @@ class Seen:
     def of(self, operation: Operation | str) -> tuple[Exchange, ...]:
         """Return every exchange of an operation, whichever probe asked."""
         wanted = operation if isinstance(operation, str) else operation.id
-        return tuple(exchange for exchange in self._all if exchange.operation.id == wanted)
+        return tuple(self._by_operation.get(wanted, ()))
 
     def maybe(self, probe: str) -> Exchange | None:
         """Return the exchange of a probe, or None where it was not sent."""

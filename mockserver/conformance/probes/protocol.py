@@ -70,6 +70,10 @@ def is_beneath(exchange: Exchange) -> bool:
 
     Its path or method is another, it is too long for many a server, or it cannot be read at all.
     """
+    return exchange.worked_out("beneath", lambda: _is_beneath(exchange))
+
+
+def _is_beneath(exchange: Exchange) -> bool:
     operation, request = exchange.operation, exchange.request
     if (request.method, request.path) != (operation.method, operation.path):
         return True
