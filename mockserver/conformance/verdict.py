@@ -131,11 +131,12 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place where a rule does not hold.
+    """One place where a rule does not hold, seen in `exchanges`: the last one shows it.
 
     `place` is the field in the answer (`data.list[].decimals`) or the input of the request
     (`query.amount`); with the rule, the operation and `cause` it makes findings of one cause one.
     `basis` and `verdict` replace the rule's own where the finding stands on something else.
+    `should_refuse` tells that the last request was answered with success, and ought not to be.
     """
 
     message: str
@@ -144,6 +145,7 @@ class Finding:
     basis: Basis | None = None
     verdict: Verdict | None = None
     cause: str = ""
+    should_refuse: bool = False
 
 
 class NotRun(Exception):

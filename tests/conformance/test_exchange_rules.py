@@ -100,14 +100,14 @@ def test_the_healthy_mock_keeps_them_all(mock, seed):
             "tokens-of-a-chain-are-on-it",
             "v2.getAssetsByChain",
             VIOLATION,
-            "query.chain",
+            "data.list[]",
         ),
         (
             "v1-chain-filter-ignored",
             "v1-tokens-of-a-chain-are-on-it",
             "v1.getSupportTokens",
             VIOLATION,
-            "headers.chain",
+            "data.tokenVos[]",
         ),
         (
             "chains-listed-twice",

@@ -75,9 +75,8 @@ def accepted(
     if exchange.succeeded:
         told = f"answered with success although {label}"
         cause = f"accepted {kind} {place}"
-        yield Problem(
-            ("accepted", place, kind), Finding(told, (exchange,), place, basis, cause=cause)
-        )
+        finding = Finding(told, (exchange,), place, basis, cause=cause, should_refuse=True)
+        yield Problem(("accepted", place, kind), finding)
 
 
 def accepted_though_broken(exchange: Exchange) -> Iterator[Problem]:

@@ -51,19 +51,21 @@ def expectation_of(finding: Finding, verdict: Verdict) -> tuple[Expectation, Exc
 def telling(finding: Finding, verdict: Verdict) -> Exchange | None:
     """Return the exchange of a finding that shows it best; None where it has none.
 
-    That is the one that is wrong by itself; else the one with a broken request, as it stands beside
-    the good one it was made of; else the last.
+    That is the one that is wrong by itself, else the last.
     """
     found = expectation_of(finding, verdict)
     if found is not None:
         return found[1]
-    broken = [one for one in finding.exchanges if one.operation.read(one.request).violations]
-    return next(iter((*broken, *reversed(finding.exchanges))), None)
+    return finding.exchanges[-1] if finding.exchanges else None
 
 
 def _whole(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
     """The answer comes to its end; reading it raises where it does not."""
-    if exchange.answer.trouble in (Trouble.CUT, Trouble.BROKEN_HTTP):
+    answer = exchange.answer
+    if "content-encoding" in answer.reason.lower():
+        # `http.client` does not decode what it reads, and would not notice.
+        return None
+    if answer.trouble in (Trouble.CUT, Trouble.BROKEN_HTTP):
         return Expectation(("assert answer.status",))
     return None
 
@@ -97,17 +99,16 @@ def _media_type(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expec
 
 
 def _answered(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
-    """An input is complained of: what was taken should be refused, and what was refused taken."""
-    if not exchange.whole or finding.place.partition(".")[0] not in _INPUTS:
+    """What was taken should be refused, or the input that is complained of should be taken."""
+    if not exchange.whole:
         return None
     code = exchange.operation.generation.success_code
+    if finding.should_refuse and exchange is finding.exchanges[-1]:
+        taken = exchange.succeeded
+        line = f'assert answer.status >= 400 or read(body).get("code") != {code}'
+        return Expectation((line,)) if taken else None
     alone = len(finding.exchanges) == 1
-    if not alone and not exchange.operation.read(exchange.request).violations:
-        # Beside a broken request stands the good one that it was made of.
-        return None
-    if exchange.succeeded:
-        return Expectation((f'assert answer.status >= 400 or read(body).get("code") != {code}',))
-    if exchange.refused and alone:
+    if exchange.refused and alone and finding.place.partition(".")[0] in _INPUTS:
         return Expectation((f'assert read(body)["code"] == {code}',))
     return None
 

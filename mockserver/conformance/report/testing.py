@@ -92,8 +92,9 @@ def _head(cause: Cause, masker: Masker, contract: Contract) -> str:
     )
     clean = [" ".join(visible(masker.text(line)).split())[:600] for line in lines]
     wrapped = [part for line in clean for part in textwrap.wrap(line, _WIDTH)]
-    # Comments, since no text can end them early as it could a docstring.
-    return "".join(f"# {line}\n" for line in wrapped) + "\n"
+    # Comments, since no text can end them early as it could a docstring. A message in one of the
+    # first two lines could still name an encoding (`content-encoding: gzip`) that Python obeys.
+    return "".join(f"# {line}\n" for line in ("-*- coding: utf-8 -*-", *wrapped)) + "\n"
 
 
 def _request(exchange: Exchange, target: Target, masker: Masker, *, own_keys: bool) -> str:
@@ -178,7 +179,10 @@ def _judged_again(cause: Cause, result: Result, *, own_keys: bool) -> str:
         given += [
             f"{name}={base!r}" for name, base in (("v1", target.v1), ("v2", target.v2)) if base
         ]
-    given += [f"only=[{cause.rule.name!r}]", f"seed={result.seed}"]
+    # A rule that judges every exchange asks for none, and may have seen it in that of another.
+    alone = not cause.rule.every_exchange
+    given += [f"only=[{cause.rule.name!r}]"] if alone else []
+    given += [f"seed={result.seed}"]
     given += [f"dialect={_dialect(result)!r}"] if _dialect(result) != "documented" else []
     far = [host for host in target.hosts if not is_loopback(host)]
     given += [f"allow_hosts={far!r}"] if far else []
@@ -195,6 +199,7 @@ def _judged_again(cause: Cause, result: Result, *, own_keys: bool) -> str:
         "    (outcome,) = (\n        one\n        for one in result.outcomes\n"
         f"        if one.id == {f'{cause.rule.name}[{operation}]'!r}\n    )\n"
         "    assert not outcome.findings, outcome.findings[0].message\n"
+        + ("    assert outcome.verdict == 'holds', outcome.reason\n" if alone else "")
     )
 
 

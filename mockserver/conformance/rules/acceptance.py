@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from mockserver.conformance.comparing import check_still_offered
 from mockserver.conformance.exchange import Exchange
 from mockserver.conformance.probes.missing import WITH_OPTIONAL, WITHOUT_OPTIONAL
-from mockserver.conformance.probes.oddities import oddities
+from mockserver.conformance.probes.oddities import is_odd
 from mockserver.conformance.probes.protocol import (
     AGAIN,
     FORGETFUL,
@@ -60,7 +60,7 @@ def _as_good_as_usual(seen: "Seen", exchange: Exchange, how: str) -> Iterator[Fi
     before = [
         one
         for one in seen.of(operation)
-        if one.succeeded and one.number < exchange.number and not _is_odd(one)
+        if one.succeeded and one.number < exchange.number and not is_odd(one)
     ]
     if not before:
         raise Vacuous("the usual request did not succeed either")
@@ -70,13 +70,8 @@ def _as_good_as_usual(seen: "Seen", exchange: Exchange, how: str) -> Iterator[Fi
         raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
     check_still_offered(seen, *_chains_of(exchange), generation=operation.generation.id)
     yield Finding(
-        f"the request is refused {how}: {said(exchange)}", (exchange, before[-1]), cause=how
+        f"the request is refused {how}: {said(exchange)}", (before[-1], exchange), cause=how
     )
-
-
-def _is_odd(exchange: Exchange) -> bool:
-    words = exchange.probe.partition("/")[2]
-    return any(one.words == words for one in oddities(exchange.operation))
 
 
 def _chains_of(exchange: Exchange) -> tuple[str, ...]:
@@ -90,7 +85,7 @@ def _chains_of(exchange: Exchange) -> tuple[str, ...]:
 
 def asks_for_no_key(seen: "Seen", operation: Operation) -> Iterator[Finding]:
     """An operation for which no authentication is published asks for none."""
-    usual = [one for one in answered(seen, operation) if not _is_odd(one) and not is_beneath(one)]
+    usual = [one for one in answered(seen, operation) if not is_odd(one) and not is_beneath(one)]
     if not usual:
         raise NotRun("no plain request was sent")
     for exchange in usual:

@@ -156,7 +156,7 @@ def no_list_is_empty(seen: Seen, operation: Operation) -> Iterator[Finding]:
     yield Finding(
         f"the list is empty, while {others[0].operation.operation_id} has "
         f"{len(listed(others[0].member('data')))} items",
-        (look, others[0]),
+        (others[0], look),
         "data.list[]",
         documented(operation.section, "the list of what there is"),
     )

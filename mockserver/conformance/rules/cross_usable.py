@@ -189,6 +189,7 @@ def names_of_v1_stay_in_v1(seen: Seen, operation: Operation) -> Iterator[Finding
             (look,),
             "query.chain",
             verdict=Verdict.EXTRA,
+            should_refuse=True,
         )
 
 

@@ -96,7 +96,7 @@ def chain_filter_is_used(seen: Seen, operation: Operation) -> Iterator[Finding]:
                 yield Finding(
                     f"{token.symbol} is listed for {asked.name}, but {strange}",
                     (look,),
-                    "headers.chain" if v1 else "query.chain",
+                    "data.tokenVos[]" if v1 else "data.list[]",
                     cause="foreign token",
                 )
                 break
@@ -283,7 +283,7 @@ def _equal_lists(
             yield Finding(
                 f"{names[0].name} and {names[1].name} have the very same {len(content)} tokens",
                 (before, look),
-                "headers.chain" if operation.id == V1_TOKENS else "query.chain",
+                "data.tokenVos[]" if operation.id == V1_TOKENS else "data.list[]",
                 cause="equal lists",
             )
 

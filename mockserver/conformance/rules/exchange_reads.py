@@ -170,7 +170,7 @@ def price_agrees_with_quotes(seen: Seen, operation: Operation) -> Iterator[Findi
             if unlike and _quotes_agree(seen, token, implied):
                 yield Finding(
                     f"price of {token.symbol} is {price}, while quotes count {implied:.6g} USD",
-                    (exchange, quote.exchange),
+                    (quote.exchange, exchange),
                     "data.price",
                 )
                 break

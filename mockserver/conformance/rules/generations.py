@@ -75,7 +75,7 @@ def v1_chains_are_chains_of_the_service(seen: Seen, operation: Operation) -> Ite
             f"v1 lists {chain.name}"
             + (f" with network {chain.network}" if chain.network else "")
             + ", which 2.0 does not list",
-            (seen.exchange(f"{V1_CHAINS}/usual"), seen.exchange("v2.getChain/usual")),
+            (seen.exchange("v2.getChain/usual"), seen.exchange(f"{V1_CHAINS}/usual")),
             "data.chains[]",
             cause="unknown chain",
         )

@@ -95,10 +95,11 @@ def _taken(seen: "Seen", oddity: Oddity, exchange: Exchange) -> Iterator[Finding
         f"{oddity.place} is {oddity.told}, and the answer is a success"
         if oddity.kind is not Kind.MISSING
         else f"{oddity.told}, and the answer is a success",
-        (exchange,) if usual is None else (exchange, usual),
+        (exchange,) if usual is None else (usual, exchange),
         place=oddity.place,
         basis=basis,
         cause=oddity.words,
+        should_refuse=True,
     )
 
 

@@ -53,7 +53,7 @@ def documented_operations_are_served(seen: "Seen", operation: Operation) -> Iter
     if len(told) == 1 and as_nowhere and nowhere is not None and _told(nowhere) in told:
         yield Finding(
             f"{operation.path} is answered like a path that is not there: {said(plain[0])}",
-            (plain[0], nowhere),
+            (nowhere, plain[0]),
             cause="path not found",
         )
 
@@ -107,7 +107,7 @@ def orders_need_no_target_chain(seen: "Seen", operation: Operation) -> Iterator[
     check_still_offered(seen, quoted_try(seen).route.source.chain)
     yield Finding(
         f"an order is refused without toChain ({said(exchange)}), and accepted with it",
-        (exchange, usual),
+        (usual, exchange),
         "body.toChain",
     )
 
@@ -127,7 +127,7 @@ def aggregate_orders_are_a_type(seen: "Seen", operation: Operation) -> Iterator[
         raise Vacuous(f"the order is refused for a reason of its own: {said(exchange)}")
     yield Finding(
         f"orderType '2' is refused like '3', which there is not: {said(exchange)}",
-        (exchange, unknown),
+        (unknown, exchange),
         "body.orderType",
     )
 

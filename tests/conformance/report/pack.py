@@ -88,7 +88,12 @@ def required_input_is_required(seen: Seen, operation: Operation) -> Iterator[Fin
     for name, location in (("amount", "query"), ("signature", "headers")):
         exchange = seen.maybe(f"{operation.id}/without {name}")
         if exchange is not None and exchange.succeeded:
-            yield Finding(f"accepted without {name!r}", (exchange,), f"{location}.{name}")
+            yield Finding(
+                f"accepted without {name!r}",
+                (exchange,),
+                f"{location}.{name}",
+                should_refuse=True,
+            )
 
 
 def prices_are_consistent(seen: Seen, operation: Operation) -> Iterator[Finding]:
