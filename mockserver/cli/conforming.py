@@ -134,10 +134,16 @@ _ASKED = (
         help="Stamp v1 requests with this time, whatever comes of it.",
     ),
     click.option(
-        "--only", multiple=True, metavar="NAME", help="Only this rule, layer or operation; * fits."
+        "--only",
+        multiple=True,
+        metavar="NAME",
+        help="Only this rule, layer, operation or generated stage; * fits.",
     ),
     click.option(
-        "--skip", multiple=True, metavar="NAME", help="Not this rule, layer or operation; * fits."
+        "--skip",
+        multiple=True,
+        metavar="NAME",
+        help="Not this rule, layer, operation or generated stage; * fits.",
     ),
     click.option(
         "--patience",
