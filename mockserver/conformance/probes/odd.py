@@ -52,7 +52,9 @@ class Oddity:
 
     `words` name its probe; `place` is the input (`query.amount`), `told` what is wrong with it.
     Without `basis` the keyword of the request schema that is broken gives it. `resigned` tells that
-    a v1 request is signed after the change, so that it is not refused for its signature.
+    a v1 request is signed after the change, so that it is not refused for its signature. `as_meant`
+    tells that the value is the right one but for its type, so that a lenient reader takes it for
+    what was meant.
     """
 
     words: str
@@ -62,6 +64,7 @@ class Oddity:
     change: Change
     basis: Basis | None = None
     resigned: bool = True
+    as_meant: bool = False
 
     def probe_name(self, operation: Operation) -> str:
         """Return the name of its probe."""

@@ -224,6 +224,7 @@ def _oddities(operation: Operation) -> Iterator[Oddity]:
                 told=told,
                 change=_changed(operation, field, value, words),
                 basis=_basis(operation, field, kind, value),
+                as_meant=value in (as_text, as_number),
             )
 
 

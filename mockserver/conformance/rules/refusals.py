@@ -110,7 +110,9 @@ def _basis(oddity: Oddity, exchange: Exchange) -> Basis | None:
     operation = exchange.operation
     for violation in operation.read(exchange.request).violations:
         if ".".join(map(str, violation.path[:2])) == oddity.place:
-            return basis_of_request(operation, violation)
+            basis = basis_of_request(operation, violation)
+            # The type is published; that a reader refuses the same value in another one is not.
+            return Basis(Grounds.ASSUMED, "A-243", basis.says) if oddity.as_meant else basis
     return None
 
 
