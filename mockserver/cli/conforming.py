@@ -148,8 +148,9 @@ _ASKED = (
     click.option(
         "--patience",
         "patience_ms",
-        type=Duration(),
-        help="How long a submission may take to settle.",
+        type=Duration(zero=True),
+        help="How long to wait in all for what was submitted to settle: 6s by itself, not at all "
+        "with the mock.",
     ),
     click.option(
         "--examples", type=click.IntRange(0), default=0, help="Generated requests an operation."
@@ -342,7 +343,7 @@ def options_of(given: Mapping[str, Any]) -> "Options":
         arming=Arming(writes, given["most_writes"], given["confirmed"]),
         caller=_caller(given),
         bindings=_bindings(given["bindings"]),
-        patience_ms=given["patience_ms"] or 0,
+        patience_ms=given["patience_ms"],
     )
 
 

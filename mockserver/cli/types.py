@@ -37,18 +37,23 @@ class Duration(click.ParamType[int]):
 
     name = "duration"
 
+    def __init__(self, *, zero: bool = False) -> None:
+        """Take whether none at all is a duration, too."""
+        self._least_ms = 0 if zero else 1
+
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """Return the milliseconds, of which there are some."""
+        """Return the milliseconds."""
         if isinstance(value, int):
             return value
         try:
             found = parse_duration(str(value))
         except ClockRefused as error:
             self.fail(str(error), param, ctx)
-        if not 0 < found <= _LONGEST_MS:
-            self.fail(f"{value!r} is not more than 0 and at most 7d", param, ctx)
+        if not self._least_ms <= found <= _LONGEST_MS:
+            least = "more than 0" if self._least_ms else "at least 0"
+            self.fail(f"{value!r} is not {least} and at most 7d", param, ctx)
         return found
 
 

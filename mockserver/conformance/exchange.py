@@ -1,5 +1,6 @@
 """A request that was sent and what came back for it, read the way a strict client reads it."""
 
+import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +14,9 @@ from mockserver.jsontext import Json
 from mockserver.validation import Violation
 
 _T = TypeVar("_T")
+_ECHO = re.compile(r"['\"`/\w.-]*\d[\w.'\"]*")
+"""Numbers, times and names with digits: what a message may repeat of its request."""
+_MOST_TEXT, _TOLD = 2_000, 200
 
 
 class Trouble(StrEnum):
@@ -151,3 +155,10 @@ class Exchange:
         """Return a list in `data`; empty where it is none."""
         value = self.data.get(name)
         return tuple(value) if isinstance(value, list) else ()
+
+
+def refusal_of(exchange: Exchange) -> tuple[int, int | None, str]:
+    """Return why an exchange was refused, comparable: without what the answer echoes of it."""
+    message = exchange.member("msg")
+    text = message if isinstance(message, str) else ""
+    return (exchange.answer.status, exchange.code, _ECHO.sub("#", text[:_MOST_TEXT])[:_TOLD])

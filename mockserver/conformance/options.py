@@ -21,7 +21,8 @@ class Options:
     rules, layers or operations, with `*` as wildcard. `examples` is how many generated requests an
     operation gets, `sequences` how many sequences each state machine is tried with, and `deep` how
     many examples Schemathesis makes of each operation. `patience_ms` is how long, in wall time, a
-    submission may take to settle.
+    run waits in all for what it submitted to settle; it waits only as long as something has not. By
+    itself it has six seconds of patience, and none with the mock, whose clock is its user's.
     """
 
     seed: int = 1
@@ -37,7 +38,7 @@ class Options:
     bindings: Bindings = field(default_factory=Bindings)
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
-    patience_ms: int = 0
+    patience_ms: int | None = None
     examples: int = 0
     sequences: int = 0
     deep: int = 0

@@ -30,14 +30,19 @@ Build = Callable[["Seen"], Draft]
 """Makes the request of what earlier answers showed. Raises `NotRun` where they do not suffice."""
 
 
+def _always(_: "Seen") -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
     """One request of the plan.
 
     `name` is `<operation id>/<words>`, unique and stable: journals, resumed runs and comparisons
     find a probe by it. `after` names the probes whose answers `build` reads, which are sent first.
-    `wait_ms` is how long it waits for things to happen before it is sent, at most. A `spare` one is
-    sent only where another did not work; a plan does not count it.
+    `wait_ms` is how long it waits before it is sent, at most, where `settled` tells that something
+    is still to happen. A `spare` one is sent only where another did not work; a plan does not count
+    it.
     """
 
     name: str
@@ -45,6 +50,7 @@ class Probe:
     stage: Stage = Stage.READS
     after: tuple[str, ...] = ()
     wait_ms: int = 0
+    settled: Callable[["Seen"], bool] = _always
     spare: bool = False
 
     @property

@@ -48,8 +48,15 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
     began = ticks_ms()
     seen = Seen(contract, seed=options.seed, bindings=options.bindings, caller=options.caller)
     with Transport(target, ready.permit, ready.limits) as transport:
-        session = Session(transport, seen, keeper=keeper, watch=watch, planned=len(todo.probes))
-        notes = _asked(session, todo, options, doubt)
+        session = Session(
+            transport,
+            seen,
+            keeper=keeper,
+            watch=watch,
+            planned=len(todo.probes),
+            patience_ms=options.patience_ms,
+        )
+        notes = _asked(session, todo, doubt)
         outcomes = judged(todo.rules, seen, target.bases)
         more, told = generated(session, options) if not notes else ((), ())
         sent = sent_by_operation(seen, transport.sent)
@@ -69,7 +76,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
     )
 
 
-def _asked(session: Session, todo: Plan, options: Options, doubt: Doubt | None) -> tuple[str, ...]:
+def _asked(session: Session, todo: Plan, doubt: Doubt | None) -> tuple[str, ...]:
     """Send the plan; return what kept it from its end."""
     for name, reason in todo.left_out.items():
         session.seen.leave_out(name, reason)
@@ -86,7 +93,7 @@ def _asked(session: Session, todo: Plan, options: Options, doubt: Doubt | None) 
             session.seen.leave_out(probe.name, reason)
             continue
         try:
-            _ask(session, probe, options, stamping)
+            _ask(session, probe, stamping)
         except (NotRun, Inconclusive, Refusing) as error:
             session.seen.leave_out(probe.name, str(error))
         except Spent as error:
@@ -98,11 +105,10 @@ def _asked(session: Session, todo: Plan, options: Options, doubt: Doubt | None) 
     return tuple(filter(None, (spent or cut,)))
 
 
-def _ask(session: Session, probe: Probe, options: Options, stamping: Stamping) -> None:
+def _ask(session: Session, probe: Probe, stamping: Stamping) -> None:
     draft = probe.build(session.seen)
-    if probe.wait_ms:
-        session.transport.wait(min(probe.wait_ms, options.patience_ms))
-    exchange = session.ask(probe.name, draft)
+    wait_ms = 0 if probe.settled(session.seen) else probe.wait_ms
+    exchange = session.ask(probe.name, draft, wait_ms)
     if stamping.doubts(probe, exchange):
         stamping.begin()
-        stamping.settle(session.ask(probe.name, probe.build(session.seen)))
+        stamping.settle(exchange, session.ask(probe.name, probe.build(session.seen)))

@@ -18,6 +18,9 @@ _HANGING = 2
 _ALL_HANG = 3
 """How many different operations may time out in a row before their generation is given up."""
 _LONGEST_RETRY_S = 20
+_PATIENCE_MS = 6_000
+_MOCK = "X-Mock-World"
+"""The header by which the mock tells which of its worlds answers."""
 
 
 class Watch(Protocol):
@@ -51,20 +54,27 @@ class Session:
         keeper: Keeper | None = None,
         watch: Watch | None = None,
         planned: int = 0,
+        patience_ms: int | None = None,
     ) -> None:
-        """Take the transport and where to remember; `planned` is told to `watch`."""
+        """Take the transport and where to remember; `planned` is told to `watch`.
+
+        `patience_ms` is how long requests may wait in all before they are sent; by default six
+        seconds, and no time where the mock answers.
+        """
         self.transport = transport
         self.seen = seen
         self._keeper = keeper
         self._watch = watch
         self._planned = planned
+        self._patience_ms = patience_ms
         self._troubles: dict[str, tuple[Trouble, int]] = {}
         self._hung: dict[str, int] = {}
         self._hung_in_a_row: dict[str, list[str]] = {}
 
-    def ask(self, probe: str, draft: Draft) -> Exchange:
+    def ask(self, probe: str, draft: Draft, wait_ms: int = 0) -> Exchange:
         """Send a request under the name of a probe and return the exchange.
 
+        A request waits `wait_ms` as far as patience goes, unless its answer is there already.
         Raises `Refusing` where it may not leave or where the service no longer answers, `Spent`
         where budget or time is used up.
         """
@@ -72,6 +82,7 @@ class Session:
         request = draft.request(operation)
         recalled = self._keeper.recall(probe, request) if self._keeper else None
         if recalled is None:
+            self._wait(wait_ms)
             answer = self._answer(probe, operation, request)
         else:
             self.transport.take_over(request)
@@ -83,6 +94,17 @@ class Session:
         if self._watch is not None:
             self._watch.sent(exchange, self._planned)
         return exchange
+
+    def _wait(self, ms: int) -> None:
+        if ms <= 0:
+            return
+        if self._patience_ms is None:
+            # Orders of the mock take as long as real ones, or none: its clock is its user's.
+            mocked = any(one.answer.header(_MOCK) for one in self.seen.exchanges[:1])
+            self._patience_ms = 0 if mocked else _PATIENCE_MS
+        ms = min(ms, self._patience_ms)
+        self._patience_ms -= ms
+        self.transport.wait(ms)
 
     def _answer(self, probe: str, operation: Operation, request: Request) -> Answer:
         generation = operation.generation.id

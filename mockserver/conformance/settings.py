@@ -21,7 +21,7 @@ class RunOptions(TypedDict, total=False):
     """What `run` takes by name; whatever is left out has a careful default.
 
     `budget` is in requests, `rate` in requests a second. `time` bounds the whole run,
-    `request_time` one request, and `patience` how long a submission may take to settle.
+    `request_time` one request, and `patience` how long to wait in all for what was submitted.
     `allow_hosts` names hosts that are not this machine; `arm_writes` lets submissions out, at most
     `most_writes` of them, to a host that is not local only where `confirm_hosts` names it again.
     `roles` binds roles to the member names of list items. `only` and `skip` name rules, layers or
@@ -67,7 +67,9 @@ def options_of(given: Mapping[str, object]) -> Options:
         rate=read.rate("rate"),
         time_ms=read.duration("time", usual.time_ms),
         request_ms=read.duration("request_time", usual.request_ms),
-        patience_ms=read.duration("patience", usual.patience_ms, least=0),
+        patience_ms=read.duration("patience", 0, least=0)
+        if given.get("patience") is not None
+        else None,
         hosts=read.names("allow_hosts"),
         arming=_arming(read),
         caller=_caller(read),

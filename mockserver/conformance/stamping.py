@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from mockserver.clock import wall_ms
-from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.exchange import Exchange, refusal_of
 from mockserver.conformance.probe import Probe, Stage
 from mockserver.conformance.seen import Seen
 
@@ -40,9 +40,12 @@ class Stamping:
         self._tries -= 1
         self._seen.now = self._now
 
-    def settle(self, exchange: Exchange) -> None:
-        """Keep to the wall clock where that was what the service wanted."""
-        if exchange.succeeded:
+    def settle(self, before: Exchange, after: Exchange) -> None:
+        """Keep to the wall clock where that was what the service wanted.
+
+        A service that refuses the same request for another reason now has nothing against its time.
+        """
+        if after.succeeded or (after.refused and refusal_of(after) != refusal_of(before)):
             self._tries = 0
         else:
             self._seen.now = None

@@ -1,11 +1,14 @@
 """A run: what is sent of a plan where the budget does not suffice."""
 
+import pytest
+
+from mockserver import conformance
 from mockserver.conformance.draft import Draft
 from mockserver.conformance.options import Options
 from mockserver.conformance.probe import Probe, Stage
 from mockserver.conformance.runner import run
 from mockserver.conformance.target import Target
-from mockserver.conformance.verdict import Layer, Severity, documented, rule
+from mockserver.conformance.verdict import Layer, Severity, Verdict, documented, rule
 from mockserver.testing import running
 
 
@@ -58,3 +61,25 @@ def test_what_is_sent_in_need_only_is_given_up_without_a_note():
     assert names == ["usual", "planned", "last look"]
     assert "kept for the last look" in result.unsent["v2.getChain/in need"]
     assert not result.notes
+
+
+@pytest.mark.parametrize(
+    ("patience", "verdict"),
+    [("4s", Verdict.HOLDS), ("0s", Verdict.VACUOUS), (None, Verdict.VACUOUS)],
+)
+def test_a_run_waits_for_orders_as_long_as_its_patience_lasts(patience, verdict):
+    with running(clock="scaled:60") as mock:
+        result = conformance.run(
+            mock.url, arm_writes=True, patience=patience, only=["success-has-a-hash"]
+        )
+    [outcome] = result.outcomes
+    assert outcome.verdict is verdict, outcome.reason
+
+
+def test_a_run_does_not_wait_for_what_is_settled():
+    """The world's own clock is moved on by each look."""
+    with running(clock="auto") as mock:
+        result = conformance.run(
+            mock.url, arm_writes=True, patience="1h", only=["success-has-a-hash"]
+        )
+        assert result.elapsed_ms < 60_000

@@ -69,3 +69,13 @@ def test_a_refusal_for_another_reason_is_tried_twice_at_most(standing):
     usual = [one for one in result.exchanges if one.probe == f"{QUOTE}/usual"]
     assert len(usual) == 2
     assert stamps(result)[-1] == EXAMPLE_TIME_MS
+
+
+def test_a_refusal_for_a_new_reason_shows_that_the_current_time_is_taken():
+    """Else all of v1 would be refused for its time where one quote is refused for its amount."""
+    with running(clock="real", refusals="allow", breaks=("v1-amount-in-millionths",)) as mock:
+        result = judged(mock.url)
+    first, *later = stamps(result)
+    assert first == EXAMPLE_TIME_MS
+    assert all(abs(one - wall_ms()) < 60_000 for one in later)
+    assert not any(one.succeeded for one in result.exchanges if one.probe == f"{QUOTE}/usual")

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from mockserver import jsontext
 from mockserver.conformance import amounts
 from mockserver.conformance.calibration import V1_QUOTE, decimals_of
+from mockserver.conformance.caller import Caller
 from mockserver.conformance.draft import Draft
 from mockserver.conformance.probe import Build, Probe, Stage
 from mockserver.conformance.probes.comparisons import tenfold_v1
@@ -33,16 +35,17 @@ from mockserver.conformance.usual import (
     v1_order,
     v1_try,
 )
-from mockserver.conformance.verdict import Basis, NotRun, documented
+from mockserver.conformance.verdict import Basis, NotRun, documented, observed
 from mockserver.jsontext import Json, plain
 
 if TYPE_CHECKING:
     from mockserver.conformance.seen import Seen
 
 SWAP, RAW = "v2.getAggregateSwap", "v1.getTransferToMinterRaw"
-_FAR_MS, _DAY_MS = "4102444800000", "86400000"
-"""The begin of the year 2100, and a time-out that no service can find too short."""
+_FAR_MS, _LONG_MS = "4102444800000", "315360000000"
+"""The begin of the year 2100, and a time-out of ten years: longer than a clock may be wrong."""
 ONCE_MORE = "published form once more"
+_FORM = "application/x-www-form-urlencoded"
 _SIX = 6
 """The decimals that careless services take every token to have."""
 _SPELLINGS = {
@@ -133,7 +136,7 @@ def _published_again(of: str) -> Build:
         draft = _published(seen, of, ONCE_MORE)
         if any(one.request.headers.get("expireTime") == _FAR_MS for one in taken):
             # It may be that the usual time-out is too short, and nothing else.
-            draft = draft.having("headers", "expireTime", _DAY_MS)
+            draft = draft.having("headers", "expireTime", _LONG_MS)
         operation = seen.contract.operation(of.partition("/")[0])
         return signed(draft, operation, seen.caller)
 
@@ -178,6 +181,12 @@ def _no_aggregator(draft: Draft, seen: "Seen") -> Draft:
     if "aggregator" not in draft.query:
         raise NotRun("the quote named no aggregator")
     return draft.without("query", "aggregator")
+
+
+def _no_summary(draft: Draft, _: "Seen") -> Draft:
+    if "routeSummary" not in draft.query:
+        raise NotRun("the quote had no routeSummary")
+    return draft.without("query", "routeSummary")
 
 
 def _respelled(location: str) -> Callable[[Draft, "Seen"], Draft]:
@@ -232,6 +241,12 @@ def _without_fraction(_: "Seen", given: Decimal) -> Json:
     return rounded
 
 
+def _with_fraction(_: "Seen", given: Decimal) -> Json:
+    if given != given.to_integral_value():
+        raise NotRun("the amount has a fraction itself")
+    return given + Decimal("0.5")
+
+
 def _v1_amounts(operation_id: str) -> tuple[Contrast, ...]:
     of = f"{operation_id}/usual"
     place = "body.fromAmount" if operation_id == V1_ORDER else "body.amount"
@@ -247,6 +262,14 @@ def _v1_amounts(operation_id: str) -> tuple[Contrast, ...]:
             "an amount without fraction",
             says,
             _amount(_without_fraction),
+        ),
+        Contrast(
+            of,
+            "other amount: a fraction",
+            place,
+            "an amount with a fraction",
+            says,
+            _amount(_with_fraction),
         ),
         Contrast(
             of,
@@ -286,6 +309,81 @@ def _v1_times() -> tuple[Contrast, ...]:
     )
 
 
+def _called_as_in_2_0(draft: Draft, seen: "Seen") -> Draft:
+    known = seen.known
+    twins = {chain.name: known.twin(chain) for chain in known.v1_chains}
+    body = draft.part("body")
+    given = {name: body.get(name) for name in ("fromChain", "toChain", "chain") if name in body}
+    called = {
+        name: twin.name
+        for name, value in given.items()
+        if isinstance(value, str) and (twin := twins.get(value)) is not None
+    }
+    if all(called.get(name, value) == value for name, value in given.items()):
+        raise NotRun("2.0 calls the chains as v1 does")
+    return replace(draft, body={**body, **called})
+
+
+def _in_the_query(draft: Draft, _: "Seen") -> Draft:
+    return replace(draft, query=draft.part("body"), body={})
+
+
+def _as_a_form(draft: Draft, _: "Seen") -> Draft:
+    pairs = {name: str(value) for name, value in draft.part("body").items()}
+    return replace(draft, raw_body=urlencode(pairs).encode("ascii"), content_type=_FORM)
+
+
+def _with_a_key(draft: Draft, seen: "Seen") -> Draft:
+    """Add the headers of an order of v1, where keys are published; never a key of the user's."""
+    signed_one = Caller(timestamp_ms=seen.caller.timestamp_ms).sign_v1(draft)
+    return replace(draft, headers=signed_one.headers)
+
+
+def _forms() -> tuple[Contrast, ...]:
+    """Return the contrasts of bodies and keys: where they go, and who is asked for them."""
+    says = documented("4", "the v1 endpoints send JSON bodies")
+    keyless = documented("5", "no authentication is published")
+    return (
+        Contrast(
+            f"{V1_QUOTE}/usual",
+            "other name: chains as in 2.0",
+            "body.fromChain",
+            "the names that 2.0 has for its chains",
+            documented("2.2", "chains are called as the supported-chains result does"),
+            _called_as_in_2_0,
+        ),
+        *(
+            Contrast(of, "other place: the query", "body", "its body in the query", says, change)
+            for of, change in (
+                (f"{V1_QUOTE}/usual", _in_the_query),
+                (f"{V1_ORDER}/usual", _in_the_query),
+            )
+        ),
+        *(
+            Contrast(
+                f"{operation_id}/usual",
+                "other form: a form",
+                "body",
+                "its body as that of an HTML form",
+                documented(row, "the body is that of a POST of JSON"),
+                _as_a_form,
+            )
+            for operation_id, row in ((ORDER, "4.2 row 7"), (TICKET, "4.2 row 11"))
+        ),
+        *(
+            Contrast(
+                f"{operation_id}/usual",
+                "other form: with a key",
+                "headers.appKey",
+                "the headers of a developer key, which nothing asks for",
+                keyless,
+                _with_a_key,
+            )
+            for operation_id in ("v1.getSupportChains", "v2.getChain", "v2.getAssets")
+        ),
+    )
+
+
 _PUBLISHED_NAME = "the name of the input is spelled as published"
 _ONE_PERCENT = "slippage counts hundredths of a percent: 100 is 1%"
 
@@ -308,6 +406,22 @@ CONTRASTS: tuple[Contrast, ...] = (
     ),
     Contrast(
         f"{SWAP}/usual",
+        "other form: without routeSummary",
+        "query.routeSummary",
+        "no routeSummary, which was the one that the quote has",
+        documented("4.2 row 6", "routeSummary is that of the aggregate quote"),
+        _no_summary,
+    ),
+    Contrast(
+        f"{SWAP}/usual",
+        "other form: partial fill",
+        "query.allowPartialFill",
+        "allowPartialFill being true",
+        documented("4.2 row 6", "allowPartialFill is a boolean"),
+        _query("allowPartialFill", lambda _: "true"),
+    ),
+    Contrast(
+        f"{SWAP}/usual",
         "other form: slippage of 1",
         "query.slippage",
         "a slippage of 1, and not of 100",
@@ -326,6 +440,7 @@ CONTRASTS: tuple[Contrast, ...] = (
     *_v1_amounts(RAW),
     *_v1_amounts(V1_ORDER),
     *_v1_times(),
+    *_forms(),
     Contrast(
         f"{V1_ORDER}/usual",
         "other name: evmAddress",
@@ -349,6 +464,24 @@ CONTRASTS: tuple[Contrast, ...] = (
         "texts in place of the empty ones, which are the default",
         documented("4.2", "execStrategy and extra are empty by default"),
         _filled,
+    ),
+    Contrast(
+        f"{ORDER}/usual",
+        "other defaults: a time-out",
+        "body.timeout",
+        "a timeout that is not 0, which is the default",
+        documented("4.2", "timeout is 0 by default"),
+        lambda draft, _: draft.having("body", "timeout", "3600"),
+    ),
+    Contrast(
+        f"{ORDER}/usual",
+        "other form: 0x before the hex",
+        "body.sourceCerts",
+        "0x before its sourceCerts",
+        observed("GB2-order", "sourceCerts is hex without 0x"),
+        lambda draft, _: draft.having(
+            "body", "sourceCerts", f"0x{draft.part('body').get('sourceCerts')}"
+        ),
     ),
     Contrast(
         f"{ORDER}/{AGGREGATE}",

@@ -18,6 +18,7 @@ from mockserver.conformance.probe import Build, Probe, Stage
 from mockserver.conformance.probes.reads import LISTS
 from mockserver.conformance.probes.v1 import V1_LISTS, V1_TRIES
 from mockserver.conformance.routes import usual_amount
+from mockserver.conformance.settling import orders_settled, tickets_settled
 from mockserver.conformance.usual import (
     SLIPPAGE,
     filled,
@@ -51,7 +52,7 @@ EARLY, LATE = "early", "late"
 ANOTHER = "another address"
 AGGREGATE, NO_CHAIN = "aggregate", "without optional inputs"
 OTHER_CHAIN = "another chain"
-_WAIT_MS = 1000
+_WAIT_MS, _LONG_WAIT_MS = 1000, 60_000
 _QUOTES = (*LISTS, *(f"{BRIDGE}/{name}" for name in TRY_NAMES))
 _SWAPS = (*_QUOTES, *(f"{SWAP_QUOTE}/{name}" for name in TRY_NAMES))
 _V1_QUOTES = (*V1_LISTS, *(f"{V1_QUOTE}/{name}" for name in V1_TRIES))
@@ -81,7 +82,7 @@ def _tickets() -> tuple[Probe, ...]:
         _probe(f"{CHECK_TICKET}/usual", _usual(CHECK_TICKET), f"{TICKET}/usual"),
         _probe(f"{TICKET}/second", _second_ticket, *_QUOTES),
         _probe(f"{TICKET}/same again", _usual(TICKET), f"{TICKET}/usual"),
-        *_listings(EARLY, 0),
+        *_listings(EARLY),
         _probe(f"{TICKETS}/{ANOTHER}", _others_tickets, f"{TICKET}/usual"),
     )
 
@@ -104,7 +105,11 @@ def _later() -> tuple[Probe, ...]:
         one
         for number, name in enumerate(POLLS)
         for one in (
-            _probe(f"{CHECK}/{name}", _usual(CHECK), f"{ORDER}/usual", wait_ms=_WAIT_MS),
+            replace(
+                _probe(f"{CHECK}/{name}", _usual(CHECK), f"{ORDER}/usual"),
+                wait_ms=_WAIT_MS,
+                settled=orders_settled,
+            ),
             *(
                 (
                     _probe(f"{CHECK}/second {name}", _check(f"{ORDER}/second"), f"{ORDER}/second"),
@@ -137,23 +142,27 @@ def _later() -> tuple[Probe, ...]:
         # After the reports that should be refused, so that it shows which of them were kept.
         _last(f"{CHECK_TICKET}/{END}", _usual(CHECK_TICKET), f"{TICKET}/usual"),
         *(
-            _last(f"{TICKETS}/{LATE} {kind}", _own_tickets(kind), f"{TICKET}/usual")
-            for kind in FILTERS
+            replace(
+                _last(f"{TICKETS}/{LATE} {kind}", _own_tickets(kind), f"{TICKET}/usual"),
+                wait_ms=0 if number else _LONG_WAIT_MS,
+                settled=tickets_settled,
+            )
+            for number, kind in enumerate(FILTERS)
         ),
         _last(f"{CHECK_TICKET}/{END_AGAIN}", _usual(CHECK_TICKET), f"{TICKET}/usual"),
     ]
     return (*polls, *ends)
 
 
-def _listings(when: str, wait_ms: int) -> tuple[Probe, ...]:
+def _listings(when: str) -> tuple[Probe, ...]:
     return tuple(
-        _probe(f"{TICKETS}/{when} {kind}", _own_tickets(kind), f"{TICKET}/usual", wait_ms=wait_ms)
+        _probe(f"{TICKETS}/{when} {kind}", _own_tickets(kind), f"{TICKET}/usual")
         for kind in FILTERS
     )
 
 
-def _probe(name: str, build: Build, *after: str, wait_ms: int = 0) -> Probe:
-    return Probe(name, build, Stage.WRITES, after, wait_ms)
+def _probe(name: str, build: Build, *after: str) -> Probe:
+    return Probe(name, build, Stage.WRITES, after)
 
 
 def _last(name: str, build: Build, *after: str) -> Probe:

@@ -19,6 +19,7 @@ from mockserver.conformance.probes.writes import (
     quoted_bridge,
 )
 from mockserver.conformance.seen import Seen
+from mockserver.conformance.settling import FINAL
 from mockserver.conformance.usual import order_route
 from mockserver.conformance.verdict import (
     Finding,
@@ -34,8 +35,6 @@ from mockserver.conformance.verdict import (
 )
 from mockserver.contract import Operation
 
-FINAL = ("Succeeded", "Refunded", "Dropped", "Failed")
-"""The statuses that an order keeps (GHOST)."""
 _BAD = ("Refunded", "Dropped", "Failed")
 _LOOKS = {
     "usual": ("usual", *POLLS, END, END_AGAIN),

@@ -1,12 +1,11 @@
 """Rules about requests in their published form: they are served, and taken as they are."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mockserver.conformance.calibration import SWAP_QUOTE
 from mockserver.conformance.comparing import check_still_offered
-from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.exchange import Exchange, refusal_of
 from mockserver.conformance.known import LAST_LOOK
 from mockserver.conformance.probes.contrasts import CONTRASTS, Contrast, contrasts_of
 from mockserver.conformance.probes.protocol import UNKNOWN_PATH, is_beneath
@@ -45,17 +44,36 @@ def documented_operations_are_served(seen: "Seen", operation: Operation) -> Iter
                 cause="method refused",
             )
             return
-    if len(plain) < _FEWEST or any(one.answer.status != _NOT_FOUND for one in plain):
+    if len(plain) < _FEWEST:
+        return
+    if any(one.answer.status != _NOT_FOUND for one in plain):
+        if not operation.fields and all(one.refused for one in plain):
+            yield from _refused_for_nothing(seen, operation, plain)
         return
     nowhere = seen.maybe(_NOWHERE)
-    told = {_told(one) for one in plain}
+    told = {refusal_of(one) for one in plain}
     as_nowhere = nowhere is not None and nowhere.answer.status == _NOT_FOUND
-    if len(told) == 1 and as_nowhere and nowhere is not None and _told(nowhere) in told:
+    if len(told) == 1 and as_nowhere and nowhere is not None and refusal_of(nowhere) in told:
         yield Finding(
             f"{operation.path} is answered like a path that is not there: {said(plain[0])}",
             (nowhere, plain[0]),
             cause="path not found",
         )
+
+
+def _refused_for_nothing(
+    seen: "Seen", operation: Operation, plain: Sequence[Exchange]
+) -> Iterator[Finding]:
+    """Yield a finding where a request that has nothing to be refused for is, each time."""
+    others = [one for one in seen.exchanges if one.operation.generation is operation.generation]
+    first, last = plain[0].number, plain[-1].number
+    if not any(one.succeeded and first < one.number < last for one in others):
+        raise Inconclusive(f"the service refuses everything: {said(plain[0])}")
+    yield Finding(
+        f"{operation.path} takes no input, and is refused each time: {said(plain[0])}",
+        (plain[0], plain[-1]),
+        cause="refused without input",
+    )
 
 
 def published_forms_are_taken(seen: "Seen", operation: Operation) -> Iterator[Finding]:
@@ -121,25 +139,14 @@ def aggregate_orders_are_a_type(seen: "Seen", operation: Operation) -> Iterator[
         raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
     unknown = seen.exchange(f"{ORDER}/orderType unknown")
     others = [seen.maybe(f"{ORDER}/{name}") for name in ("sourceCerts no hex", "toIndex unlisted")]
-    told = [_told(one) for one in others if one is not None and one.refused]
-    alike = unknown.refused and _told(unknown) == _told(exchange)
-    if not alike or not told or _told(exchange) in told:
+    told = [refusal_of(one) for one in others if one is not None and one.refused]
+    alike = unknown.refused and refusal_of(unknown) == refusal_of(exchange)
+    if not alike or not told or refusal_of(exchange) in told:
         raise Vacuous(f"the order is refused for a reason of its own: {said(exchange)}")
     yield Finding(
         f"orderType '2' is refused like '3', which there is not: {said(exchange)}",
         (unknown, exchange),
         "body.orderType",
-    )
-
-
-def _told(exchange: Exchange) -> tuple[int, int | None, str]:
-    """Return what an answer says, without what it echoes of the request."""
-    message = exchange.member("msg")
-    text = message if isinstance(message, str) else ""
-    return (
-        exchange.answer.status,
-        exchange.code,
-        re.sub(r"['\"`/\w.-]*\d[\w.'\"]*", "#", text[:200]),
     )
 
 

@@ -18,6 +18,7 @@ from mockserver.conformance.probes.writes import (
     V1_ORDER,
 )
 from mockserver.conformance.seen import Seen
+from mockserver.conformance.settling import V1_FINAL
 from mockserver.conformance.usual import seen_hash
 from mockserver.conformance.v1data import holds, scalar
 from mockserver.conformance.verdict import (
@@ -45,7 +46,6 @@ _PROBES = (
     f"{DETAIL}/{OTHER_CHAIN}",
     f"{V1_QUOTE}/{END}",
 )
-_FINAL = ("2", "3", "6")
 _ECHOED = {
     "fromChain": "fromChain",
     "toChain": "toChain",
@@ -154,7 +154,7 @@ def final_v1_statuses_stay(seen: Seen, operation: Operation) -> Iterator[Finding
                     "data.order.status",
                 )
                 return
-            if status in _FINAL:
+            if status in V1_FINAL:
                 settled, last = True, look
     if not settled:
         seen.success(f"{DETAIL}/usual")
