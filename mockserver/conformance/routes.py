@@ -19,6 +19,7 @@ USUAL_USD = Decimal(100)
 """What a usual request is worth: above the fees of any chain, below the depth of any pool."""
 TRIES = 3
 _SAMPLE = 60
+_COMMON = 18
 _DEAREST, _CHEAPEST = Decimal(10) ** 7, Decimal(10) ** -9
 
 
@@ -114,7 +115,13 @@ def _v1_routes(seen: "Seen") -> tuple[Route, ...]:
     ]
     if not found:
         raise NotRun("no token is in the v1 lists of two chains")
-    return _chosen(found, seen.draw("v1 routes"), _worth(seen))
+    worth = _worth(seen)
+    # Eighteen decimals are what careless services take every token to have.
+    return _chosen(
+        found,
+        seen.draw("v1 routes"),
+        lambda route: worth(route) + (route.source.decimals not in (None, _COMMON)),
+    )
 
 
 def v1_twin(seen: "Seen", route: Route) -> Route:
@@ -237,7 +244,9 @@ def _worth(seen: "Seen") -> Callable[[Route], int]:
         plain = is_plain_on_its_chain(source) + is_plain_on_its_chain(target)
         steady = stable[source.symbol]
         apart = steady and not stable[target.symbol]
-        return plain * 4 + steady * 2 + route.rescales * 3 + apart * 4
+        # The coin of a chain is what services treat apart.
+        coin = apart and target.is_native
+        return plain * 4 + steady * 2 + route.rescales * 3 + apart * 4 + coin
 
     return worth
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from mockserver.conformance.known import Chain
-from mockserver.conformance.routes import Route, bridges, v1_chain_pair
+from mockserver.conformance.known import Chain, Token
+from mockserver.conformance.routes import Route, bridges, usable_tokens, v1_chain_pair
 from mockserver.conformance.usual import first_chains
 from mockserver.conformance.verdict import NotRun
 
@@ -45,6 +45,18 @@ def sampled_v1_chain(seen: "Seen") -> str:
     return _edge_or_drawn(seen, strange or rest, "sampled v1 chain").name
 
 
+def sampled_token(seen: "Seen") -> Token:
+    """Return a token to ask the price of: best one whose address is not that of an EVM chain.
+
+    Raises `NotRun` where the lists show no address.
+    """
+    tokens = [token for token in usable_tokens(seen) if token.address]
+    if not tokens:
+        raise NotRun("no list shows a token with its contract address")
+    strange = [token for token in tokens if not token.address.startswith("0x")]
+    return seen.draw("sampled token").choice(strange or tokens)
+
+
 def sampled_route(seen: "Seen", usual: Route, number: int) -> Route:
     """Return a further route of one token between chains, as different as can be from others.
 
@@ -53,13 +65,21 @@ def sampled_route(seen: "Seen", usual: Route, number: int) -> Route:
     pool = list(bridges(seen))
     seen.draw("sampled routes").shuffle(pool)
     edges = _edges(seen)
+    evm = {chain.name: chain.evm for chain in seen.known.chains}
+
+    def is_evm(token: Token) -> bool:
+        return evm.get(token.chain) is not False and token.address.startswith("0x")
+
     tried = _marks(usual)
     chosen = usual
     for _ in range(number + 1):
         fresh = [route for route in pool if _marks(route) - tried]
         if not fresh:
             raise NotRun("every listed chain and token that can be bridged was tried already")
-        chosen = max(fresh, key=lambda route: _worth(_marks(route) - tried, edges))
+        chosen = max(
+            fresh,
+            key=lambda route: (_worth(_marks(route) - tried, edges), not is_evm(route.source)),
+        )
         tried = tried | _marks(chosen)
     return chosen
 

@@ -181,6 +181,8 @@ def _on_another_chain() -> Iterator[Request]:
     place = {"chain": "AVAXC", "contractAddress": usdt}
     yield get("/v1/getBalance", **place, address=WALLET)
     yield get("/v1/getPrice", **place, symbol="USDT")
+    strange = {"chain": "TRX", "contractAddress": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"}
+    yield get("/v1/getPrice", **strange, symbol="USDT")
     yield get("/open/v1/base/getSupportTokens", {"chain": "AVAX"})
     path = "/open/v1/order/getCrossChainQuote"
     yield post(path, {**V1_QUOTE, "toChain": "AVAX"}, signed())

@@ -42,7 +42,7 @@ def test_orders_that_failed_without_a_hash_are_not_taken_for_one():
         ((7, ["ETH"]), (7, ["ETH"]), Verdict.HOLDS),
         ((7, ["ETH"]), (8, ["ETH"]), Verdict.DIFFERS_ASSUMPTION),
         ((7, ["ETH"]), (8, ["ETH", "BNB"]), Verdict.HOLDS),
-        ((7, ["ETH"]), (7, ["ETH", "BNB"]), Verdict.VIOLATION),
+        ((7, ["ETH"]), (7, ["ETH", "BNB"]), Verdict.DIFFERS_ASSUMPTION),
         ((7, ["ETH"]), (6, ["ETH"]), Verdict.VIOLATION),
     ],
 )
@@ -108,3 +108,48 @@ def _chains(version, names):
 
 def _said(status: int):
     return answer({"code": status, "msg": "no", "data": {}}, status)
+
+
+def _listings(when, unknown=(), pending=(), succeeded=()):
+    """Return the three looks at the tickets of an address, each item a pair of number and flag."""
+    operation = "v2.getAllTicketByAddress"
+    kinds = {"Unknown": unknown, "Pending": pending, "Succeeded": succeeded}
+    return [
+        exchange(
+            operation,
+            answer(
+                success(
+                    operation,
+                    {"list": [{"ticketId": number, "succeeded": done} for number, done in items]},
+                )
+            ),
+            f"{when} {kind}",
+        )
+        for kind, items in kinds.items()
+    ]
+
+
+OPEN, DONE = (1, False), (1, True)
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "verdict"),
+    [
+        ({"unknown": [OPEN]}, {"succeeded": [DONE]}, Verdict.HOLDS),
+        ({"unknown": [OPEN], "pending": [OPEN]}, {"succeeded": [DONE]}, Verdict.HOLDS),
+        ({"pending": [OPEN], "succeeded": [DONE]}, {"succeeded": [DONE]}, Verdict.HOLDS),
+        ({"pending": [OPEN]}, {"pending": [DONE], "succeeded": [DONE]}, Verdict.VIOLATION),
+        ({"pending": [OPEN]}, {"pending": [DONE]}, Verdict.VIOLATION),
+        ({"pending": [OPEN]}, {"succeeded": [OPEN]}, Verdict.VIOLATION),
+        (
+            {"unknown": [OPEN], "pending": [OPEN]},
+            {"unknown": [OPEN], "pending": [OPEN]},
+            Verdict.DIFFERS_ASSUMPTION,
+        ),
+        ({"unknown": [OPEN]}, {"unknown": [DONE], "succeeded": [DONE]}, Verdict.DIFFERS_ASSUMPTION),
+    ],
+)
+def test_a_ticket_may_move_on_while_it_is_listed(early, late, verdict):
+    looks = [*_listings("early", **early), *_listings("late", **late)]
+    outcome = judged("tickets-have-one-status", "v2.getAllTicketByAddress", *looks)
+    assert outcome.verdict is verdict

@@ -75,7 +75,8 @@ def test_the_healthy_mock_keeps_them_all(mock, seed):
 )
 def test_a_break_of_reads_is_told(mock, fault, rule, operation):
     with broken(mock, fault) as url:
-        result = conform(url, rules=only(rule))
+        # With the second seed the quote of the usual swap has no routeSummary.
+        result = conform(url, seed=2, rules=only(rule))
     assert found(result)[f"{rule}[{operation}]"].verdict is VIOLATION
 
 

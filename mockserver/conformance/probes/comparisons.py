@@ -1,5 +1,6 @@
 """Further reads that are compared with the usual ones, each bracketed by an equal request."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from mockserver.conformance.calibration import (
     V1_QUOTE,
     amount_text,
     decimals_of,
+    given,
     understood,
     worked,
 )
@@ -21,6 +23,7 @@ from mockserver.conformance.probes.v1 import V1_LISTS, V1_TRIES
 from mockserver.conformance.routes import (
     Route,
     cross_routes,
+    price_of,
     usual_amount,
     v1_twin,
 )
@@ -30,6 +33,7 @@ from mockserver.conformance.sampling import (
     SAMPLES,
     sampled_chain,
     sampled_route,
+    sampled_token,
     sampled_v1_chain,
 )
 from mockserver.conformance.usual import (
@@ -40,6 +44,7 @@ from mockserver.conformance.usual import (
     fresh_address,
     held_token,
     held_tokens,
+    price,
     quoted_try,
     swap,
     tried,
@@ -59,6 +64,7 @@ OTHER_SLIPPAGE = "500"
 _ALIKE = Decimal("1.25")
 _FINE = 15
 """Decimals with which some tokens are more smallest units than fit into 64 bits."""
+OF_THE_COIN = "of the coin"
 NOBODYS = "of nobody"
 """What is asked of an address that nobody uses, and that most likely has nothing."""
 _BEFORE = ("", f" {LARGER}")
@@ -71,12 +77,18 @@ def comparison_probes() -> tuple[Probe, ...]:
     """Return the probes of what is compared, in an order that brackets what may move."""
     return (
         Probe("v2.getPrice/again", _usual("v2.getPrice"), after=("v2.getPrice/usual",)),
+        Probe("v2.getPrice/sampled", _sampled_price, after=LISTS),
         Probe(f"{BRIDGE}/tenfold", _tenfold_bridge, after=_BRIDGES),
         Probe(f"{BRIDGE}/back", _bridge_back, after=_BRIDGES),
         Probe(f"{BRIDGE}/again", _again(BRIDGE), after=_BRIDGES),
         Probe(f"{SWAP_QUOTE}/tenfold", _tenfold_swap, after=_SWAPS),
         Probe(f"{SWAP_QUOTE}/back", _swap_back, after=_SWAPS),
         Probe("v2.getAggregateSwap/to another", _swap_to_another, after=_SWAPS),
+        Probe(
+            f"v2.getAggregateSwap/{OF_THE_COIN}",
+            _swap_of_the_coin,
+            after=(*_SWAPS, f"{SWAP_QUOTE}/back"),
+        ),
         Probe(
             "v2.getAggregateSwap/tenfold",
             _tenfold_call,
@@ -94,9 +106,18 @@ def comparison_probes() -> tuple[Probe, ...]:
         ),
         *(
             Probe(
+                f"v2.getPrice/{name}",
+                _price_where_refused(number),
+                after=(*_BRIDGES, f"{BRIDGE}/{name}"),
+                spare=True,
+            )
+            for number, name in enumerate(SAMPLES)
+        ),
+        *(
+            Probe(
                 f"{BRIDGE}/{name} {LARGER}",
                 _larger_where_refused(number),
-                after=(*_BRIDGES, f"{BRIDGE}/{name}"),
+                after=(*_BRIDGES, f"{BRIDGE}/{name}", f"v2.getPrice/{name}"),
                 spare=True,
             )
             for number, name in enumerate(SAMPLES)
@@ -186,6 +207,19 @@ def _swap_to_another(seen: "Seen") -> Draft:
     return swap(seen, quoted_try(seen), OTHER_SLIPPAGE).having("query", "recipient", recipient)
 
 
+def _swap_of_the_coin(seen: "Seen") -> Draft:
+    """Give what the usual swap pays, where that is the coin of the chain."""
+    one = understood(seen, SWAP_QUOTE)
+    if not one.route.target.is_native:
+        raise NotRun("the usual swap pays no coin of a chain")
+    back = Route(one.route.target, one.route.source)
+    return swap(seen, replace(one, probe=f"{SWAP_QUOTE}/back", route=back))
+
+
+def _sampled_price(seen: "Seen") -> Draft:
+    return price(seen, sampled_token(seen))
+
+
 def _tenfold_call(seen: "Seen") -> Draft:
     """Ask for the call of ten times as much, where the usual one pays not what was quoted."""
     one = understood(seen, SWAP_QUOTE)
@@ -218,16 +252,36 @@ def _sampled_v1_chain(seen: "Seen") -> Draft:
     return filled(seen, "v1.getSupportTokens", {"chain": sampled_v1_chain(seen)})
 
 
-def _larger_where_refused(number: int) -> Build:
-    """Ask a thousandfold where the price is not known and the amount may be next to nothing."""
-    build = _sampled_bridge(number, THOUSANDFOLD)
+def _price_where_refused(number: int) -> Build:
+    """Ask what a token is worth where its amount may have been too small or too large."""
 
     def where_refused(seen: "Seen") -> Draft:
-        if not seen.exchange(f"{BRIDGE}/{SAMPLES[number]}").refused:
-            raise NotRun(f"not needed, {BRIDGE}/{SAMPLES[number]} was taken")
-        return build(seen)
+        _check_refused(seen, number)
+        token = sampled_route(seen, understood(seen, BRIDGE).route, number).source
+        if price_of(seen, token) is not None or not token.address:
+            raise NotRun("what the token is worth is known, or no list shows its address")
+        return price(seen, token)
 
     return where_refused
+
+
+def _larger_where_refused(number: int) -> Build:
+    """Ask what is worth the usual amount by the price that is known now, else a thousandfold."""
+
+    def where_refused(seen: "Seen") -> Draft:
+        _check_refused(seen, number)
+        before = seen.exchange(f"{BRIDGE}/{SAMPLES[number]}").request.query
+        again = _sampled_bridge(number, 1)(seen)
+        if again.request(seen.contract.operation(BRIDGE)).query != before:
+            return again
+        return _sampled_bridge(number, THOUSANDFOLD)(seen)
+
+    return where_refused
+
+
+def _check_refused(seen: "Seen", number: int) -> None:
+    if not seen.exchange(f"{BRIDGE}/{SAMPLES[number]}").refused:
+        raise NotRun(f"not needed, {BRIDGE}/{SAMPLES[number]} was taken")
 
 
 def _control(number: int, name: str) -> Build:
@@ -243,7 +297,7 @@ def _control(number: int, name: str) -> Build:
             raise NotRun(f"not needed, {before.probe} was taken")
         one = understood(seen, BRIDGE)
         refused = sampled_route(seen, one.route, number).source
-        whole = usual_amount(seen, refused) * (1 if name == sample else THOUSANDFOLD)
+        whole = given(seen.exchange(f"{BRIDGE}/{name}"), refused, one.reading)
         return bridge(seen, one.route, amount_text(whole, one.route.source, one.reading))
 
     return build

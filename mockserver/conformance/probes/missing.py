@@ -7,6 +7,7 @@ from mockserver.conformance.basis import basis_of_required
 from mockserver.conformance.draft import Draft
 from mockserver.conformance.probe import Build, Probe
 from mockserver.conformance.probes.odd import Kind, Oddity, base_of, odd_probe, signed
+from mockserver.conformance.routes import usable_tokens
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Contract, Field, Operation
 from mockserver.jsontext import Json
@@ -46,6 +47,8 @@ def _without(operation: Operation, field: Field) -> Oddity:
             raise NotRun("nothing was submitted, so that a look-up is refused with its headers too")
         if operation.id == "v2.getBalance" and field.role == "chain":
             draft = draft.having(location, "contractAddress", _anywhere(draft, seen))
+        if operation.id == "v2.getPrice" and field.role == "contractAddress":
+            draft = _of_a_coin(draft, seen)
         return draft.without(location, name)
 
     return Oddity(
@@ -71,6 +74,13 @@ def _anywhere(draft: Draft, seen: "Seen") -> Json:
     """
     listed = Counter(token.address for token in seen.known.tokens if token.address)
     return max(listed, key=lambda one: listed[one], default=draft.query.get("contractAddress"))
+
+
+def _of_a_coin(draft: Draft, seen: "Seen") -> Draft:
+    """Ask of a chain's own coin, which a service may take for what has no address."""
+    coins = (token for token in usable_tokens(seen) if token.address and token.is_native)
+    coin = next((one for one in coins if one.chain == draft.query.get("chain")), None)
+    return draft if coin is None else draft.having("query", "symbol", coin.symbol)
 
 
 def _without_optional(operation: Operation) -> Build:

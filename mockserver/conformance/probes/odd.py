@@ -78,7 +78,11 @@ def probe_of(operation: Operation, oddity: Oddity) -> Probe:
         draft = oddity.change(_base_for(seen, operation, oddity), seen)
         return signed(draft, operation, seen.caller) if oddity.resigned else draft
 
-    return odd_probe(operation, oddity.words, build)
+    probe = odd_probe(operation, oddity.words, build)
+    if "example_needs" in operation.row and oddity.place.startswith("headers"):
+        # Where nothing was submitted a look-up is refused with its headers, too.
+        return replace(probe, after=(*probe.after, "v1.submitCrossChain/usual"))
+    return probe
 
 
 def _base_for(seen: "Seen", operation: Operation, oddity: Oddity) -> Draft:

@@ -90,10 +90,10 @@ def other_decimals(value: Json, _: "Seen", __: str) -> Json:
 
 
 def long_past(value: Json, seen: "Seen", _: str) -> Json:
-    """Return a time two days before that of the request, in the same unit."""
+    """Return a time an hour before that of the request, in the same unit."""
     text = str(value) if value else str(seen.caller.timestamp_ms)
     unit = 1 if len(text) < 12 else 1000
-    return str(int(text) - 2 * 86_400 * unit) if text.isascii() and text.isdecimal() else "0"
+    return str(int(text) - 3_600 * unit) if text.isascii() and text.isdecimal() else "0"
 
 
 def broken_hex(value: Json, _: "Seen", __: str) -> Json:

@@ -10,7 +10,7 @@ from mockserver.conformance.calibration import (
     tries,
     worked,
 )
-from mockserver.conformance.comparing import body_of, check_still_offered, quotes, token_at
+from mockserver.conformance.comparing import body_of, check_still_offered, token_at
 from mockserver.conformance.exchange import Exchange
 from mockserver.conformance.known import FIRST_LOOK, LAST_LOOK, asked_chain
 from mockserver.conformance.routes import is_stable, price_of
@@ -32,7 +32,6 @@ CHAINS, OF_CHAIN = "v2.getChain", "v2.getAssetsByChain"
 V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
 _LOOKS = (*FIRST_LOOK, "sampled")
 _FEWEST = 2
-_FAR = 10
 
 
 def listed_chains_are_taken(seen: Seen, operation: Operation) -> Iterator[Finding]:
@@ -122,21 +121,13 @@ def _amount_is_sound(seen: Seen, quote: Exchange) -> bool:
         return False
     if any(one.succeeded and asked(one).get("symbol") == token.symbol for one in seen.of(BRIDGE)):
         return True
-    if is_stable(token) or price_of(seen, token) is not None:
-        return True
-    return _takes_any_amount(seen)
+    return is_stable(token) or price_of(seen, token) is not None
 
 
 def _number_is_sound(seen: Seen, name: str) -> bool:
     """Tell whether one of the numbers that were refused is taken of another token."""
     controls = [seen.maybe(f"{BRIDGE}/{name}{end} {CONTROL}") for end in ("", f" {LARGER}")]
     return any(one is not None and one.succeeded for one in controls)
-
-
-def _takes_any_amount(seen: Seen) -> bool:
-    """Tell whether a service was seen to quote amounts that are far apart in value."""
-    taken = [one.put for one in quotes(seen, BRIDGE) if is_stable(one.route.source)]
-    return bool(taken) and max(taken) >= min(taken) * _FAR
 
 
 def _refused_before(seen: Seen, sent: list[Exchange]) -> Iterator[Finding]:
@@ -239,6 +230,7 @@ CROSS_USABLE: tuple[Rule, ...] = (
         probes=(
             *_LISTS,
             *(f"{BRIDGE}/{name}" for name in (*TRY_NAMES, "tenfold", *SAMPLES)),
+            *(f"v2.getPrice/{name}" for name in SAMPLES),
             *(f"{BRIDGE}/{name} {LARGER}" for name in SAMPLES),
             *(f"{BRIDGE}/{name} {CONTROL}" for name in SAMPLES),
             *(f"{BRIDGE}/{name} {LARGER} {CONTROL}" for name in SAMPLES),

@@ -154,7 +154,8 @@ def one_token_has_one_form(seen: Seen, operation: Operation) -> Iterator[Finding
 def version_follows_the_list(seen: Seen, operation: Operation) -> Iterator[Finding]:
     """The version of a list never falls, and changes when the list does.
 
-    Nothing says that each list has a version of its own, so that a rise alone is no violation.
+    Nothing says that each list has a version of its own, so that a rise alone is no violation; nor
+    that one that changes because a chain was suspended is another version.
     """
     first = seen.success(f"{operation.id}/usual")
     last = seen.success(f"{operation.id}/{LAST_LOOK}")
@@ -180,7 +181,14 @@ def version_follows_the_list(seen: Seen, operation: Operation) -> Iterator[Findi
             f"the list changed while version stayed {versions[0]}",
             (first, last),
             "data.version",
+            _SUSPENDED if _chains_changed(seen) else None,
         )
+
+
+def _chains_changed(seen: Seen) -> bool:
+    looks = [seen.maybe(f"{CHAINS}/{name}") for name in ("usual", LAST_LOOK)]
+    first, last = (None if one is None else _content(one) for one in looks)
+    return first is not None and last is not None and first != last
 
 
 def _nameless(look: Exchange, seen: Seen) -> Iterator[Finding]:
@@ -336,6 +344,7 @@ def _rule(
 
 
 _USUALS = {operation_id: (f"{operation_id}/usual",) for operation_id in LISTS}
+_SUSPENDED = assumed("A-244", "a suspended chain changes the version of the lists")
 _LOOKS = {one: (f"{one}/usual", f"{one}/{LAST_LOOK}") for one in (CHAINS, ASSETS, OF_CHAIN)}
 _V1_LOOKS = {one: (f"{one}/usual", f"{one}/{LAST_LOOK}") for one in (V1_CHAINS, V1_TOKENS)}
 

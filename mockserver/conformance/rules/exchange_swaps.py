@@ -10,6 +10,7 @@ from mockserver.conformance.calibration import SWAP_QUOTE, asked
 from mockserver.conformance.comparing import Quote, out_of, quote_of, steady
 from mockserver.conformance.exchange import Exchange
 from mockserver.conformance.known import Token
+from mockserver.conformance.probes.comparisons import OF_THE_COIN
 from mockserver.conformance.seen import Seen
 from mockserver.conformance.usual import quoted_try
 from mockserver.conformance.verdict import (
@@ -29,6 +30,7 @@ SWAP = "v2.getAggregateSwap"
 _PROBES = (
     f"{SWAP}/usual",
     f"{SWAP}/to another",
+    f"{SWAP}/{OF_THE_COIN}",
     f"{SWAP}/tenfold",
     f"{SWAP_QUOTE}/usual",
     f"{SWAP_QUOTE}/again",
@@ -111,7 +113,7 @@ def value_is_sent_for_coins_only(seen: Seen, operation: Operation) -> Iterator[F
         if not source.is_native and value:
             message = f"value is {text[:60]}, while {source.symbol} is no coin of its chain"
             yield Finding(message, (exchange,), "data.value")
-        elif source.is_native and sent.isdecimal() and value not in (int(sent), 0) and value < 10:
+        elif source.is_native and sent.isdecimal() and value < int(sent):
             yield Finding(f"value is {text[:60]}, {sent} is given", (exchange,), "data.value")
     _need(judged, "no call has a value that is a number")
 

@@ -43,6 +43,7 @@ _PROBES = (
     f"{TICKETS}/{ANOTHER}",
 )
 _REFUSED = (f"{TICKET}/chain unlisted", f"{TICKET}/without body.chain")
+ANY_STATUS = assumed("A-245", "Unknown is a status, and not any")
 LISTED = documented("4.2 row 12", "the tickets of an address in one status are listed")
 
 
@@ -67,31 +68,34 @@ def tickets_are_listed(seen: Seen, operation: Operation) -> Iterator[Finding]:
 
 def tickets_have_one_status(seen: Seen, operation: Operation) -> Iterator[Finding]:
     """A ticket is listed under one status at a time, and under Succeeded where it has succeeded."""
+    found: list[Finding] = []
+    twice: set[tuple[str, str, str]] = set()
     judged = False
     for when in (EARLY, LATE):
-        places: dict[str, tuple[str, Exchange]] = {}
+        places: dict[str, list[tuple[str, Exchange, Json]]] = {}
         for kind, look, item in _listed(_looks(seen, when)):
             judged = True
             number, done = _number(item), item.get("succeeded")
-            before = places.setdefault(number, (kind, look))
-            if before[0] != kind and number:
-                yield Finding(
-                    f"ticket {number} is listed under {before[0]} and under {kind}",
-                    (before[1], look),
-                    "query.filter",
-                    cause="two statuses",
-                )
-                return
             if isinstance(done, bool) and done is not (kind == "Succeeded"):
-                yield Finding(
-                    f"ticket {number} is listed under {kind} with succeeded {str(done).lower()}",
-                    (look,),
-                    "query.filter",
-                    cause="status and flag",
-                )
-                return
+                message = f"ticket {number} is listed under {kind} with succeeded "
+                found.append(_misplaced(f"{message}{str(done).lower()}", (look,), kind))
+            for other, earlier, was_done in places.get(number, []) if number else []:
+                # One that has not succeeded may have moved on from one request to the next.
+                if other != kind and (was_done is True or (number, other, kind) in twice):
+                    message = f"ticket {number} is listed under {other} and under {kind}"
+                    found.append(_misplaced(message, (earlier, look), other, kind))
+                twice.add((number, other, kind))
+            places.setdefault(number, []).append((kind, look, done))
     if not judged:
         raise Vacuous("no ticket is listed")
+    # The first one that the description contradicts tells more than any other.
+    yield from sorted(found, key=lambda one: one.basis is not None)[:1]
+
+
+def _misplaced(message: str, looks: tuple[Exchange, ...], *kinds: str) -> Finding:
+    basis = ANY_STATUS if FILTERS[0] in kinds else None
+    cause = "status and flag" if len(looks) == 1 else "two statuses"
+    return Finding(message, looks, "query.filter", basis, cause=cause)
 
 
 def tickets_are_listed_for_their_address(seen: Seen, operation: Operation) -> Iterator[Finding]:

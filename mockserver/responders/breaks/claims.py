@@ -267,6 +267,15 @@ BREAKS: tuple[Break, ...] = (
         editing(_value_for_all),
     ),
     Break(
+        "swap-coin-sends-nothing",
+        Layer.EXCHANGE,
+        "value of a call is 0, also where the coin of the chain is given",
+        "GB2-swap",
+        _OBSERVED,
+        (SWAP,),
+        change("value", lambda _: "0"),
+    ),
+    Break(
         "swap-slippage-gained",
         Layer.EXCHANGE,
         "slippage is added to what a call pays",

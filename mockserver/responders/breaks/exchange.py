@@ -17,6 +17,7 @@ from mockserver.responders.breaks.amounts import (
 from mockserver.responders.breaks.answers import Page, change, editing
 from mockserver.responders.breaks.operations import (
     AGGREGATE_QUOTE,
+    ASSETS,
     ASSETS_BY_CHAIN,
     BALANCE,
     BRIDGE_QUOTE,
@@ -589,6 +590,15 @@ BREAKS: tuple[Break, ...] = (
         _VIOLATION,
         (BRIDGE_QUOTE,),
         _demanding("appKey"),
+    ),
+    Break(
+        "assets-demand-a-header",
+        _LAYER,
+        "the token list is refused without the header channel, which is not published",
+        "4.2 row 2",
+        _VIOLATION,
+        (ASSETS,),
+        _demanding("channel"),
     ),
     Break(
         "v1-lists-demand-a-signature",

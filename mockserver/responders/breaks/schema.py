@@ -118,6 +118,17 @@ def _amounts_as_numbers(page: Page) -> None:
             page.data[name] = number(page.data[name])
 
 
+def _numbers_of_a_coin(page: Page) -> None:
+    address = str(page.asked.query.get("contractAddress", ""))
+    if set(address[2:].lower()) <= {"e"}:
+        page.data["balance"] = number(page.data.get("balance"))
+
+
+def _no_source_off_evm(page: Page) -> None:
+    if not str(page.asked.query.get("contractAddress", "")).startswith("0x"):
+        page.data["source"] = None
+
+
 _SCHEMA, _VIOLATION, _OBSERVED = Layer.SCHEMA, Verdict.VIOLATION, Verdict.OBSERVED
 
 BREAKS: tuple[Break, ...] = (
@@ -462,6 +473,24 @@ BREAKS: tuple[Break, ...] = (
         _VIOLATION,
         (SWAP,),
         all_of(change("value", number), change("gas", number)),
+    ),
+    Break(
+        "balance-of-a-coin-as-number",
+        _SCHEMA,
+        "balances of the coin of a chain are numbers, those of tokens are texts",
+        "2.3",
+        _VIOLATION,
+        (BALANCE,),
+        editing(_numbers_of_a_coin),
+    ),
+    Break(
+        "price-source-null-off-evm",
+        _SCHEMA,
+        "source is null for tokens whose address is not that of an EVM chain",
+        "2.3",
+        _VIOLATION,
+        (PRICE,),
+        editing(_no_source_off_evm),
     ),
     Break(
         "balance-as-number",
