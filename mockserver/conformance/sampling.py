@@ -1,5 +1,6 @@
 """Which listed chains and tokens are tried beside the usual ones: the edges first, then by draw."""
 
+import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -72,13 +73,15 @@ def sampled_route(seen: "Seen", usual: Route, number: int) -> Route:
 
     tried = _marks(usual)
     chosen = usual
-    for _ in range(number + 1):
+    for place in range(number + 1):
+        # A chain that is not an EVM chain is tried as target first, then as source.
+        strange = operator.attrgetter("source" if place else "target")
         fresh = [route for route in pool if _marks(route) - tried]
         if not fresh:
             raise NotRun("every listed chain and token that can be bridged was tried already")
         chosen = max(
             fresh,
-            key=lambda route: (_worth(_marks(route) - tried, edges), not is_evm(route.source)),
+            key=lambda route: (_worth(_marks(route) - tried, edges), not is_evm(strange(route))),
         )
         tried = tried | _marks(chosen)
     return chosen

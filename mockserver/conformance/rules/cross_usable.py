@@ -23,6 +23,7 @@ from mockserver.conformance.verdict import (
     Rule,
     Severity,
     Verdict,
+    assumed,
     documented,
     rule,
 )
@@ -30,8 +31,10 @@ from mockserver.contract import Operation
 
 CHAINS, OF_CHAIN = "v2.getChain", "v2.getAssetsByChain"
 V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
-_LOOKS = (*FIRST_LOOK, "sampled")
+SAMPLED = "sampled"
+_LOOKS = (*FIRST_LOOK, SAMPLED)
 _FEWEST = 2
+ANY_PRICE = assumed("A-246", "every token of the lists has a price")
 
 
 def listed_chains_are_taken(seen: Seen, operation: Operation) -> Iterator[Finding]:
@@ -150,7 +153,7 @@ def sound_reads_are_taken(seen: Seen, operation: Operation) -> Iterator[Finding]
     """A read that is made of what the lists show is answered with success."""
     exchanges = [
         one
-        for name in ("usual", "again", "other token", "swap source", "swap target")
+        for name in ("usual", "again", "other token", "swap source", "swap target", SAMPLED)
         if (one := seen.maybe(f"{operation.id}/{name}")) is not None
     ]
     if not any(one.whole for one in exchanges):
@@ -164,6 +167,7 @@ def sound_reads_are_taken(seen: Seen, operation: Operation) -> Iterator[Finding]
                 f"refused, though made of what the lists show: {one.request.query}{_said(one)}",
                 (one,),
                 "query",
+                ANY_PRICE if one.probe.endswith(f"/{SAMPLED}") else None,
                 cause="sound request refused",
             )
             return
@@ -201,7 +205,7 @@ _LISTS = (f"{CHAINS}/usual", f"{CHAINS}/{LAST_LOOK}")
 _V1_LISTS = (f"{V1_CHAINS}/usual", f"{V1_CHAINS}/{LAST_LOOK}")
 _READS = {
     "v2.getBalance": ("usual", "other token"),
-    "v2.getPrice": ("usual", "again", "swap source", "swap target"),
+    "v2.getPrice": ("usual", "again", "swap source", "swap target", SAMPLED),
     "v2.getAllTicketByAddress": ("usual",),
 }
 _SECTIONS = {"v2.getBalance": "4.2 row 9", "v2.getPrice": "4.2 row 10"}
