@@ -12,7 +12,7 @@ from mockserver.conformance.verdict import NotRun
 if TYPE_CHECKING:
     from mockserver.conformance.seen import Seen
 
-SAMPLES = ("sampled 1", "sampled 2", "sampled 3")
+SAMPLES = ("sampled 1", "sampled 2")
 """How the quotes are called that try further chains and tokens."""
 LARGER = "larger"
 """What follows that name where an amount was refused that may not have covered the fees."""

@@ -83,3 +83,12 @@ def test_a_run_does_not_wait_for_what_is_settled():
             mock.url, arm_writes=True, patience="1h", only=["success-has-a-hash"]
         )
         assert result.elapsed_ms < 60_000
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_reading_run_needs_no_more_than_its_budget(seed):
+    """Also where requests are asked again: for their time, for a price, for a larger amount."""
+    with running(clock="real") as mock:
+        result = conformance.run(mock.url, seed=seed)
+    assert not result.notes
+    assert len(result.exchanges) <= 150

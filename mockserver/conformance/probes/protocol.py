@@ -28,8 +28,8 @@ _LONG = 4_000
 _HOSTILE_INPUTS = {
     "v1.getTransferToMinterRaw": "token",
     "v2.getBridgeQuote": "symbol",
-    "v2.checkTicket": "ticketId",
     "v2.checkOrder": "id",
+    "v2.checkTicket": "ticketId",
 }
 HOSTILE_OPERATIONS = tuple(_HOSTILE_INPUTS)
 FORGETFUL = ("v2.getBridgeQuote",)
@@ -49,10 +49,16 @@ _HOSTILE_TEXTS = (
 
 def protocol_probes(contract: Contract) -> tuple[Probe, ...]:
     """Return the probes of this file for the operations that a contract has."""
-    return tuple(
+    found = (
         odd_probe(operation, words, make(operation))
         for operation in contract
         for words, make in _OF.get(operation.id, ())
+    )
+    # It is asked where there is a ticket that it might be taken for; orders stand for both else.
+    made = {f"v2.checkTicket/{HOSTILE}": "v2.submitTicket/usual"}
+    return tuple(
+        replace(probe, after=(*probe.after, made[probe.name])) if probe.name in made else probe
+        for probe in found
     )
 
 
@@ -135,9 +141,9 @@ def _hostile(operation: Operation) -> Build:
     def build(seen: "Seen") -> Draft:
         chance = seen.draw("hostile texts")
         # Two that careless services do fall over are sent always, to reads of 2.0.
-        texts = [_LONG_TEXT, _FOREIGN_TEXT, chance.choice(_HOSTILE_TEXTS)]
-        chance.shuffle(texts)
-        texts.insert(0, chance.choice(_HOSTILE_TEXTS))
+        sure = [_LONG_TEXT, _FOREIGN_TEXT]
+        chance.shuffle(sure)
+        texts = [chance.choice(_HOSTILE_TEXTS), *sure, chance.choice(_HOSTILE_TEXTS)]
         text = texts[list(_HOSTILE_INPUTS).index(operation.id)]
         role = _HOSTILE_INPUTS[operation.id]
         field = next(field for field in operation.fields if field.role == role)
