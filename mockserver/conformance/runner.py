@@ -111,4 +111,8 @@ def _ask(session: Session, probe: Probe, stamping: Stamping) -> None:
     exchange = session.ask(probe.name, draft, wait_ms)
     if stamping.doubts(probe, exchange):
         stamping.begin()
-        stamping.settle(exchange, session.ask(probe.name, probe.build(session.seen)))
+        now = session.ask(probe.name, probe.build(session.seen))
+        past = None
+        if stamping.is_unclear(exchange, now):
+            past = session.ask(probe.name, probe.build(session.seen))
+        stamping.settle(exchange, now, past)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SAMPLES = ("sampled 1", "sampled 2")
 """How the quotes are called that try further chains and tokens."""
+PRICED = "priced"
+"""What follows that name where the worth of the token was asked for since."""
 LARGER = "larger"
 """What follows that name where an amount was refused that may not have covered the fees."""
 CONTROL = "control"

@@ -8,6 +8,8 @@ from mockserver.conformance.probe import Probe, Stage
 from mockserver.conformance.seen import Seen
 
 _TRIES = 2
+_LONG_PAST_MS = 946_684_800_000
+"""The begin of the year 2000."""
 
 
 class Stamping:
@@ -40,12 +42,31 @@ class Stamping:
         self._tries -= 1
         self._seen.now = self._now
 
-    def settle(self, before: Exchange, after: Exchange) -> None:
+    def is_unclear(self, fixed: Exchange, now: Exchange) -> bool:
+        """Tell whether one of the two times was taken, and the request refused for its rest.
+
+        Then requests are stamped with a time that no service takes, to see how that is refused.
+        """
+        unclear = now.refused and refusal_of(now) != refusal_of(fixed)
+        if unclear:
+            self._seen.now = lambda: _LONG_PAST_MS
+        return unclear
+
+    def settle(self, fixed: Exchange, now: Exchange, past: Exchange | None = None) -> None:
         """Keep to the wall clock where that was what the service wanted.
 
-        A service that refuses the same request for another reason now has nothing against its time.
+        `past` is the request with the time that no service takes: the one that is refused as it is
+        was refused for its time.
         """
-        if after.succeeded or (after.refused and refusal_of(after) != refusal_of(before)):
+        if now.succeeded or (past is not None and _is_refused_like(fixed, past, now)):
             self._tries = 0
+            self._seen.now = self._now
         else:
             self._seen.now = None
+
+
+def _is_refused_like(one: Exchange, past: Exchange, other: Exchange) -> bool:
+    """Tell whether `past` is refused like `one`, and not like the other."""
+    if one.code != other.code:
+        return past.code == one.code
+    return refusal_of(past) == refusal_of(one)

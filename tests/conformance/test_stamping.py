@@ -75,7 +75,14 @@ def test_a_refusal_for_a_new_reason_shows_that_the_current_time_is_taken():
     """Else all of v1 would be refused for its time where one quote is refused for its amount."""
     with running(clock="real", refusals="allow", breaks=("v1-amount-in-millionths",)) as mock:
         result = judged(mock.url)
-    first, *later = stamps(result)
-    assert first == EXAMPLE_TIME_MS
-    assert all(abs(one - wall_ms()) < 60_000 for one in later)
+    first, now, past, *later = stamps(result)
+    assert (first, past) == (EXAMPLE_TIME_MS, 946_684_800_000)
+    assert all(abs(one - wall_ms()) < 60_000 for one in (now, *later))
     assert not any(one.succeeded for one in result.exchanges if one.probe == f"{QUOTE}/usual")
+
+
+def test_a_refusal_for_a_new_reason_may_be_that_of_the_current_time():
+    with running(clock="auto", refusals="allow", breaks=("v1-amount-in-millionths",)) as mock:
+        result = judged(mock.url)
+    first, _, _, *later = stamps(result)
+    assert {first, *later} == {EXAMPLE_TIME_MS}

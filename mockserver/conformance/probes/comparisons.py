@@ -30,6 +30,7 @@ from mockserver.conformance.routes import (
 from mockserver.conformance.sampling import (
     CONTROL,
     LARGER,
+    PRICED,
     SAMPLES,
     sampled_chain,
     sampled_route,
@@ -101,7 +102,7 @@ def comparison_probes() -> tuple[Probe, ...]:
         Probe(f"v2.getBalance/{NOBODYS}", _nobodys_balance, after=LISTS),
         Probe("v2.getAssetsByChain/sampled", _sampled_chain, after=LISTS),
         *(
-            Probe(f"{BRIDGE}/{name}", _sampled_bridge(number, 1), after=_BRIDGES)
+            Probe(f"{BRIDGE}/{name}", _sampled_bridge(number), after=_BRIDGES)
             for number, name in enumerate(SAMPLES)
         ),
         *(
@@ -115,9 +116,18 @@ def comparison_probes() -> tuple[Probe, ...]:
         ),
         *(
             Probe(
+                f"{BRIDGE}/{name} {PRICED}",
+                _priced_where_refused(number),
+                after=(*_BRIDGES, f"{BRIDGE}/{name}", f"v2.getPrice/{name}"),
+                spare=True,
+            )
+            for number, name in enumerate(SAMPLES)
+        ),
+        *(
+            Probe(
                 f"{BRIDGE}/{name} {LARGER}",
                 _larger_where_refused(number),
-                after=(*_BRIDGES, f"{BRIDGE}/{name}", f"v2.getPrice/{name}"),
+                after=(*_BRIDGES, f"{BRIDGE}/{name}", f"{BRIDGE}/{name} {PRICED}"),
                 spare=True,
             )
             for number, name in enumerate(SAMPLES)
@@ -265,16 +275,32 @@ def _price_where_refused(number: int) -> Build:
     return where_refused
 
 
-def _larger_where_refused(number: int) -> Build:
-    """Ask what is worth the usual amount by the price that is known now, else a thousandfold."""
+def _priced_where_refused(number: int) -> Build:
+    """Ask what is worth the usual amount by the price that is known now."""
 
     def where_refused(seen: "Seen") -> Draft:
         _check_refused(seen, number)
         before = seen.exchange(f"{BRIDGE}/{SAMPLES[number]}").request.query
-        again = _sampled_bridge(number, 1)(seen)
-        if again.request(seen.contract.operation(BRIDGE)).query != before:
-            return again
-        return _sampled_bridge(number, THOUSANDFOLD)(seen)
+        again = _sampled_bridge(number)(seen)
+        if again.request(seen.contract.operation(BRIDGE)).query == before:
+            raise NotRun("no price was told since, so that the amount is the same")
+        return again
+
+    return where_refused
+
+
+def _larger_where_refused(number: int) -> Build:
+    """Ask a thousandfold, since the price may be wrong, or the amount next to nothing."""
+
+    def where_refused(seen: "Seen") -> Draft:
+        _check_refused(seen, number)
+        priced = seen.maybe(f"{BRIDGE}/{SAMPLES[number]} {PRICED}")
+        if priced is not None and priced.succeeded:
+            raise NotRun(f"not needed, {priced.probe} was taken")
+        one = understood(seen, BRIDGE)
+        route = sampled_route(seen, one.route, number)
+        before = given(seen.exchange(f"{BRIDGE}/{SAMPLES[number]}"), route.source, one.reading)
+        return bridge(seen, route, amount_text(before * THOUSANDFOLD, route.source, one.reading))
 
     return where_refused
 
@@ -303,11 +329,11 @@ def _control(number: int, name: str) -> Build:
     return build
 
 
-def _sampled_bridge(number: int, times: int) -> Build:
+def _sampled_bridge(number: int) -> Build:
     def build(seen: "Seen") -> Draft:
         one = understood(seen, BRIDGE)
         route = sampled_route(seen, one.route, number)
-        whole = usual_amount(seen, route.source) * times
+        whole = usual_amount(seen, route.source)
         return bridge(seen, route, amount_text(whole, route.source, one.reading))
 
     return build

@@ -14,7 +14,7 @@ from mockserver.conformance.comparing import body_of, check_still_offered, token
 from mockserver.conformance.exchange import Exchange
 from mockserver.conformance.known import FIRST_LOOK, LAST_LOOK, asked_chain
 from mockserver.conformance.routes import is_stable, price_of
-from mockserver.conformance.sampling import CONTROL, LARGER, SAMPLES
+from mockserver.conformance.sampling import CONTROL, LARGER, PRICED, SAMPLES
 from mockserver.conformance.seen import Seen
 from mockserver.conformance.verdict import (
     Finding,
@@ -235,6 +235,7 @@ CROSS_USABLE: tuple[Rule, ...] = (
             *_LISTS,
             *(f"{BRIDGE}/{name}" for name in (*TRY_NAMES, "tenfold", *SAMPLES)),
             *(f"v2.getPrice/{name}" for name in SAMPLES),
+            *(f"{BRIDGE}/{name} {PRICED}" for name in SAMPLES),
             *(f"{BRIDGE}/{name} {LARGER}" for name in SAMPLES),
             *(f"{BRIDGE}/{name} {CONTROL}" for name in SAMPLES),
             *(f"{BRIDGE}/{name} {LARGER} {CONTROL}" for name in SAMPLES),
