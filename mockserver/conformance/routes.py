@@ -160,12 +160,23 @@ def is_stable(token: Token) -> bool:
 
 def is_plain(seen: "Seen", route: Route) -> bool:
     """Tell whether a route leads from one EVM chain to another, as far as the lists show."""
+    plain = plain_tokens(seen)
+    return plain(route.source) and plain(route.target)
+
+
+def plain_tokens(seen: "Seen") -> Callable[[Token], bool]:
+    """Return what tells whether a token is on an EVM chain, as far as the lists show."""
     known = seen.known
     evm = {chain.name: chain.evm for chain in (*known.chains, *known.v1_chains)}
-    return all(
-        evm.get(token.chain) is not False and token.address.startswith("0x")
-        for token in (route.source, route.target)
-    )
+    return lambda token: evm.get(token.chain) is not False and token.address.startswith("0x")
+
+
+def addressed_tokens(seen: "Seen") -> tuple[Token, ...]:
+    """Return the usable tokens whose contract address is known. Raises `NotRun` without any."""
+    found = tuple(token for token in usable_tokens(seen) if token.address)
+    if not found:
+        raise NotRun("no list shows a token with its contract address")
+    return found
 
 
 def usual_amount(seen: "Seen", token: Token) -> Decimal:
@@ -232,12 +243,9 @@ def _swaps_of(seen: "Seen") -> Iterator[Route]:
 def _worth(seen: "Seen") -> Callable[[Route], int]:
     """Return what tells how much a route can show: steady prices, decimals, plain addresses."""
     known = seen.known
-    evm = {chain.name: chain.evm for chain in (*known.chains, *known.v1_chains)}
+    is_plain_on_its_chain = plain_tokens(seen)
     # There are thousands of routes of some dozens of symbols.
     stable = {token.symbol: is_stable(token) for token in (*known.tokens, *known.v1_tokens)}
-
-    def is_plain_on_its_chain(token: Token) -> bool:
-        return evm.get(token.chain) is not False and token.address.startswith("0x")
 
     def worth(route: Route) -> int:
         source, target = route.source, route.target

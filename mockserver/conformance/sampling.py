@@ -5,7 +5,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from mockserver.conformance.known import Chain, Token
-from mockserver.conformance.routes import Route, bridges, usable_tokens, v1_chain_pair
+from mockserver.conformance.routes import (
+    Route,
+    addressed_tokens,
+    bridges,
+    plain_tokens,
+    v1_chain_pair,
+)
 from mockserver.conformance.usual import first_chains
 from mockserver.conformance.verdict import NotRun
 
@@ -53,9 +59,7 @@ def sampled_token(seen: "Seen") -> Token:
 
     Raises `NotRun` where the lists show no address.
     """
-    tokens = [token for token in usable_tokens(seen) if token.address]
-    if not tokens:
-        raise NotRun("no list shows a token with its contract address")
+    tokens = addressed_tokens(seen)
     strange = [token for token in tokens if not token.address.startswith("0x")]
     return seen.draw("sampled token").choice(strange or tokens)
 
@@ -68,11 +72,7 @@ def sampled_route(seen: "Seen", usual: Route, number: int) -> Route:
     pool = list(bridges(seen))
     seen.draw("sampled routes").shuffle(pool)
     edges = _edges(seen)
-    evm = {chain.name: chain.evm for chain in seen.known.chains}
-
-    def is_evm(token: Token) -> bool:
-        return evm.get(token.chain) is not False and token.address.startswith("0x")
-
+    is_evm = plain_tokens(seen)
     tried = _marks(usual)
     chosen = usual
     for place in range(number + 1):

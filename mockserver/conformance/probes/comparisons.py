@@ -1,5 +1,6 @@
 """Further reads that are compared with the usual ones, each bracketed by an equal request."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -105,32 +106,18 @@ def comparison_probes() -> tuple[Probe, ...]:
             Probe(f"{BRIDGE}/{name}", _sampled_bridge(number), after=_BRIDGES)
             for number, name in enumerate(SAMPLES)
         ),
-        *(
-            Probe(
-                f"v2.getPrice/{name}",
-                _price_where_refused(number),
-                after=(*_BRIDGES, f"{BRIDGE}/{name}"),
-                spare=True,
-            )
-            for number, name in enumerate(SAMPLES)
+        *_in_need("v2.getPrice/{}", _price_where_refused, f"{BRIDGE}/{{}}"),
+        *_in_need(
+            f"{BRIDGE}/{{}} {PRICED}",
+            _priced_where_refused,
+            f"{BRIDGE}/{{}}",
+            "v2.getPrice/{}",
         ),
-        *(
-            Probe(
-                f"{BRIDGE}/{name} {PRICED}",
-                _priced_where_refused(number),
-                after=(*_BRIDGES, f"{BRIDGE}/{name}", f"v2.getPrice/{name}"),
-                spare=True,
-            )
-            for number, name in enumerate(SAMPLES)
-        ),
-        *(
-            Probe(
-                f"{BRIDGE}/{name} {LARGER}",
-                _larger_where_refused(number),
-                after=(*_BRIDGES, f"{BRIDGE}/{name}", f"{BRIDGE}/{name} {PRICED}"),
-                spare=True,
-            )
-            for number, name in enumerate(SAMPLES)
+        *_in_need(
+            f"{BRIDGE}/{{}} {LARGER}",
+            _larger_where_refused,
+            f"{BRIDGE}/{{}}",
+            f"{BRIDGE}/{{}} {PRICED}",
         ),
         *(
             Probe(
@@ -142,6 +129,19 @@ def comparison_probes() -> tuple[Probe, ...]:
             for number, sample in enumerate(SAMPLES)
             for name in (sample, f"{sample} {LARGER}")
         ),
+    )
+
+
+def _in_need(name: str, build: Callable[[int], Build], *after: str) -> tuple[Probe, ...]:
+    """Return the spare probes of each sample; names have `{}` where that of the sample goes."""
+    return tuple(
+        Probe(
+            name.format(sample),
+            build(number),
+            after=(*_BRIDGES, *(one.format(sample) for one in after)),
+            spare=True,
+        )
+        for number, sample in enumerate(SAMPLES)
     )
 
 

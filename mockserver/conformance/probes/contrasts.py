@@ -353,11 +353,15 @@ def _forms() -> tuple[Contrast, ...]:
             _called_as_in_2_0,
         ),
         *(
-            Contrast(of, "other place: the query", "body", "its body in the query", says, change)
-            for of, change in (
-                (f"{V1_QUOTE}/usual", _in_the_query),
-                (f"{V1_ORDER}/usual", _in_the_query),
+            Contrast(
+                f"{operation_id}/usual",
+                "other place: the query",
+                "body",
+                "its body in the query",
+                says,
+                _in_the_query,
             )
+            for operation_id in (V1_QUOTE, V1_ORDER)
         ),
         *(
             Contrast(

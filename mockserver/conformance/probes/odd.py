@@ -78,11 +78,10 @@ def probe_of(operation: Operation, oddity: Oddity) -> Probe:
         draft = oddity.change(_base_for(seen, operation, oddity), seen)
         return signed(draft, operation, seen.caller) if oddity.resigned else draft
 
-    probe = odd_probe(operation, oddity.words, build)
-    if "example_needs" in operation.row and oddity.place.startswith("headers"):
-        # Where nothing was submitted a look-up is refused with its headers, too.
-        return replace(probe, after=(*probe.after, "v1.submitCrossChain/usual"))
-    return probe
+    # Where nothing was submitted a look-up is refused with its headers, too.
+    looks_up = "example_needs" in operation.row and oddity.place.startswith("headers")
+    after = ("v1.submitCrossChain/usual",) if looks_up else ()
+    return odd_probe(operation, oddity.words, build, *after)
 
 
 def _base_for(seen: "Seen", operation: Operation, oddity: Oddity) -> Draft:
@@ -104,16 +103,16 @@ def _base_for(seen: "Seen", operation: Operation, oddity: Oddity) -> Draft:
     return base_of(seen, operation)
 
 
-def odd_probe(operation: Operation, words: str, build: Build) -> Probe:
+def odd_probe(operation: Operation, words: str, build: Build, *after: str) -> Probe:
     """Return a probe that is sent once it is known which requests of its operation succeed.
 
     Look-ups of what was submitted come last, since only then there may be something to look up.
     """
     if "example_needs" in operation.row:
-        return Probe(f"{operation.id}/{words}", build, Stage.WRITES)
+        return Probe(f"{operation.id}/{words}", build, Stage.WRITES, after)
     stage = Stage.WRITES if operation.writes else Stage.ODD
     last = _TRIES.get(operation.id, "usual")
-    return Probe(f"{operation.id}/{words}", build, stage, (f"{operation.id}/{last}",))
+    return Probe(f"{operation.id}/{words}", build, stage, (f"{operation.id}/{last}", *after))
 
 
 def base_of(seen: "Seen", operation: Operation) -> Draft:

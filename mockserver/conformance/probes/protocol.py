@@ -49,16 +49,12 @@ _HOSTILE_TEXTS = (
 
 def protocol_probes(contract: Contract) -> tuple[Probe, ...]:
     """Return the probes of this file for the operations that a contract has."""
-    found = (
-        odd_probe(operation, words, make(operation))
+    # It is asked where there is a ticket that it might be taken for; orders stand for both else.
+    made = {"v2.checkTicket": ("v2.submitTicket/usual",)}
+    return tuple(
+        odd_probe(operation, words, make(operation), *made.get(operation.id, ()))
         for operation in contract
         for words, make in _OF.get(operation.id, ())
-    )
-    # It is asked where there is a ticket that it might be taken for; orders stand for both else.
-    made = {f"v2.checkTicket/{HOSTILE}": "v2.submitTicket/usual"}
-    return tuple(
-        replace(probe, after=(*probe.after, made[probe.name])) if probe.name in made else probe
-        for probe in found
     )
 
 
