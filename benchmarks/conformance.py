@@ -25,14 +25,14 @@ from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
 from mockserver import __version__, jsontext
-from mockserver.conformance.draft import draft_of
 from mockserver.conformance.options import Options
-from mockserver.conformance.runner import run
-from mockserver.conformance.target import Target
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.draft import draft_of
+from mockserver.conformance.session.target import Target
 from mockserver.contract import Operation, load, openapi
 from mockserver.responders.breaks import CATALOGUE, Break
 from mockserver.selftest.trial import ARMED
-from mockserver.testing import CrosschainMock, MockWorld, running
+from mockserver.testing import MockServer, MockWorld, running
 
 Told = frozenset[tuple[str, str]]
 Way = Callable[[MockWorld], Told]
@@ -81,9 +81,7 @@ def _sample(every: int) -> list[Break]:
     return [item for group in groups.values() for item in group[::every]]
 
 
-def _tally(
-    mock: CrosschainMock, way: Way, breaks: Sequence[Break], controls: Sequence[Break]
-) -> Tally:
+def _tally(mock: MockServer, way: Way, breaks: Sequence[Break], controls: Sequence[Break]) -> Tally:
     usual = Tally()
     # Twice: what comes and goes on the unbroken mock is no finding about a break.
     known = _told(mock, way, (), usual) | _told(mock, way, (), usual)
@@ -98,7 +96,7 @@ def _tally(
     return tally
 
 
-def _told(mock: CrosschainMock, way: Way, names: tuple[str, ...], tally: Tally) -> Told:
+def _told(mock: MockServer, way: Way, names: tuple[str, ...], tally: Tally) -> Told:
     with mock.world("benchmark", breaks=names) as world:
         began = time.perf_counter()
         told = way(world)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from mockserver.testing import CrosschainMock, running
+from mockserver.testing import MockServer, running
 
 _PLAIN = "import pytest\n\n@pytest.fixture\ndef thing():\n    yield object()\n\n"
 _TESTS = '@pytest.mark.parametrize("n", range({count}))\ndef test_it({fixture}, n):\n    pass\n'
@@ -63,7 +63,7 @@ def _world() -> float:
     return statistics.median(times)
 
 
-def _one_world(server: CrosschainMock) -> None:
+def _one_world(server: MockServer) -> None:
     with server.world("bench"):
         pass
 

@@ -1,52 +1,130 @@
-"""A small client for benchmarks: keep-alive connections, one request in flight on each."""
+"""A client for benchmarks: one request in flight on each connection, timed one by one."""
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-_FAR = 2**31
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_STATUS = slice(9, 12)
+
+Answered = Callable[[bytes], bytes | None]
+"""Given the body of an answer, the next request of the same connection, or None for any."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Load:
-    """What a run of requests took: requests answered and wall seconds."""
+    """What a run of requests took: the milliseconds of each, and the wall seconds of all."""
 
-    requests: int
-    seconds: float
+    seconds: float = 0.0
+    latencies_ms: list[float] = field(default_factory=list)
+    failed: int = 0
+
+    @property
+    def requests(self) -> int:
+        """How many were answered."""
+        return len(self.latencies_ms)
 
     @property
     def per_second(self) -> float:
         """Requests answered a second."""
-        return self.requests / self.seconds
+        return self.requests / self.seconds if self.seconds else 0.0
+
+    def percentile(self, share: float) -> float:
+        """Return the milliseconds within which that share of the requests was answered."""
+        times = sorted(self.latencies_ms)
+        return times[min(len(times) - 1, int(len(times) * share))] if times else 0.0
 
 
-async def run(port: int, requests: Iterator[bytes], count: int, connections: int = 8) -> Load:
-    """Send `count` requests over keep-alive connections and wait for every answer."""
-    remaining = iter(range(count))
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Requests without end; `follow` makes the next request of the answer to the last."""
+
+    requests: Iterator[bytes]
+    follow: Answered | None = None
+    close: bool = False
+    expected: bytes = b"200"
+
+
+async def run(port: int, flow: Flow, seconds: float, connections: int = 32) -> Load:
+    """Send requests for some seconds and wait for every answer."""
+    load, loop = Load(), asyncio.get_running_loop()
     began = time.perf_counter()
-    workers = (_worker(port, requests, remaining) for _ in range(connections))
-    done = sum(await asyncio.gather(*workers))
-    return Load(done, time.perf_counter() - began)
+    until = began + seconds
+    clients = [_Client(load, flow, until, loop.create_future()) for _ in range(connections)]
+    await asyncio.gather(*(_lived(client, port) for client in clients))
+    load.seconds = time.perf_counter() - began
+    return load
 
 
-async def _worker(port: int, requests: Iterator[bytes], remaining: Iterator[int]) -> int:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=_FAR)
-    done = 0
-    for _ in remaining:
-        writer.write(next(requests))
-        await _read_answer(reader)
-        done += 1
-    writer.close()
-    return done
+async def _lived(client: "_Client", port: int) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        await loop.create_connection(lambda: client, "127.0.0.1", port)
+        await client.done
+        if not client.again():
+            return
 
 
-async def _read_answer(reader: asyncio.StreamReader) -> bytes:
-    head = await reader.readuntil(b"\r\n\r\n")
-    lowered = head.lower()
-    start = lowered.index(b"content-length:") + len(b"content-length:")
-    length = int(lowered[start : lowered.index(b"\r\n", start)])
-    return await reader.readexactly(length)
+class _Client(asyncio.Protocol):
+    """One connection that sends a request as soon as the last one is answered."""
+
+    def __init__(self, load: Load, flow: Flow, until: float, done: "asyncio.Future[None]") -> None:
+        self._load, self._flow, self._until = load, flow, until
+        self.done = done
+        self._got = b""
+        self._wanted = 0
+        self._next: bytes | None = None
+        self._transport: asyncio.Transport | None = None
+        self._sent = 0.0
+
+    def again(self) -> bool:
+        """Tell whether there is another connection to make, and get ready for it."""
+        if time.perf_counter() >= self._until:
+            return False
+        self.done = asyncio.get_running_loop().create_future()
+        return True
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._send()
+
+    def data_received(self, data: bytes) -> None:
+        got = self._got = self._got + data if self._got else data
+        if not self._wanted:
+            end = got.find(b"\r\n\r\n")
+            if end < 0:
+                return
+            length = _LENGTH.search(got, 0, end)
+            self._wanted = end + 4 + (int(length[1]) if length else 0)
+        if len(got) >= self._wanted:
+            self._answered(got)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.done.done():
+            self.done.set_result(None)
+
+    def _answered(self, got: bytes) -> None:
+        now = time.perf_counter()
+        self._load.latencies_ms.append((now - self._sent) * 1000)
+        self._load.failed += got[_STATUS] != self._flow.expected
+        if self._flow.follow is not None:
+            self._next = self._flow.follow(got)
+        self._got, self._wanted = b"", 0
+        assert self._transport is not None
+        if self._flow.close or now >= self._until:
+            self._transport.close()
+        else:
+            self._send()
+
+    def _send(self) -> None:
+        request = self._next or next(self._flow.requests)
+        self._next = None
+        assert self._transport is not None
+        self._sent = time.perf_counter()
+        self._transport.write(request)
 
 
 def get(path: str) -> bytes:

@@ -1,158 +1,238 @@
-"""What serving costs: CPU a request, requests a second, start-up, memory, beside plain aiohttp.
+"""What serving costs, beside plain aiohttp doing the same work: requests a second, CPU, latency.
 
-Run: `python -m benchmarks.serving [--rounds N] [--requests N]`. Linux only (reads /proc).
+Run: `python -m benchmarks.serving [--rounds N] [--seconds S] [--only LOAD] [--write FOLDER]`.
+Linux only.
+
+All servers are up at once, each on the same one core, the client on another. They take turns in
+short slices; ratios are taken inside a round, then their median. Where other programs use the
+machine, `CPU us` (of the server, for a request) is the figure to trust. `--npm FOLDER` names a
+folder where `npm install express@4 ajv@8` was run, and adds Express; `--server NAME=COMMAND` adds
+any server that prints its address. `--write` puts a table and a chart with the date and the
+versions into a folder.
 """
 
 import argparse
 import asyncio
-import contextlib
 import json
 import os
-import re
-import shutil
+import platform
+import random
 import statistics
-import subprocess
 import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks import loadgen
+from benchmarks.chart import chart, table
+from benchmarks.loadgen import Flow
+from benchmarks.processes import Running, pinned, started
+from mockserver.contract import load
 
-_TICKS = os.sysconf("SC_CLK_TCK")
-_USDT_ORDER = {
-    "channel": "bench",
-    "execStrategy": "",
-    "extra": "",
-    "orderType": "1",
-    "slippage": "0",
-    "sourceCerts": "7b7d",
-    "timeout": "0",
-    "toAddr": "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A",
-    "toChain": "BNB",
-    "toIndex": "5",
-    "triggerPrice": "0",
-}
-_WALLET = {
-    "Evmaddress": "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A",
-    "Signature": "ab" * 65,
-}
+_WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
+_SIGNED = {"Evmaddress": _WALLET, "Signature": "ab" * 65}
+_RUN = random.Random().randrange(1 << 60)  # noqa: S311 - only makes requests new
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A server process that answers on a port; `start_ms` is from its start to the first answer."""
-
-    name: str
-    pid: int
-    port: int
-    start_ms: float
-
-    def cpu_us(self) -> float:
-        """Return the CPU time used so far, in microseconds."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS * 1e6
-
-    def resident_mib(self) -> float:
-        """Return the resident memory, in MiB."""
-        text = Path(f"/proc/{self.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1024  # type: ignore[index]
+def quote(number: int) -> bytes:
+    """Return a request for a quote that was never asked for before."""
+    amount = 10_000_000 + number
+    return loadgen.get(f"/v1/getBridgeQuote?amount={amount}&symbol=USDT&fromChain=ARB&toChain=BNB")
 
 
-@contextlib.contextmanager
-def started(name: str, *command: str) -> Iterator[Running]:
-    """Start a server that prints its address, and stop it at the end."""
-    began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        port = int(re.search(r":(\d+)", line)[1])  # type: ignore[index]
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/getChain", timeout=10) as answer:
-            answer.read()
-        yield Running(name, process.pid, port, (time.perf_counter() - began) * 1000)
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-def workloads() -> dict[str, Iterator[bytes]]:
-    """Return the endless requests of each workload by its name."""
-    order = loadgen.post("/v1/submitOrder", json.dumps(_USDT_ORDER).encode(), _WALLET)
-    check = loadgen.get("/v1/checkOrder?id=30000000001")
-    quote = "/v1/getBridgeQuote?amount={}&symbol=USDT&fromChain=ARB&toChain=BNB"
-    return {
-        "getChain": loadgen.repeated(lambda _: loadgen.get("/v1/getChain")),
-        "getBridgeQuote": loadgen.repeated(
-            lambda number: loadgen.get(quote.format(10_000_000 + number % 997))
-        ),
-        "submitOrder + checkOrder": loadgen.repeated(lambda number: check if number % 2 else order),
+def submission(number: int) -> bytes:
+    """Return a submission that no other repeats."""
+    deposit = {
+        "fromAmount": str(10_000_000 + number),
+        "fromIndex": "5",
+        "fromChain": "ARB",
+        "fromAddr": f"0x{_RUN + number:040x}",
+        "certHash": f"0x{(_RUN << 64) + number:064x}",
+        "fromPublicKey": "",
+        "signature": "",
     }
+    body = {
+        "channel": "bench",
+        "execStrategy": "",
+        "extra": "",
+        "orderType": "1",
+        "slippage": "0",
+        "sourceCerts": json.dumps(deposit).encode().hex(),
+        "timeout": "0",
+        "toAddr": _WALLET,
+        "toChain": "BNB",
+        "toIndex": "5",
+        "triggerPrice": "0",
+    }
+    return loadgen.post("/v1/submitOrder", json.dumps(body).encode(), _SIGNED)
+
+
+def checked(answer: bytes) -> bytes | None:
+    """Return the question how the order stands that an answer tells of; None after that."""
+    place = answer.find(b'"id"')
+    if place < 0:
+        return None
+    order_id = answer[place + 4 :].split(b'"', 2)[1].decode()
+    return loadgen.get(f"/v1/checkOrder?id={order_id}")
+
+
+def refused(number: int) -> bytes:
+    """Return a submission that lacks a field and has another of the wrong form."""
+    _, _, body = submission(number).partition(b"\r\n\r\n")
+    told = json.loads(body)
+    del told["toChain"]
+    told["slippage"] = "much"
+    return loadgen.post("/v1/submitOrder", json.dumps(told).encode(), _SIGNED)
+
+
+def mixed(number: int) -> bytes:
+    """Return what a client does between orders: a list, some quotes."""
+    return loadgen.get("/v1/getChain") if number % 5 == 0 else quote(number)
+
+
+def flows() -> dict[str, Callable[[], Flow]]:
+    """Return the loads by name; each call begins one that repeats no request."""
+    return {
+        "lists": lambda: Flow(loadgen.repeated(lambda _: loadgen.get("/v1/getChain"))),
+        "quotes": lambda: Flow(_new(quote)),
+        "orders": lambda: Flow(_new(submission), checked),
+        "mixed": lambda: Flow(_new(lambda n: submission(n) if n % 10 == 9 else mixed(n)), checked),
+        "refusals": lambda: Flow(_new(refused)),
+        "connections": lambda: Flow(_new(quote), close=True),
+    }
+
+
+_COUNT = iter(range(1 << 60))
+
+
+def _new(make: Callable[[int], bytes]) -> Iterator[bytes]:
+    return (make(number) for number in _COUNT)
+
+
+Row = tuple[float, float, float, float, float, float]
+_HEAD = ("req/s", "x plain", "CPU us", "x plain", "p50 ms", "p99 ms")
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--requests", type=int, default=2000, help="requests a round")
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--server", action="append", default=[], help="NAME=COMMAND")
+    parser.add_argument("--npm", type=Path, help="where Express and ajv are installed")
+    parser.add_argument("--write", type=Path, help="where to put a table and a chart")
     options = parser.parse_args()
-    command = shutil.which("crosschain-mock") or str(
-        Path(sys.executable).with_name("crosschain-mock")
+    pinned(1)
+    with tempfile.TemporaryDirectory() as folder:
+        servers = _servers(Path(folder), options)
+        rows = {}
+        for name, make in flows().items():
+            if options.only and name not in options.only:
+                continue
+            rows[name] = _measured(servers, make, options)
+        print(f"{'':26}" + "".join(f"{title:>10}" for title in _HEAD))
+        for name, found in rows.items():
+            for server in servers:
+                cells = "".join(f"{value:10.2f}" for value in found[server.name])
+                print(f"{name:12}{server.name:14}{cells}")
+        facts = [_facts(server) for server in servers]
+        print("\n".join(facts))
+        if options.write is not None:
+            _write(options.write, rows, facts)
+
+
+def _facts(server: Running) -> str:
+    """Stop a server and return what it took: to start, in memory after the loads, to stop."""
+    memory = server.resident_mib()
+    return (
+        f"{server.name}: first answer after {server.start_ms:.0f} ms, {memory:.1f} MiB after the "
+        f"loads, stopped within {server.stop():.0f} ms"
     )
-    with (
-        started("mock", command, "serve", "--port", "0") as ours,
-        started(
-            "plain aiohttp", sys.executable, str(Path(__file__).with_name("plain.py"))
-        ) as plain,
-    ):
-        print(f"{options.rounds} rounds of {options.requests} requests, 8 connections, medians;")
-        print("ratios are taken inside a round: mock / plain aiohttp with constant bytes\n")
-        print(
-            f"{'workload':26}{'mock us':>9}{'plain us':>10}{'ratio':>7}"
-            f"{'mock req/s':>12}{'plain req/s':>13}{'ratio':>7}"
-        )
-        for name, requests in workloads().items():
-            _compare(name, requests, (ours, plain), options.rounds, options.requests)
-        _facts("resident memory, MiB", ours.resident_mib(), plain.resident_mib())
-    starts = [_start_times(command) for _ in range(options.rounds)]
-    _facts("start to first answer, ms", *map(statistics.median, zip(*starts, strict=True)))
 
 
-def _compare(
-    name: str,
-    requests: Iterator[bytes],
-    servers: tuple[Running, Running],
-    rounds: int,
-    count: int,
-) -> None:
-    rows = []
-    for _ in range(rounds):
-        row = []
-        for server in servers:
+def _write(folder: Path, rows: Mapping[str, Mapping[str, Row]], facts: list[str]) -> None:
+    versions = ", ".join(
+        f"{name} {metadata.version(name)}" for name in ("aiohttp", "jsonschema", "jsonschema-rs")
+    )
+    where = f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, {versions}"
+    told = [
+        "# Speed, measured\n",
+        "<!-- Made by `python -m benchmarks.serving --write docs/explanation`. -->\n",
+        (
+            f"{where}; {os.cpu_count()} cores, one for the server; medians of interleaved slices. "
+            f"Load average of the machine meanwhile: {os.getloadavg()[0]:.1f}; figures of a busy "
+            "machine tell less.\n"
+        ),
+        "![CPU for a request](speed-figures.svg)\n",
+        table(rows),
+        "\n".join(f"- {fact}" for fact in facts) + "\n",
+    ]
+    (folder / "speed-figures.md").write_text("\n".join(told))
+    (folder / "speed-figures.svg").write_text(chart(rows))
+
+
+def _servers(folder: Path, options: argparse.Namespace) -> list[Running]:
+    mock = (sys.executable, "-m", "mockserver", "serve", "--port", "0")
+    ours = started("ours, base", *mock, "--loop", "asyncio")
+    data = folder / "data.json"
+    data.write_text(json.dumps(_data(ours)))
+    script = str(Path(__file__).parent / "peers" / "plain.py")
+    found = [ours, started("plain", sys.executable, script, str(data))]
+    if find_spec("uvloop") is not None:
+        found.insert(0, started("ours, speed", *mock, "--loop", "uvloop"))
+    if options.npm is not None:
+        script = str(Path(__file__).parent / "peers" / "express.js")
+        modules = f"NODE_PATH={options.npm.resolve() / 'node_modules'}"
+        found.append(started("express", "env", modules, "node", script, str(data)))
+    for item in options.server:
+        name, _, command = item.partition("=")
+        found.append(started(name, "sh", "-c", f"exec {command}"))
+    return found
+
+
+def _data(ours: Running) -> dict[str, object]:
+    submission = load().operation("v2.submitOrder").request_schema["properties"]["body"]
+    return {
+        "chains": json.loads(ours.get("/v1/getChain"))["data"],
+        "assets": json.loads(ours.get("/v1/getAssets"))["data"],
+        "price": "1",
+        "submission": submission,
+    }
+
+
+def _measured(
+    servers: list[Running], make: Callable[[], Flow], options: argparse.Namespace
+) -> dict[str, Row]:
+    slices: dict[str, list[tuple[float, float, float, float]]] = {
+        server.name: [] for server in servers
+    }
+    for number in range(options.rounds + 1):
+        for server in random.sample(servers, len(servers)):
             before = server.cpu_us()
-            load = asyncio.run(loadgen.run(server.port, requests, count))
-            row += [(server.cpu_us() - before) / count, load.per_second]
-        rows.append(row)
-    ours, rate, plain, plain_rate = (
-        statistics.median(column) for column in zip(*rows, strict=True)
-    )
-    cpu = statistics.median(row[0] / row[2] for row in rows)
-    speed = statistics.median(row[1] / row[3] for row in rows)
-    print(f"{name:26}{ours:9.0f}{plain:10.0f}{cpu:7.2f}{rate:12.0f}{plain_rate:13.0f}{speed:7.2f}")
-
-
-def _start_times(command: str) -> tuple[float, float]:
-    with started("mock", command, "serve", "--port", "0") as ours:
-        mock = ours.start_ms
-    script = str(Path(__file__).with_name("plain.py"))
-    with started("plain", sys.executable, script) as plain:
-        return mock, plain.start_ms
-
-
-def _facts(name: str, ours: float, plain: float) -> None:
-    print(f"{name:26}{ours:9.0f}{plain:10.0f}{ours / plain:7.2f}")
+            load = asyncio.run(loadgen.run(server.port, make(), options.seconds))
+            assert not load.failed, (server.name, load.failed)
+            cpu = (server.cpu_us() - before) / max(1, load.requests)
+            if number:
+                slices[server.name].append(
+                    (load.per_second, cpu, load.percentile(0.5), load.percentile(0.99))
+                )
+    plain = slices["plain"]
+    found = {}
+    for name, rows in slices.items():
+        pairs = list(zip(rows, plain, strict=True))
+        found[name] = (
+            statistics.median(row[0] for row in rows),
+            statistics.median(row[0] / base[0] for row, base in pairs),
+            statistics.median(row[1] for row in rows),
+            statistics.median(base[1] / row[1] for row, base in pairs),
+            statistics.median(row[2] for row in rows),
+            statistics.median(row[3] for row in rows),
+        )
+    return found
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Our own file formats: read with line numbers, checked against their schema in `schemas/meta`."""
 
+import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -11,12 +12,15 @@ from typing import Any
 
 import yaml
 
-from mockserver import resources
+from mockserver import limits, resources, userfiles
 from mockserver.errors import InvalidFile, Problem
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, dotted
 
-_MAX_DEPTH = 50
+_MAX_DEPTH = limits.FILE_DEPTH.most
+_SHALLOW = 500
+"""Nesting of which libyaml is no danger: it calls itself for each level, on the C stack."""
+_PLAIN_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 FieldPath = tuple[str | int, ...]
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,99})")
@@ -70,6 +74,12 @@ def _meta(kind: str) -> SchemaCheck:
     return SchemaCheck(json.loads(path.read_text("utf-8")))
 
 
+def _forms(kind: str) -> list[str]:
+    """Return the versions of a format that are read, the newest last."""
+    named = _meta(kind).schema["properties"]["format"]
+    return list(named["enum"]) if "enum" in named else [named["const"]]
+
+
 def _kind(document: Document, wanted: str | None) -> str:
     value = document.value
     if not isinstance(value, Mapping):
@@ -78,20 +88,21 @@ def _kind(document: Document, wanted: str | None) -> str:
     match = _FORMAT.fullmatch(name) if isinstance(name, str) else None
     if match is None or match[1] not in kinds() or (wanted is not None and match[1] != wanted):
         allowed = [wanted] if wanted else kinds()
-        forms = ", ".join(f"crosschain-mock/{kind}@1" for kind in allowed)
+        forms = ", ".join(_forms(kind)[-1] for kind in allowed)
         raise InvalidFile([document.problem(("format",), f"expected one of {forms}, got {name!r}")])
-    if match[2] != "1":
-        text = f"version {match[2]} of the format is not known here; this release reads version 1"
+    if name not in _forms(match[1]):
+        known = " and ".join(form.rpartition("@")[2] for form in _forms(match[1]))
+        text = f"version {match[2]} of the format is not known here"
+        text += f"; this release reads version {known}"
         raise InvalidFile([document.problem(("format",), text)])
     return match[1]
 
 
 def _parsed(file: Path) -> Document:
     try:
-        text = file.read_text("utf-8")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InvalidFile([Problem(file, None, "", f"cannot be read: {reason.lower()}")]) from None
+        text = userfiles.read(file).decode("utf-8")
+    except userfiles.NotReadable as error:
+        raise InvalidFile([Problem(file, None, "", str(error))]) from None
     except UnicodeDecodeError as error:
         raise InvalidFile(
             [Problem(file, None, "", f"not UTF-8 at byte offset {error.start}")]
@@ -99,9 +110,13 @@ def _parsed(file: Path) -> Document:
     return parse(text, file)
 
 
-def parse(text: str, file: Path) -> Document:
-    """Return the content of a YAML or JSON text with its lines; `file` names it in errors."""
+def parse(text: str, file: Path, *, binary: bool = False) -> Document:
+    """Return the content of a YAML or JSON text with its lines; `file` names it in errors.
+
+    With `binary`, values tagged `!!binary` are bytes, as other tools write them.
+    """
     try:
+        _limit_depth(text, file)
         root = yaml.compose(text, _Loader)
     except yaml.YAMLError as error:
         raise InvalidFile([Problem(file, _line_of(error), "", _yaml_reason(error))]) from None
@@ -109,7 +124,7 @@ def parse(text: str, file: Path) -> Document:
         raise InvalidFile([Problem(file, None, "", "nested too deep to be read")]) from None
     if root is None:
         raise InvalidFile([Problem(file, 1, "", "the file is empty")])
-    builder = _Builder(file)
+    builder = _Builder(file, binary=binary)
     value = builder.build(root, ())
     if builder.problems:
         raise InvalidFile(builder.problems)
@@ -136,8 +151,9 @@ for _tag, _pattern, _first in (
 class _Builder:
     """Turns YAML nodes into plain values, noting lines and what is not allowed."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, *, binary: bool = False) -> None:
         self.file = file
+        self._binary = binary
         self.lines: dict[FieldPath, int] = {}
         self.problems: list[Problem] = []
         self._seen: set[int] = set()
@@ -151,6 +167,9 @@ class _Builder:
             self._report(node, path, "aliases are not read; write the value out")
             return None
         self._seen.add(id(node))
+        if isinstance(node, yaml.CollectionNode) and node.tag not in _PLAIN_TAGS:
+            self._report(node, path, f"the tag {node.tag[:60]!r} is not read; write plain values")
+            return None
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
@@ -179,6 +198,8 @@ class _Builder:
                 return text == "true"
             case "null":
                 return None
+            case "binary" if self._binary:
+                return self._bytes(node, path, text)
             case "int" if _INTEGER.fullmatch(text):
                 return int(text)
             case "float" if _DECIMAL.fullmatch(text):
@@ -187,14 +208,47 @@ class _Builder:
                 self._report(node, path, f"the value {text[:40]!r} has a form that is not read")
                 return None
 
+    def _bytes(self, node: yaml.Node, path: FieldPath, text: str) -> bytes:
+        try:
+            return base64.b64decode("".join(text.split()), validate=True)
+        except ValueError:
+            self._report(node, path, "expected base64")
+            return b""
+
     def _report(self, node: yaml.Node, path: FieldPath, message: str) -> None:
         line = node.start_mark.line + 1
         self.problems.append(Problem(self.file, line, dotted(path), message))
 
 
+def _limit_depth(text: str, file: Path) -> None:
+    """Raise `InvalidFile` for nesting that would be too deep for the parser itself."""
+    flow = text.count("[") + text.count("{")
+    block = max(map(_levels, text.splitlines()), default=0)
+    if flow + block <= _SHALLOW:
+        return
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _SHALLOW:
+                message = f"nested deeper than {_MAX_DEPTH} levels"
+                raise InvalidFile([Problem(file, _line_at(event.start_mark), "", message)])
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _levels(line: str) -> int:
+    """Return how many levels a line of block style may at most be deep in."""
+    indent = len(line) - len(line.lstrip(" "))
+    return 2 * (indent + line.count("-") + line.count("?") + line.count(":"))
+
+
 def _line_of(error: yaml.YAMLError) -> int | None:
-    mark = getattr(error, "problem_mark", None)
-    return None if mark is None else mark.line + 1
+    return _line_at(getattr(error, "problem_mark", None))
+
+
+def _line_at(mark: Any) -> int | None:
+    return None if mark is None else int(mark.line) + 1
 
 
 def _yaml_reason(error: yaml.YAMLError) -> str:

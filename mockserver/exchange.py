@@ -1,24 +1,43 @@
 """What travels between a client and a server, as plain values that know no HTTP library."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from urllib.parse import unquote_to_bytes
+
+from mockserver.values import value_class
 
 
 class Headers(Mapping[str, str]):
     """Header fields in the order sent; looked up in any case, the first of a repeated name wins."""
 
-    __slots__ = ("_first", "items_sent")
+    __slots__ = ("_first", "_items", "size")
+
+    size: int
+    """How many bytes names and values have together."""
 
     def __init__(self, items: Sequence[tuple[str, str]] = ()) -> None:
         """Keep the fields as sent."""
-        self.items_sent = tuple(items)
+        self._items = tuple(items)
+        self.size = sum([len(name) + len(value) for name, value in self._items])
         self._first: dict[str, str] = {}
-        for name, value in self.items_sent:
+        for name, value in self._items:
             self._first.setdefault(name.lower(), value)
+
+    @property
+    def items_sent(self) -> tuple[tuple[str, str], ...]:
+        """The fields in the order sent."""
+        return self._items
+
+    def values_sent(self) -> Iterable[str]:
+        """Return the values in the order sent."""
+        return [value for _, value in self._items]
 
     def __getitem__(self, name: str) -> str:
         return self._first[name.lower()]
+
+    def lowered(self, name: str) -> str | None:
+        """Return a field by its name in lower case, or None."""
+        return self._first.get(name)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name.lower() in self._first
@@ -39,11 +58,13 @@ class Headers(Mapping[str, str]):
 
     def count(self, name: str) -> int:
         """Return how often a field was sent."""
+        if len(self._first) == len(self._items):
+            return int(name in self)
         wanted = name.lower()
         return sum(sent.lower() == wanted for sent, _ in self.items_sent)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Request:
     """A request as it arrived. `path` and `query` are still percent-encoded."""
 
@@ -54,7 +75,7 @@ class Request:
     body: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Response:
     """An answer, ready to be sent: the body is encoded and its media type is among the headers."""
 
@@ -65,7 +86,10 @@ class Response:
     def header(self, name: str) -> str | None:
         """Return the first header of that name, in any case, or None."""
         wanted = name.lower()
-        return next((value for sent, value in self.headers if sent.lower() == wanted), None)
+        for sent, value in self.headers:
+            if sent == name or sent.lower() == wanted:
+                return value
+        return None
 
     def with_headers(self, *more: tuple[str, str]) -> "Response":
         """Return the same answer with more headers."""
@@ -76,16 +100,26 @@ class BadEncoding(ValueError):
     """A percent-encoded text that is not UTF-8."""
 
 
+def printable(text: str) -> str:
+    """Return a text that stays on its line and moves no cursor: what is not printed is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
 def query_pairs(query: str) -> list[tuple[str, str]]:
     """Return the parameters of a query string in order, decoded; repeated names are kept.
 
     A `+` is a blank, as HTML forms send it. Raises `BadEncoding` where a text is not UTF-8.
     """
+    plain = "%" not in query and "+" not in query
     pairs = []
     for part in query.split("&"):
         if part:
             name, _, value = part.partition("=")
-            pairs.append((_decoded(name), _decoded(value)))
+            pairs.append((name, value) if plain else (_decoded(name), _decoded(value)))
     return pairs
 
 

@@ -6,28 +6,42 @@ from decimal import Decimal
 from json.encoder import encode_basestring_ascii
 from typing import Any, NoReturn
 
+from mockserver import limits
+
 Json = Any
 """A value that JSON can carry; its numbers are `int` or `Decimal`, never `float`."""
 
-MAX_DEPTH = 64
+MAX_DEPTH = limits.DEPTH.most
 """How deep arrays and objects may nest; the service's own messages need six levels."""
+
+_MAX_DIGITS = limits.DIGITS.most
+_MAX_EXPONENT = limits.EXPONENT.most
+_PLAIN_PLACES = 100
+"""Numbers further than this from the decimal point are written with an exponent."""
 
 
 class NotJson(ValueError):
     """A text that is not JSON in the strict reading; the message says where and why."""
 
 
-def decode(raw: bytes) -> Json:
+def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
     """Return the value of a JSON text in UTF-8.
 
-    Stricter than the standard library: refuses NaN and Infinity, duplicate keys and nesting beyond
-    `MAX_DEPTH`. Raises `NotJson`.
+    Stricter than the standard library: refuses NaN and Infinity, duplicate keys, nesting beyond
+    `depth`, and numbers that are long when they are written out. Raises `NotJson`.
     """
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise NotJson(f"not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
-    _limit_depth(text)
+    _limit_depth(text, depth)
+    try:
+        value, end = _SCAN(text, 0)
+        if end == len(text):
+            return value
+    except (StopIteration, ValueError):
+        # What is wrong is told below, from the text's beginning.
+        pass
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -37,14 +51,11 @@ def decode(raw: bytes) -> Json:
         raise
     except ValueError:
         # The interpreter refuses to read integers of several thousand digits.
-        raise NotJson("a number with too many digits") from None
-    except ArithmeticError:
-        # Decimal has an end as well, at exponents of nineteen digits.
-        raise NotJson("a number with too large an exponent") from None
+        raise NotJson(f"a number with too many digits; {_MAX_DIGITS} are read") from None
 
 
 def encode(value: Json) -> bytes:
-    """Return the compact JSON text of a value, with `Decimal` as plain numbers.
+    """Return the compact JSON text of a value, with `Decimal` plain where it is short.
 
     It is ASCII: other characters are escaped, so that even half a surrogate pair stays valid.
     """
@@ -87,7 +98,7 @@ def _write(value: Json, out: Callable[[str], None]) -> None:
     elif value is None or kind is bool:
         out("null" if value is None else "true" if value else "false")
     elif kind is Decimal:
-        out(plain(value))
+        out(plain(value) if -_PLAIN_PLACES <= value.adjusted() <= _PLAIN_PLACES else str(value))
     else:
         _write_other(value, out)
 
@@ -110,7 +121,10 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    found = {}
     for key, value in pairs:
         if key in found:
             raise NotJson(f"the key {key!r} is given twice")
@@ -118,14 +132,31 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return found
 
 
+def _decimal(text: str) -> Decimal:
+    if len(text) > _MAX_DIGITS:
+        raise NotJson(f"a number with too many digits; {_MAX_DIGITS} are read")
+    try:
+        number = Decimal(text)
+        if -_MAX_EXPONENT <= number.adjusted() <= _MAX_EXPONENT:
+            return number
+    except ArithmeticError:
+        # Decimal has an end as well, at exponents of nineteen digits.
+        pass
+    raise NotJson(f"a number with too large an exponent; {_MAX_EXPONENT} is read, up or down")
+
+
 _DECODER = json.JSONDecoder(
-    parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_unique
+    parse_float=_decimal, parse_constant=_no_constant, object_pairs_hook=_unique
 )
 
 
-def _limit_depth(text: str) -> None:
+_SCAN: Callable[[str, int], tuple[Json, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
+"""The decoder without its look for blanks, which the bodies of most clients have none of."""
+
+
+def _limit_depth(text: str, most: int) -> None:
     # Counting brackets bounds the depth from above; only a text that reaches the bound is scanned.
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+    if text.count("[") + text.count("{") <= most:
         return
     depth, in_string, escaped = 0, False, False
     for character in text:
@@ -140,8 +171,8 @@ def _limit_depth(text: str) -> None:
             in_string = True
         elif character in "[{":
             depth += 1
-            if depth > MAX_DEPTH:
-                raise NotJson(f"nested deeper than {MAX_DEPTH} levels")
+            if depth > most:
+                raise NotJson(f"nested deeper than {most} levels")
         elif character in "]}":
             depth -= 1
 

@@ -12,7 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from mockserver.conformance import Result
-    from mockserver.testing import CrosschainMock, MockSettings, MockWorld
+    from mockserver.testing import MockServer, MockSettings, MockWorld
 
 _MARKER = "crosschain_mock"
 _WORLDS: "pytest.StashKey[list[MockWorld]]" = pytest.StashKey()
@@ -26,6 +26,8 @@ _OPTIONS = {
     "seed": "another seed than the scenario's",
     "dialect": "documented (the default), observed, or errata such as E-01,E-02",
     "breaks": "ways to be wrong all the time, separated by commas; see `crosschain-mock breaks`",
+    "replay": "recordings to answer from: shipped names, files and folders, separated by commas",
+    "replay_mode": "strict (the default) or fallback, and naked, counted",
     "refusals": "fail (the default): a refusal no test expected fails it; or allow",
 }
 
@@ -40,7 +42,12 @@ _OF_A_RUN = {
     "time": "how long a conformance run may take, such as 10m",
     "request-time": "how long one request may take, such as 10s",
     "patience": "how long a submission may take to settle, such as 30s",
+    "wait": "how long to wait for a service that is still starting, such as 30s",
     "address": "the account that requests are made for",
+    "edges": "yes or no: requests at the edges of inputs; yes by itself for a local service",
+    "examples": "generated requests an operation; 2 by itself for a local service",
+    "sequences": "generated sequences a flow; 1 by itself for a local service",
+    "deep": "Schemathesis examples an operation; 0 by itself",
 }
 _TYPED = {
     "allow-host": ("append", "a host that is not this machine, to be judged all the same"),
@@ -56,7 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("crosschain-mock", "the mock of the cross-chain service")
     for name, help_text in _OPTIONS.items():
         group.addoption(
-            f"--crosschain-mock-{name}",
+            f"--crosschain-mock-{name.replace('_', '-')}",
             dest=f"{_MARKER}_{name}",
             metavar=name.upper(),
             help=help_text,
@@ -93,11 +100,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _check_run(config: pytest.Config) -> None:
     """End with one sentence where the suite is asked for and could not send anything."""
-    from mockserver.conformance.suite.asked import asked
+    from mockserver.conformance.suite.options import requested_run
     from mockserver.errors import CrosschainMockError
 
     try:
-        asked(config)
+        requested_run(config)
     except CrosschainMockError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -114,7 +121,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     runs = [value for name, value in properties if name == f"{_MARKER}_run"]
     if not runs:
         return
-    from mockserver.conformance.suite.judged import summary_lines
+    from mockserver.conformance.suite.results import summary_lines
 
     differences = [value for name, value in properties if name == f"{_MARKER}_difference"]
     terminalreporter.section("conformance")
@@ -129,7 +136,7 @@ def crosschain_conformance(pytestconfig: pytest.Config) -> "Callable[..., Result
     Takes what `mockserver.conformance.run` takes; what is left out comes from pytest's options.
     """
     from mockserver.conformance import run
-    from mockserver.conformance.suite.asked import addresses, settings
+    from mockserver.conformance.suite.options import addresses, settings
 
     def judge(
         url: str | None = None, *, v1: str | None = None, v2: str | None = None, **options: Any
@@ -156,7 +163,7 @@ def crosschain_mock_settings(pytestconfig: pytest.Config) -> "MockSettings":
 @pytest.fixture(scope="session")
 def crosschain_mock_server(
     crosschain_mock_settings: "MockSettings",
-) -> Iterator["CrosschainMock"]:
+) -> Iterator["MockServer"]:
     """A server in this process, shared by the session; `.world()` makes a world on it."""
     from mockserver.testing import running
 
@@ -168,7 +175,7 @@ def crosschain_mock_server(
 
 @pytest.fixture
 def crosschain_mock(
-    request: pytest.FixtureRequest, crosschain_mock_server: "CrosschainMock"
+    request: pytest.FixtureRequest, crosschain_mock_server: "MockServer"
 ) -> Iterator["MockWorld"]:
     """A world of this test's own on the session's server, checked when the test has run."""
     item = request.node

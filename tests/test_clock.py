@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockserver.clock import Clock, ClockMode, ClockRefused, iso, parse_duration, parse_instant
+from mockserver.clock import (
+    Clock,
+    ClockMode,
+    ClockRefused,
+    SteadyClock,
+    iso,
+    parse_duration,
+    parse_instant,
+    wall_ms,
+)
 
 WALL = 1_000_000
 TIMES = st.integers(0, 10**13)
@@ -81,3 +90,22 @@ def test_a_time_without_offset_is_not_guessed_at(text):
 
 def test_an_impossible_time_is_still_shown():
     assert iso(10**30) == f"{10**30} ms"
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**7), st.integers(-(10**10), 10**10)), max_size=20))
+def test_a_steady_clock_begins_with_the_wall_and_ignores_its_steps(
+    passing: list[tuple[int, int]],
+) -> None:
+    start = 1_767_225_600_000
+    shown, run = [start], [5]
+    clock = SteadyClock(wall=lambda: shown[0], ticks=lambda: run[0])
+    total = 0
+    for passed, step in passing:
+        run[0] += passed
+        shown[0] += passed + step
+        total += passed
+        assert clock() == start + total
+
+
+def test_a_steady_clock_shows_the_time_of_the_wall() -> None:
+    assert abs(SteadyClock()() - wall_ms()) < 1_000

@@ -58,7 +58,7 @@ def test_a_file_nested_beyond_reason_is_refused():
         ("[1]\n", "expected a mapping"),
         ("title: x\n", "expected one of crosschain-mock/"),
         ("format: crosschain-mock/nothing@1\n", "got 'crosschain-mock/nothing@1'"),
-        ("format: crosschain-mock/recording@2\n", "version 2 of the format is not known"),
+        ("format: crosschain-mock/recording@3\n", "version 3 of the format is not known"),
         ("format: 7\n", "got 7"),
     ],
 )
@@ -72,7 +72,7 @@ def test_a_file_names_its_format(tmp_path, text, words):
 def test_a_file_of_another_format_is_not_taken(tmp_path):
     file = tmp_path / "x.yaml"
     file.write_text("format: crosschain-mock/errata@1\nerrata: []\n")
-    with pytest.raises(InvalidFile, match="expected one of crosschain-mock/recording@1"):
+    with pytest.raises(InvalidFile, match="expected one of crosschain-mock/recording@2"):
         documents.read(file, "recording")
 
 

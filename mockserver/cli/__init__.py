@@ -1,72 +1,104 @@
-"""The command `crosschain-mock`. Each command imports what it needs when it is called."""
+"""The command `crosschain-mock`. A command's module is imported when it is called, or listed."""
 
+import logging
 import sys
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
 
 import click
 
 from mockserver import __version__
-from mockserver.cli import (
-    breaking,
-    calendars,
-    checking,
-    comparing,
-    conforming,
-    controlling,
-    differing,
-    exporting,
-    hosting,
-    recording,
-    running,
-    serving,
-    signing,
-    watching,
-)
 from mockserver.errors import CrosschainMockError
+from mockserver.exchange import printable
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
+_COMMANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "breaking": ("breaks",),
+        "calendars": ("calendar",),
+        "capsules": ("capsule",),
+        "checking": ("doctor", "validate"),
+        "comparing": ("diff",),
+        "completing": ("completion",),
+        "conforming": ("conform",),
+        "controlling": ("clock", "control", "fault", "order", "outage", "reset", "stub"),
+        "differing": ("compare",),
+        "exporting": ("assumptions", "errata", "openapi", "reference", "routes"),
+        "hosting": ("snapshot", "world"),
+        "recording": ("record",),
+        "recordings": ("recordings",),
+        "running": ("run",),
+        "serving": ("serve",),
+        "signing": ("sign",),
+        "watching": ("check", "journal", "verify"),
+    }
+)
+"""The commands by the module of `mockserver.cli` that has them, under their own names."""
 
-@click.group(context_settings=_SETTINGS)
+_GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "Serve": ("run -- npm test", ("serve", "run", "record")),
+        "Steer a running server": (
+            "outage start BNB --mode delisted --for 9h",
+            ("clock", "outage", "order", "fault", "stub", "world", "snapshot", "reset", "control"),
+        ),
+        "Look at what came": ("journal --follow", ("journal", "verify", "check", "capsule")),
+        "Judge a service": (
+            "conform http://127.0.0.1:8080 --wait 30s",
+            ("conform", "compare", "diff", "breaks"),
+        ),
+        "Files and lists": (
+            "calendar show weekend-halt",
+            (
+                *("calendar", "recordings", "validate", "sign", "routes", "openapi"),
+                *("assumptions", "errata", "reference"),
+            ),
+        ),
+        "This installation": ("completion bash", ("doctor", "completion")),
+    }
+)
+"""The commands by what they are for: a line that can be typed as it stands, and their names."""
+
+_MODULES = {name: module for module, names in _COMMANDS.items() for name in names}
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported one by one: most of them need more than others."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, imported now; None for a name that none has."""
+        if cmd_name not in _MODULES:
+            return None
+        module = import_module(f"mockserver.cli.{_MODULES[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by what they are for, each group with an example."""
+        width = max(map(len, _MODULES))
+        for title, (example, names) in _GROUPS.items():
+            commands = ((name, self.get_command(ctx, name)) for name in names)
+            rows = [(name, one.get_short_help_str(76)) for name, one in commands if one]
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), told) for name, told in rows])
+                formatter.write_text(f"$ {ctx.command_path} {example}")
+
+
+@click.group(cls=_Commands, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="crosschain-mock")
 def _cli() -> None:
     """Stand in for a cross-chain transfer and swap service, and test against its contract."""
 
 
-for _command in (
-    serving.serve,
-    exporting.routes,
-    exporting.openapi,
-    exporting.assumptions,
-    exporting.errata,
-    exporting.reference,
-    checking.validate,
-    checking.doctor,
-    conforming.conform,
-    comparing.diff,
-    recording.record,
-    running.run,
-    signing.sign,
-    calendars.calendar,
-    breaking.breaks,
-    differing.compare,
-    controlling.clock,
-    controlling.control,
-    controlling.fault,
-    controlling.order,
-    controlling.outage,
-    controlling.reset,
-    controlling.stub,
-    hosting.snapshot,
-    hosting.world,
-    watching.check,
-    watching.journal,
-    watching.verify,
-):
-    _cli.add_command(_command)
-
-
 def main() -> None:
     """Run the command; a problem that a person can put right ends it with a sentence."""
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     try:
         _cli.main(prog_name="crosschain-mock", standalone_mode=False)
     except CrosschainMockError as error:
@@ -85,4 +117,4 @@ def main() -> None:
 
 def _complain(text: str) -> None:
     for line in text.splitlines():
-        click.echo(f"error: {line}", err=True)
+        click.echo(f"error: {printable(line)}", err=True)

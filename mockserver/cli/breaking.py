@@ -18,7 +18,7 @@ def breaks(context: click.Context, *, as_json: bool) -> None:
         if as_json:
             raise click.UsageError("--json goes with the list, not with a command")
         return
-    from mockserver.responders.breaks import CATALOGUE
+    from mockserver.responders.breaks.catalogue import CATALOGUE
     from mockserver.responders.breaks.pages import shown
 
     found = [shown(one) for one in CATALOGUE.values()]

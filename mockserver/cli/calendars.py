@@ -29,6 +29,17 @@ def calendar() -> None:
     """Look at calendars of outages."""
 
 
+@calendar.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+def calendar_list(as_json: bool) -> None:
+    """List the shipped calendars; `calendar show NAME` draws one."""
+    from mockserver import jsontext
+    from mockserver.scenarios import calendar_names
+
+    names = calendar_names()
+    click.echo(jsontext.pretty(names) if as_json else "\n".join(names))
+
+
 @calendar.command("show")
 @click.argument("name")
 @click.option("--start", help="What times such as +2h count from; now without it.")

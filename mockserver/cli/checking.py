@@ -5,15 +5,29 @@ from pathlib import Path
 
 import click
 
-from mockserver.cli.files import spread
+from mockserver.cli.files import spread, with_overlay
 from mockserver.errors import InvalidFile, Problem
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-def validate(files: tuple[Path, ...]) -> None:
+@click.option(
+    "--against-contract",
+    is_flag=True,
+    help="Hold the exchanges of recordings against the contract as well; 1 where one breaks it.",
+)
+@click.option("--dialect", help="The dialect to hold against; without it the recording's own.")
+@click.option(
+    "--overlay",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What `recordings learn` has learned of a service, laid over the dialect.",
+)
+def validate(
+    files: tuple[Path, ...], *, against_contract: bool, dialect: str | None, overlay: Path | None
+) -> None:
     """Check FILES of any of our formats; each problem is named with its file and line."""
     problems: list[Problem] = []
+    broken: list[Problem] = []
     for file in spread(files):
         try:
             kind = _check(file)
@@ -21,10 +35,14 @@ def validate(files: tuple[Path, ...]) -> None:
             problems.extend(error.problems)
         else:
             click.echo(f"{file}: a valid {kind}")
+            if against_contract and kind == "recording":
+                broken.extend(_breaches(file, dialect, overlay))
     for problem in problems:
         click.echo(str(problem), err=True)
-    if problems:
-        sys.exit(2)
+    for problem in broken:
+        click.echo(str(problem), err=True)
+    if problems or broken:
+        sys.exit(2 if problems else 1)
 
 
 def _check(file: Path) -> str:
@@ -44,14 +62,33 @@ def _check(file: Path) -> str:
     return kind
 
 
+def _breaches(file: Path, dialect: str | None, overlay: Path | None) -> list[Problem]:
+    from mockserver import documents, recordings
+    from mockserver.contract import load
+    from mockserver.responders.breaches import breaches
+
+    recording = recordings.load(file)
+    spoken = dialect or recording.dialect or "documented"
+    contract = load(with_overlay(spoken, overlay))
+    document = documents.read(file)
+    return [
+        document.problem(("exchanges", index, part), f"{name}: {message}")
+        for index, name, part, message in breaches(recording, contract)
+    ]
+
+
 @click.command()
-def doctor() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+def doctor(as_json: bool) -> None:
     """Tell what is installed, what is missing, and what may get in the way."""
+    from mockserver import jsontext
     from mockserver.cli.examination import examine
 
-    worst = 0
-    for finding in examine():
-        click.echo(f"{finding.mark:4}  {finding.text}")
-        worst = max(worst, finding.level)
-    if worst > 1:
+    found = tuple(examine())
+    if as_json:
+        click.echo(jsontext.pretty([{"mark": one.mark, "text": one.text} for one in found]))
+    else:
+        for one in found:
+            click.echo(f"{one.mark:4}  {one.text}")
+    if any(one.level > 1 for one in found):
         sys.exit(1)

@@ -2,30 +2,25 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mockserver.cli import selftesting
+from mockserver.cli.files import with_overlay
+from mockserver.cli.report_options import ReportOptions
 from mockserver.cli.types import Duration, Instant, Quantity
+from mockserver.conformance.verdict import FAIL_ON
 from mockserver.errors import CrosschainMockError
 
 if TYPE_CHECKING:
-    from mockserver.conformance.caller import Caller
-    from mockserver.conformance.known import Bindings
     from mockserver.conformance.options import Options
-    from mockserver.conformance.target import Target
+    from mockserver.conformance.session.bindings import Bindings
+    from mockserver.conformance.session.caller import Caller
+    from mockserver.conformance.session.target import Target
 
 _DEFAULT = "run"
-FAIL_ON = {
-    "violation": "violation",
-    "observed": "differs-from-observed",
-    "assumption": "differs-from-assumption",
-    "extra": "undocumented-extra",
-}
-"""What --fail-on takes, and the verdict each word stands for."""
 
 
 class WrongOption(CrosschainMockError):
@@ -76,6 +71,11 @@ _ASKED = (
     click.option("--v2", "v2", metavar="URL", help="The base address of 2.0."),
     click.option("--seed", type=int, default=1, show_default=True, help="What chance draws from."),
     click.option("--dialect", default="documented", show_default=True, help="Or observed."),
+    click.option(
+        "--overlay",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="What `recordings learn` has learned of a service, laid over the dialect.",
+    ),
     click.option("--budget", type=click.IntRange(1), help="At most so many requests."),
     click.option(
         "--rate",
@@ -153,7 +153,15 @@ _ASKED = (
         "with the mock.",
     ),
     click.option(
-        "--examples", type=click.IntRange(0), default=0, help="Generated requests an operation."
+        "--edges/--no-edges",
+        default=None,
+        help="Ask at the edges of every input; by itself where the service is on this machine.",
+    ),
+    click.option(
+        "--examples",
+        type=click.IntRange(0),
+        help="Generated requests an operation: 2 by itself where the service is on this machine "
+        "and Hypothesis is installed.",
     ),
     click.option(
         "--sequences", type=click.IntRange(0), default=0, help="Generated sequences a flow."
@@ -167,7 +175,21 @@ _ASKED = (
         help="A file that says which member of a list item plays which role.",
     ),
 )
+_WAIT = click.option(
+    "--wait",
+    "wait_ms",
+    type=Duration(zero=True),
+    default="0",
+    metavar="DURATION",
+    help="Wait so long for a service that is still starting, such as 30s.",
+)
 _TOLD = (
+    click.option(
+        "--recordings",
+        multiple=True,
+        metavar="NAME|PATH",
+        help="Judge recordings instead of a service, and send nothing. Repeatable.",
+    ),
     click.option(
         "--journal",
         type=click.Path(path_type=Path, dir_okay=False),
@@ -220,33 +242,29 @@ def _with(options: Sequence[Callable[[_Command], _Command]]) -> Callable[[_Comma
     return added
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a run is to leave behind."""
-
-    journal: Path | None
-    resume: Path | None
-    strict: bool
-    fail_on: str
-    reports: tuple[str, ...]
-    baseline: Path | None
-    write_baseline: Path | None
-    owner: str | None
-    expires: str | None
-    reason: str
-    quiet: bool
-    verbose: bool
-
-
 @conform.command(_DEFAULT, hidden=True)
-@_with(_ASKED)
+@_with((*_ASKED, _WAIT))
 @_with(_TOLD)
 def judge(**given: Any) -> None:
     """Judge the service behind URL."""
     from mockserver.cli import judging
 
-    told = Told(**{name: given.pop(name) for name in Told.__dataclass_fields__})
-    sys.exit(judging.judge(_target(given), options_of(given), told))
+    report = ReportOptions(**{name: given.pop(name) for name in ReportOptions.__dataclass_fields__})
+    if recordings := given.pop("recordings"):
+        _check_unsent(given, report)
+        sys.exit(judging.judge_recordings(recordings, options_of(given), report))
+    target = _target(given)
+    sys.exit(judging.judge(target, _generating(given, target), report))
+
+
+def _check_unsent(given: Mapping[str, Any], report: ReportOptions) -> None:
+    """Refuse what makes no sense where nothing is sent."""
+    if any(given[name] for name in ("url", "v1", "v2")):
+        raise WrongOption("--recordings goes with no address: nothing is sent")
+    if given["arm_writes"] or given["examples"] or given["sequences"] or given["deep"]:
+        raise WrongOption("--recordings sends nothing: leave out what is about requests to send")
+    if report.journal or report.resume:
+        raise WrongOption("--recordings keeps no journal: nothing is sent")
 
 
 @conform.command()
@@ -254,10 +272,10 @@ def judge(**given: Any) -> None:
 def explain(rule: str) -> None:
     """Tell what a rule says, why it matters, and what it stands on."""
     from mockserver import contract as contracts
+    from mockserver.conformance.checks.catalog import RULES
     from mockserver.conformance.generation.rules import stage_rules
-    from mockserver.conformance.probes import probes_of
     from mockserver.conformance.report.explain import explained, rule_named
-    from mockserver.conformance.rules import RULES
+    from mockserver.conformance.requests.catalog import probes_of
 
     contract = contracts.load()
     every = (*RULES, *stage_rules(contract))
@@ -273,9 +291,9 @@ def rules(as_json: bool) -> None:
     from mockserver import contract as contracts
     from mockserver import jsontext
     from mockserver.cli.tables import print_table
+    from mockserver.conformance.checks.catalog import RULES
     from mockserver.conformance.generation.rules import stage_rules
     from mockserver.conformance.report.facts import rule_facts
-    from mockserver.conformance.rules import RULES
 
     every = (*RULES, *stage_rules(contracts.load()))
     if as_json:
@@ -308,7 +326,8 @@ def plan(as_json: bool, **given: Any) -> None:
 
     if not any(given[name] for name in ("url", "v1", "v2")):
         given["url"] = "http://127.0.0.1:8765"
-    told = planned(_target(given), options_of(given))
+    target = _target(given)
+    told = planned(target, _generating(given, target))
     if as_json:
         click.echo(jsontext.pretty(told.facts()))
         return
@@ -318,7 +337,7 @@ def plan(as_json: bool, **given: Any) -> None:
 
 
 def _target(given: Mapping[str, Any]) -> "Target":
-    from mockserver.conformance.target import target_of
+    from mockserver.conformance.session.target import target_of
 
     url, v1, v2 = given["url"], given["v1"], given["v2"]
     if url is not None and v1 is not None and v2 is not None:
@@ -329,26 +348,45 @@ def _target(given: Mapping[str, Any]) -> "Target":
 def options_of(given: Mapping[str, Any]) -> "Options":
     """Return the settings of a run from the options of a command, those of `conform` itself."""
     from mockserver.conformance.options import Options
-    from mockserver.conformance.permit import Arming
+    from mockserver.conformance.session.permit import Arming
 
     writes = given["arm_writes"]
     return Options(
         **{
             name: given[name]
             for name in (
-                *("seed", "dialect", "budget", "rate", "time_ms", "request_ms", "hosts"),
-                *("only", "skip", "examples", "sequences", "deep"),
+                *("seed", "budget", "rate", "time_ms", "request_ms", "hosts"),
+                *("only", "skip", "sequences", "deep"),
             )
         },
+        dialect=with_overlay(given["dialect"], given.get("overlay")),
+        edges=bool(given["edges"]),
+        examples=given["examples"] or 0,
         arming=Arming(writes, given["most_writes"], given["confirmed"]),
         caller=_caller(given),
         bindings=_bindings(given["bindings"]),
         patience_ms=given["patience_ms"],
+        wait_ms=given.get("wait_ms", 0),
+    )
+
+
+def _generating(given: Mapping[str, Any], target: "Target") -> "Options":
+    """Return the settings of a run with the generation that is usual for its target."""
+    from mockserver.conformance.options import is_installed, with_generation
+
+    if given["examples"] is None and not is_installed():
+        click.echo(
+            "generated requests are left out: Hypothesis is not installed; "
+            "pip install 'crosschain-mock[conformance]'",
+            err=True,
+        )
+    return with_generation(
+        options_of(given), target, edges=given["edges"], examples=given["examples"]
     )
 
 
 def _caller(given: Mapping[str, Any]) -> "Caller":
-    from mockserver.conformance.caller import Caller
+    from mockserver.conformance.session.caller import Caller
 
     key, secret = given["app_key"], given["app_secret"]
     if bool(key) != bool(secret):
@@ -367,7 +405,7 @@ def _caller(given: Mapping[str, Any]) -> "Caller":
 
 def _bindings(file: Path | None) -> "Bindings":
     from mockserver import documents
-    from mockserver.conformance.known import ROLES, Bindings
+    from mockserver.conformance.session.bindings import ROLES, Bindings
     from mockserver.errors import InvalidFile
     from mockserver.validation import did_you_mean
 

@@ -1,14 +1,21 @@
 """Commands that control a world of a running server: clock, outages, faults, stubs, orders."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from mockserver.cli.remote import Remote, connected, given, pairs, show, value_of
 from mockserver.cli.tables import print_table
+from mockserver.cli.types import Word
 from mockserver.jsontext import Json
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+_MODE = Word("mockserver.engine.outages:Mode")
+_DIRECTION = Word("mockserver.engine.outages:Direction")
+_IN_FLIGHT = Word("mockserver.engine.outages:InFlight")
+_POLICY = Word("mockserver.engine.courses:Policy")
+_STATUS = Word("mockserver.engine.courses:Status")
+_KIND = Word("mockserver.responders.faults:KINDS")
 
 
 @click.group()
@@ -40,7 +47,7 @@ def clock_set(remote: Remote, time: str) -> None:
 
 
 @clock.command("mode")
-@click.argument("mode")
+@click.argument("mode", metavar="{real|frozen|auto|scaled:60}")
 @connected
 def clock_mode(remote: Remote, mode: str) -> None:
     """Let time pass as MODE says: real, frozen, auto or scaled:60."""
@@ -76,28 +83,42 @@ def outage() -> None:
     """Suspend and restore chains and tokens."""
 
 
+def _subject(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the subject of an outage."""
+    for option in (
+        click.option("--token-symbol", "symbol", help="A token by its symbol."),
+        click.option("--chain", "named", help="The CHAIN, as an option."),
+        click.argument("chain", required=False),
+    ):
+        command = option(command)
+    return command
+
+
+def _chain(options: dict[str, Any]) -> str | None:
+    """Return the chain that is meant, by argument or option."""
+    chain: str | None = options["chain"]
+    named: str | None = options.pop("named")
+    if chain and named and chain != named:
+        raise click.UsageError(f"one chain at a time: {chain!r} or {named!r}")
+    return chain or named
+
+
 @outage.command("list")
 @click.option("--which", type=click.Choice(["all", "active", "announced"]), default="all")
-@_JSON
 @connected
-def outage_list(remote: Remote, which: str, as_json: bool) -> None:
+def outage_list(remote: Remote, which: str) -> None:
     """List the outages of a world."""
-    told = remote.get("/outages", which=which)
-    if as_json:
-        show(told)
-        return
-    _windows(told["outages"])
+    _windows(remote.get("/outages", which=which)["outages"])
 
 
 @outage.command("start")
-@click.option("--chain", help="A chain by its nickname.")
-@click.option("--token-symbol", "symbol", help="A token by its symbol.")
-@click.option("--mode", help="What clients see; listed-dead without it.")
-@click.option("--direction", help="source, target or both.")
+@_subject
+@click.option("--mode", type=_MODE, help="What clients see; listed-dead without it.")
+@click.option("--direction", type=_DIRECTION, help="Which end of a transfer is out.")
 @click.option("--from", "begin", help="Its beginning; now without it.")
 @click.option("--until", help="Its end; open without it.")
 @click.option("--for", "length", help="Its length, in place of its end.")
-@click.option("--in-flight", help="stall, fail, refund or none: orders on their way.")
+@click.option("--in-flight", type=_IN_FLIGHT, help="What happens to orders on their way.")
 @click.option("--reason", help="Why.")
 @click.option("--lead", help="How long before its beginning it is announced.")
 @click.option("--lag", type=int, help="How many times slower, of mode lagging.")
@@ -105,7 +126,11 @@ def outage_list(remote: Remote, which: str, as_json: bool) -> None:
 @click.option("--down-percent", type=int, help="How much of a period is down, of mode flapping.")
 @connected
 def outage_start(remote: Remote, **options: Any) -> None:
-    """Suspend a chain or a token, from now on or as planned."""
+    """Suspend a CHAIN or a token, from now on or as planned.
+
+    Such as: outage start BNB --mode delisted --for 9h
+    """
+    options["chain"] = _chain(options)
     names = {
         "symbol": "token",
         "begin": "from",
@@ -118,13 +143,13 @@ def outage_start(remote: Remote, **options: Any) -> None:
 
 
 @outage.command("end")
-@click.option("--chain", help="A chain by its nickname.")
-@click.option("--token-symbol", "symbol", help="A token by its symbol.")
-@click.option("--direction", help="source, target or both.")
+@_subject
+@click.option("--direction", type=_DIRECTION, help="Which end of a transfer is meant.")
 @click.option("--planned", is_flag=True, help="Strike off what has not begun.")
 @connected
 def outage_end(remote: Remote, symbol: str | None, **options: Any) -> None:
-    """End the active outages of a chain or a token."""
+    """End the active outages of a CHAIN or a token."""
+    options["chain"] = _chain(options)
     told = remote.delete("/outages", **given(token=symbol, **options))
     _windows(told["restored"])
 
@@ -208,14 +233,10 @@ def fault() -> None:
 
 
 @fault.command("list")
-@_JSON
 @connected
-def fault_list(remote: Remote, as_json: bool) -> None:
+def fault_list(remote: Remote) -> None:
     """List the faults of a world with their counts."""
     told = remote.get("/faults")
-    if as_json:
-        show(told)
-        return
     known = ("id", "kind", "does", "seen", "struck")
     rows = [
         (
@@ -228,15 +249,19 @@ def fault_list(remote: Remote, as_json: bool) -> None:
 
 
 @fault.command("add")
-@click.argument("kind")
+@click.argument("kind", type=_KIND)
+@click.argument("operation", required=False)
 @click.argument("options", nargs=-1)
 @connected
-def fault_add(remote: Remote, kind: str, options: tuple[str, ...]) -> None:
-    """Set a fault of a KIND, with OPTIONS as NAME=VALUE.
+def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[str, ...]) -> None:
+    """Set a fault of a KIND on an OPERATION, or on all, with OPTIONS as NAME=VALUE.
 
-    Such as: fault add latency delay=2s operation=v2.submitOrder first=3
+    Such as: fault add latency submitOrder delay=2s first=3
     """
-    show(remote.post("/faults", {"kind": kind, **pairs(options)}))
+    meant = given(operation=operation)
+    if operation is not None and "=" in operation:
+        meant, options = {}, (operation, *options)
+    show(remote.post("/faults", {"kind": kind, **meant, **pairs(options)}))
 
 
 @fault.command("remove")
@@ -267,9 +292,9 @@ def stub_list(remote: Remote) -> None:
 
 
 @stub.command("add")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file")
 @connected
-def stub_add(remote: Remote, file: Any) -> None:
+def stub_add(remote: Remote, file: str) -> None:
     """Set the stub that a JSON FILE describes; - reads standard input."""
     show(remote.post("/stubs", _json_of(file)))
 
@@ -295,14 +320,10 @@ def order() -> None:
 
 
 @order.command("list")
-@_JSON
 @connected
-def order_list(remote: Remote, as_json: bool) -> None:
+def order_list(remote: Remote) -> None:
     """List the orders of a world."""
     told = remote.get("/orders")
-    if as_json:
-        show(told)
-        return
     rows = [
         (
             one["id"],
@@ -329,7 +350,7 @@ def order_show(remote: Remote, order_id: str) -> None:
 @order.command("steer")
 @click.argument("order_id", metavar="ORDER")
 @click.argument("course", required=False)
-@click.option("--policy", help="immediate, polls, time or manual.")
+@click.option("--policy", type=_POLICY, help="What moves it along its course.")
 @connected
 def order_steer(remote: Remote, order_id: str, course: str | None, policy: str | None) -> None:
     """Send an ORDER along another COURSE: success, slow, fail, refund, dropped, stuck, partial."""
@@ -338,9 +359,9 @@ def order_steer(remote: Remote, order_id: str, course: str | None, policy: str |
 
 @order.command("force")
 @click.argument("order_id", metavar="ORDER")
-@click.argument("status")
+@click.argument("status", type=_STATUS)
 @click.option("--reason", help="The reason that goes with it.")
-@click.option("--policy", help="What moves it from there; by hand without it.")
+@click.option("--policy", type=_POLICY, help="What moves it from there; by hand without it.")
 @connected
 def order_force(
     remote: Remote, order_id: str, status: str, reason: str | None, policy: str | None
@@ -377,10 +398,11 @@ def control(remote: Remote, method: str, path: str, body: str | None) -> None:
     show(remote.send(method, path, query=parameters, body=None if body is None else value_of(body)))
 
 
-def _json_of(file: Any) -> Json:
+def _json_of(file: str) -> Json:
     from mockserver import jsontext
+    from mockserver.cli.files import read_input
 
     try:
-        return jsontext.decode(file.read())
+        return jsontext.decode(read_input(file))
     except jsontext.NotJson as error:
-        raise click.UsageError(f"{file.name}: {error}; expected a JSON object") from None
+        raise click.UsageError(f"{file}: {error}; expected a JSON object") from None

@@ -12,7 +12,7 @@ from mockserver.cli.types import Quantity
 _OF_CONFORM = (
     *("seed", "dialect", "budget", "rate", "time_ms", "request_ms", "hosts", "arm_writes"),
     *("most_writes", "confirmed", "app_key", "app_secret", "address", "timestamp", "only", "skip"),
-    *("patience_ms", "examples", "sequences", "deep", "bindings"),
+    *("patience_ms", "edges", "examples", "sequences", "deep", "bindings"),
 )
 
 
@@ -46,11 +46,11 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any
     nothing could be compared.
     """
     from mockserver import jsontext
-    from mockserver.conformance.differential import Band, Terms
-    from mockserver.conformance.differential import compare as held_against
-    from mockserver.conformance.differential.rendering import facts, lines
+    from mockserver.conformance.comparison import Band, Terms
+    from mockserver.conformance.comparison import compare as held_against
+    from mockserver.conformance.comparison.rendering import facts, lines
     from mockserver.conformance.report.progress import Progress
-    from mockserver.conformance.runner import INTERRUPTED
+    from mockserver.conformance.runs.runner import INTERRUPTED
 
     terms = Terms(Band(given.pop("band")), given.pop("words"), given.pop("ignore"))
     options = conforming.options_of(given)

@@ -77,7 +77,8 @@ def _extras() -> Iterator[Examined]:
 
     for module, use in _EXTRAS.items():
         there = find_spec(module) is not None
-        yield Examined(0, f"{module} is {'there' if there else 'not installed'}: {use}")
+        text = f"{module} is there" if there else f"optional: {module} is not installed"
+        yield Examined(0, f"{text}: {use}")
 
 
 def _parser() -> Examined:

@@ -66,12 +66,21 @@ def openapi(
     """Print the OpenAPI 3.1 document of a generation, of both in one, or of the control API."""
     from mockserver import jsontext
     from mockserver.contract import load
+    from mockserver.contract.examples import shipped_examples
     from mockserver.contract.openapi import document
 
     if generation == "control":
         _write(_control_document(), output)
         return
-    found = document(load(dialect), generation, version=__version__, server=server, lifted=lifted)
+    contract = load(dialect)
+    found = document(
+        contract,
+        generation,
+        version=__version__,
+        server=server,
+        lifted=lifted,
+        examples=shipped_examples(contract),
+    )
     _write(jsontext.pretty(found) + "\n", output)
 
 
@@ -136,11 +145,13 @@ def errata(as_json: bool) -> None:
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 where a page is stale.")
 def reference(folder: Path, check: bool) -> None:
     """Write the generated pages and documents into FOLDER."""
+    from mockserver import limits
+    from mockserver.conformance.checks.catalog import rules_by_fact
     from mockserver.contract.reference import pages
     from mockserver.server.control.pages import pages as control_pages
 
     stale = []
-    found = {**pages(__version__), **control_pages()}
+    found = {**pages(__version__, rules_by_fact()), **control_pages(), "limits.md": limits.page()}
     for name, text in found.items():
         path = folder / name
         if path.is_file() and path.read_text("utf-8") == text:

@@ -1,13 +1,25 @@
 """Files that commands read and write."""
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from mockserver import limits, userfiles
 from mockserver.errors import CrosschainMockError
+from mockserver.exchange import printable
+
+
+class CannotRead(CrosschainMockError):
+    """A file that a command was given, and cannot read."""
 
 
 class CannotWrite(CrosschainMockError):
     """A file that a command was asked to write, and could not."""
+
+
+def with_overlay(dialect: str, file: Path | None) -> str:
+    """Return the name of a dialect over which an overlay is laid."""
+    return dialect if file is None else f"{dialect}+{file}"
 
 
 def spread(paths: Iterable[Path]) -> list[Path]:
@@ -17,6 +29,17 @@ def spread(paths: Iterable[Path]) -> list[Path]:
         for path in paths
         for file in (sorted(path.rglob("*.yaml")) if path.is_dir() else [path])
     ]
+
+
+def read_input(name: str, limit: limits.Limit = limits.BODY) -> bytes:
+    """Return the bytes of a file, or of standard input for `-`. Raises `CannotRead`."""
+    try:
+        if name == "-":
+            return userfiles.read_stream(sys.stdin.buffer, limit)
+        return userfiles.read(Path(name), limit)
+    except userfiles.NotReadable as error:
+        shown = "standard input" if name == "-" else printable(name)
+        raise CannotRead(f"{shown} {error}") from None
 
 
 def write_text(path: Path, text: str, *, parents: bool = False) -> None:

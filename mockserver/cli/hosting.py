@@ -6,9 +6,16 @@ from typing import Any
 import click
 
 from mockserver.cli.files import write_text
-from mockserver.cli.remote import Remote, connected, given, show, value_of
+from mockserver.cli.remote import NotDone, Remote, connected, given, show, value_of
 from mockserver.cli.tables import print_table
+from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
+
+
+class NotLoadable(CrosschainMockError):
+    """A file that does not become a world."""
+
+    exit_code = 4
 
 
 @click.group()
@@ -17,14 +24,10 @@ def world() -> None:
 
 
 @world.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @connected
-def world_list(remote: Remote, as_json: bool) -> None:
+def world_list(remote: Remote) -> None:
     """List the worlds of a server."""
     told = remote.get("/worlds")
-    if as_json:
-        show(told)
-        return
     names = ("key", "scenario", "dialect", "clock", "now", "orders", "requests")
     print_table(names, [tuple(str(one[name]) for name in names) for one in told["worlds"]])
 
@@ -61,6 +64,30 @@ def world_new(
     show(remote.post("/worlds", body))
 
 
+@world.command("from-recording")
+@click.argument("named", nargs=-1, required=True, metavar="RECORDINGS...")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to a file instead.")
+def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
+    """Make a scenario of RECORDINGS: the prices, rates and gas costs that they show.
+
+    Each is a shipped recording, a file or a folder. Serve it with `--scenario FILE`, before it the
+    recordings themselves with `--replay` and `--replay-fallback`. Nothing is asked of a server.
+    """
+    from mockserver.learning.seeding import scenario_text, seed_of
+    from mockserver.recordings import gather
+    from mockserver.scenarios import load_catalog
+
+    seed = seed_of(gather(named), load_catalog())
+    text = scenario_text(seed, f"as recorded in {', '.join(named)}")
+    if seed.unknown:
+        names = ", ".join(sorted(seed.unknown))
+        click.echo(f"left out, as the catalog lacks them: {names}", err=True)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)
+
+
 @world.command("drop")
 @click.argument("key")
 @connected
@@ -92,17 +119,21 @@ def world_dump(remote: Remote, output: Path | None) -> None:
 
 
 @world.command("load")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file")
 @connected
-def world_load(remote: Remote, file: Any) -> None:
+def world_load(remote: Remote, file: str) -> None:
     """Put the world of a FILE in the place of the one meant; - reads standard input."""
-    from mockserver import jsontext
+    from mockserver import jsontext, limits
+    from mockserver.cli.files import read_input
 
     try:
-        dump: Json = jsontext.decode(file.read())
+        dump: Json = jsontext.decode(read_input(file, limits.LOAD_BODY))
     except jsontext.NotJson as error:
-        raise click.UsageError(f"{file.name}: {error}; expected the dump of a world") from None
-    show(remote.post("/load", dump))
+        raise NotLoadable(f"{file}: {error}; expected the dump of a world") from None
+    try:
+        show(remote.post("/load", dump))
+    except NotDone as error:
+        raise NotLoadable(f"{file}: {error}") from None
 
 
 @world.command("bind")

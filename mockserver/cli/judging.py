@@ -1,6 +1,7 @@
 """What `conform URL` does: run, apply the baseline, write the reports, print, end."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from mockserver.cli.files import write_text
-from mockserver.conformance import hint
-from mockserver.conformance.api import journalled
+from mockserver.cli.report_options import ReportOptions
+from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.report import baseline as baselines
 from mockserver.conformance.report.baseline import Baseline
@@ -20,13 +21,15 @@ from mockserver.conformance.report.report import Report, coverage_of, report_of
 from mockserver.conformance.report.terminal import print_report
 from mockserver.conformance.report.writing import Order, check_writable, ordered, write
 from mockserver.conformance.result import Result
-from mockserver.conformance.rules import RULES
-from mockserver.conformance.runner import INTERRUPTED, run
-from mockserver.conformance.target import Target, UnsafeOrWrong
-from mockserver.conformance.verdict import Verdict
+from mockserver.conformance.runs import wrong_service as wrong
+from mockserver.conformance.runs.api import journalled
+from mockserver.conformance.runs.offline import run_recorded
+from mockserver.conformance.runs.runner import INTERRUPTED, run
+from mockserver.conformance.session.target import Target, UnsafeOrWrong
+from mockserver.conformance.verdict import FAIL_ON
+from mockserver.recordings import gather
 
 if TYPE_CHECKING:
-    from mockserver.cli.conforming import Told
     from mockserver.conformance.report.progress import Progress
 
 _WIDE = 10_000
@@ -43,30 +46,50 @@ class _Wanted:
     expires: date | None
 
 
-def judge(target: Target, options: Options, told: "Told") -> int:
+def judge(target: Target, options: Options, told: ReportOptions) -> int:
     """Judge a service, report, and return what the command ends with.
 
     Raises `CrosschainMockError` before anything is sent where something asked for cannot be done.
     """
     wanted = _wanted(told)
-    doubt = hint.Doubt()
+    why_not = wrong.WrongService()
     with (
         journalled(target, options, journal=told.journal, resume=told.resume) as keeper,
         _progress(quiet=told.quiet) as progress,
     ):
-        result = run(target, options, keeper=keeper, watch=progress, doubt=doubt)
+        result = run(target, options, keeper=keeper, watch=progress, why_not=why_not)
     interrupted = INTERRUPTED in result.notes
-    report = _report(result, options, told, {} if interrupted else doubt.strange)
+    found = {} if interrupted else why_not.wrong_service
+    code = _reported(result, options, told, wanted, found)
+    return 130 if interrupted else code
+
+
+def judge_recordings(named: Sequence[str], options: Options, told: ReportOptions) -> int:
+    """Judge recorded exchanges, report, and return what the command ends with.
+
+    Raises `CrosschainMockError` for what cannot be read or done; nothing is sent.
+    """
+    wanted = _wanted(told)
+    return _reported(run_recorded(gather(named), options), options, told, wanted)
+
+
+def _reported(
+    result: Result,
+    options: Options,
+    told: ReportOptions,
+    wanted: _Wanted,
+    wrong_service: dict[str, str] | None = None,
+) -> int:
+    report = _report(result, options, told, wrong_service or {})
     if wanted.baseline is not None:
         report = baselines.apply(wanted.baseline, report, RULES)
     for order in wanted.orders:
         write(order, report)
     _print(report, told, to_stderr=any(order.file is None for order in wanted.orders))
-    code = _after_writing(report, wanted, told)
-    return 130 if interrupted else code
+    return _after_writing(report, wanted, told)
 
 
-def _wanted(told: "Told") -> _Wanted:
+def _wanted(told: ReportOptions) -> _Wanted:
     orders = tuple(ordered(text) for text in told.reports)
     if sum(order.file is None for order in orders) > 1:
         raise UnsafeOrWrong("--report: only one report can go to stdout")
@@ -84,24 +107,24 @@ def _wanted(told: "Told") -> _Wanted:
     return _Wanted(orders, baseline, told.write_baseline, told.owner or "", expires)
 
 
-def _report(result: Result, options: Options, told: "Told", strange: dict[str, str]) -> Report:
-    from mockserver.cli.conforming import FAIL_ON
-
+def _report(
+    result: Result, options: Options, told: ReportOptions, wrong_service: dict[str, str]
+) -> Report:
     hints: tuple[str, ...] = ()
-    if strange:
-        hints, result = hint.hints(strange, result, options)
-        result = hint.silenced(result, strange)
+    if wrong_service:
+        hints, result = wrong.hints(wrong_service, result, options)
+        result = wrong.silenced(result, wrong_service)
     report = report_of(
         result,
         caller=options.caller,
         coverage=coverage_of(result),
         strict=told.strict,
-        fail_on=Verdict(FAIL_ON[told.fail_on]),
+        fail_on=FAIL_ON[told.fail_on],
     )
-    return replace(report, hints=hints, strange=tuple(strange))
+    return replace(report, hints=hints, wrong_service=tuple(wrong_service))
 
 
-def _print(report: Report, told: "Told", *, to_stderr: bool) -> None:
+def _print(report: Report, told: ReportOptions, *, to_stderr: bool) -> None:
     # What goes to stdout is for a program then, and people are told beside it.
     stream = sys.stderr if to_stderr else sys.stdout
     if isinstance(stream, TextIOWrapper):
@@ -111,7 +134,7 @@ def _print(report: Report, told: "Told", *, to_stderr: bool) -> None:
     print_report(report, console, verbose=told.verbose, quiet=told.quiet)
 
 
-def _after_writing(report: Report, wanted: _Wanted, told: "Told") -> int:
+def _after_writing(report: Report, wanted: _Wanted, told: ReportOptions) -> int:
     """Write the baseline that is wanted; with it nothing fails that was found."""
     if wanted.written is None or wanted.expires is None:
         return report.exit_code

@@ -3,13 +3,13 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from mockserver.conformance.options import Options
-from mockserver.conformance.pace import Limits
-from mockserver.conformance.planner import Plan
-from mockserver.conformance.prepared import prepared
-from mockserver.conformance.probe import Probe
+from mockserver.conformance.options import MOST_EDGES, Options
 from mockserver.conformance.report.report import counted
-from mockserver.conformance.target import Target
+from mockserver.conformance.requests.probe import Probe
+from mockserver.conformance.runs.planner import Plan
+from mockserver.conformance.runs.preparation import prepared
+from mockserver.conformance.session.pace import Limits
+from mockserver.conformance.session.target import Target
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
 
@@ -21,6 +21,7 @@ class Planned:
     contract: Contract
     plan: Plan
     limits: Limits
+    edges: bool = False
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
@@ -46,8 +47,10 @@ class Planned:
             "nothing was sent"
         )
         reasons = Counter(self.plan.left_out.values())
+        edges = [f"up to {MOST_EDGES} requests at the edges of inputs come after them"]
         return [
             told,
+            *(edges if self.edges else []),
             *(f"left out: {number} x {reason}" for reason, number in reasons.most_common()),
         ]
 
@@ -79,4 +82,4 @@ class Planned:
 def planned(target: Target, options: Options) -> Planned:
     """Return what a run would send. Raises `UnsafeOrWrong` as the run itself would."""
     ready = prepared(target, options)
-    return Planned(ready.contract, ready.plan, ready.limits)
+    return Planned(ready.contract, ready.plan, ready.limits, options.edges)

@@ -1,36 +1,246 @@
-"""The command `record`: recordings answered anew by the simulation."""
+"""The command `record`: a local proxy that keeps what a service answers."""
 
-import sys
+import ssl
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli.files import spread, write_text
+from mockserver.cli.files import spread
+from mockserver.cli.types import Duration
+
+if TYPE_CHECKING:
+    from mockserver.conformance.session.permit import Permit
+    from mockserver.conformance.session.target import Target
+    from mockserver.contract import Contract
+    from mockserver.recordings import Recording
+    from mockserver.server.recorder import Keeper, KeeperOptions, RecordingProxy
+
+_Command = Callable[..., Any]
+
+KEEPING = (
+    click.option(
+        "--file-per",
+        type=click.Choice(["operation", "flow"]),
+        default="operation",
+        show_default=True,
+        help="What goes into one file.",
+    ),
+    click.option("--title", default="recorded", show_default=True, help="Begins every title."),
+    click.option(
+        "--stand-ins",
+        "kinds",
+        multiple=True,
+        type=click.Choice(["addresses", "hashes", "orders"]),
+        help="Replace such values by others of the same form. Repeatable.",
+    ),
+    click.option(
+        "--salt",
+        metavar="HEX",
+        help="32 hexadecimal digits, for the same stand-ins as in another set.",
+    ),
+    click.option(
+        "--secret",
+        "secrets",
+        multiple=True,
+        metavar="TEXT",
+        envvar="CROSSCHAIN_MOCK_SECRETS",
+        help="A text that may not reach a file. Repeatable.",
+    ),
+)
+"""What `record` and `recordings import` say about the files they write."""
+
+_OPTIONS = (
+    click.argument("files", nargs=-1, type=click.Path(path_type=Path)),
+    click.option("--upstream-v1", "v1", metavar="URL", help="The base address of v1."),
+    click.option("--upstream-v2", "v2", metavar="URL", help="The base address of 2.0."),
+    click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="The folder that gets the recordings.",
+    ),
+    click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
+    click.option(
+        "--port",
+        default=8766,
+        show_default=True,
+        type=click.IntRange(0, 65535),
+        help="0 takes any free port; the ready line names it.",
+    ),
+    click.option(
+        "--allow-host",
+        "hosts",
+        multiple=True,
+        metavar="HOST",
+        help="A host that is not this machine, and is meant. Repeatable.",
+    ),
+    click.option("--arm-writes", is_flag=True, help="Pass submissions on, too."),
+    click.option(
+        "--most-writes",
+        type=click.IntRange(1),
+        default=60,
+        show_default=True,
+        help="At most so many submissions.",
+    ),
+    click.option(
+        "--confirm-host",
+        "confirmed",
+        multiple=True,
+        metavar="HOST",
+        help="The host's name again, without which it gets no submissions. Repeatable.",
+    ),
+    *KEEPING,
+    click.option(
+        "--wait",
+        "wait_ms",
+        type=Duration(),
+        default="60s",
+        show_default=True,
+        help="For a connection, and for each part of an answer.",
+    ),
+    click.option(
+        "--upstream-ca",
+        type=click.Path(path_type=Path, dir_okay=False, exists=True),
+        help="Certificates (PEM) that are trusted besides the usual ones.",
+    ),
+    click.option(
+        "--ready-file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Exists while the recorder is ready; holds its address.",
+    ),
+)
+
+
+def with_options(options: Sequence[_Command]) -> Callable[[_Command], _Command]:
+    """Return the decorator that gives a command these options, in their order."""
+
+    def decorate(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 where a file would change.")
-def record(files: tuple[Path, ...], check: bool) -> None:
-    """Answer the requests of recording FILES (or folders) anew, by the simulation.
+@with_options(_OPTIONS)
+@click.option("--check", is_flag=True, hidden=True)
+def record(**given: Any) -> None:
+    """Keep what a service answers, as a proxy on this machine.
 
-    Only files with `origin: simulation` are touched. The same scenario, start and requests give the
-    same bytes.
+    Point a client at the address in the ready line. Only reading requests are passed on unless
+    --arm-writes is given. Keys, signatures, cookies and every header that is not on the allow list
+    never reach a file. Each exchange is on the disk before its answer ends.
     """
-    from mockserver import recordings
-    from mockserver.server.recorder import answered_anew
+    from mockserver.server.process import Listening, to_stdout
+    from mockserver.server.recorder import record
 
-    changed = 0
-    for file in spread(files):
-        recording = recordings.load(file)
-        if recording.origin != "simulation":
-            continue
-        text = recordings.text_of(answered_anew(recording))
-        if text == file.read_text("utf-8"):
-            continue
-        changed += 1
-        click.echo(f"{'stale' if check else 'written'}: {file}")
-        if not check:
-            write_text(file, text)
-    if check and changed:
-        sys.exit(1)
+    proxy = proxy_of(given)
+
+    def announce(url: str) -> None:
+        to_stdout(f"crosschain-mock records on {url} ({_passing(proxy.upstreams, given)})")
+
+    listening = Listening(given["host"], given["port"], given["ready_file"])
+    try:
+        record(proxy, listening, announce)
+    finally:
+        head = proxy.keeper.close()
+    _tell_the_end(proxy.keeper, head, proxy.not_kept)
+
+
+def proxy_of(given: Mapping[str, Any]) -> "RecordingProxy":
+    """Return the proxy that the options of `record` ask for; nothing listens yet.
+
+    Raises `CrosschainMockError` for what is unsafe or cannot be written.
+    """
+    _explain_the_old_use(given)
+    if given["out"] is None:
+        raise click.UsageError("name the folder that gets the recordings with --out DIR")
+
+    from mockserver.conformance.session.target import target_of
+    from mockserver.contract import load
+    from mockserver.server.recorder import Keeper, ProxyOptions, RecordingProxy
+
+    target = target_of(v1=given["v1"], v2=given["v2"])
+    # A host that is not allowed is refused before anything is written.
+    permit = _permit(given, target, load("observed"))
+    options = ProxyOptions(
+        upstreams=target.bases,
+        refusal=permit.refusal,
+        note=permit.note,
+        tell=lambda sentence: click.echo(f"not kept: {sentence}", err=True),
+        wait_seconds=given["wait_ms"] / 1000,
+        tls=_tls(given["upstream_ca"]),
+    )
+    source = " and ".join(dict.fromkeys(target.bases.values()))
+    return RecordingProxy(options, Keeper(keeper_options(given, source)))
+
+
+def _explain_the_old_use(given: Mapping[str, Any]) -> None:
+    if given["files"] or given["check"]:
+        files = " ".join(map(str, spread(given["files"])[:1])) or "FILES"
+        raise click.UsageError(
+            "record keeps what a service answers, and takes no files; to answer recordings anew by "
+            f"the simulation: crosschain-mock recordings simulate {files}"
+        )
+
+
+def keeper_options(given: Mapping[str, Any], source: str) -> "KeeperOptions":
+    """Return how exchanges are kept, from the options in `KEEPING` and `--out`."""
+    from mockserver.recordings import StandIns
+    from mockserver.recordings.redaction import new_salt
+    from mockserver.server.recorder import KeeperOptions
+
+    salt = given["salt"] or new_salt()
+    if len(salt) != 32 or set(salt) - set("0123456789abcdef"):
+        raise click.UsageError(f"--salt: expected 32 hexadecimal digits, got {salt!r}")
+    kinds = tuple(dict.fromkeys(given["kinds"]))
+    return KeeperOptions(
+        folder=given["out"],
+        title=given["title"],
+        source=source,
+        one_file=given["file_per"] == "flow",
+        stand_ins=StandIns(kinds, salt) if kinds else StandIns(),
+        secrets=given["secrets"],
+    )
+
+
+def _permit(given: Mapping[str, Any], target: "Target", contract: "Contract") -> "Permit":
+    from mockserver.conformance.session.permit import Arming, Permit
+
+    arming = Arming(given["arm_writes"], given["most_writes"], given["confirmed"])
+    return Permit(contract, target, hosts=given["hosts"], arming=arming, own_keys=True)
+
+
+def _tls(file: Path | None) -> ssl.SSLContext | None:
+    if file is None:
+        return None
+    try:
+        context = ssl.create_default_context()
+        context.load_verify_locations(file)
+    except (ssl.SSLError, OSError) as error:
+        raise click.UsageError(f"--upstream-ca: {file} holds no certificates: {error}") from None
+    return context
+
+
+def _passing(upstreams: Mapping[str, str], given: Mapping[str, Any]) -> str:
+    spoken = {"v1": "v1", "v2": "2.0"}
+    bases = ", ".join(f"{spoken[name]} from {base}" for name, base in upstreams.items())
+    what = "submissions too" if given["arm_writes"] else "reading requests only"
+    return f"{bases}; into {given['out']}; {what}"
+
+
+def _tell_the_end(keeper: "Keeper", head: "Recording", not_kept: Mapping[str, int]) -> None:
+    total, files = keeper.kept.total(), keeper.files
+    click.echo(f"kept {total} exchanges in {len(files)} files" if total else "nothing was recorded")
+    for file in files:
+        click.echo(f"  {file}")
+    if head.dialect:
+        click.echo(f"dialect: {head.dialect}")
+    if head.clock_skew_ms is not None:
+        click.echo(f"the service's clock is ahead by {head.clock_skew_ms} ms")
+    for remark in head.remarks:
+        click.echo(remark)
+    for sentence, count in not_kept.items():
+        click.echo(f"not kept, {count} times: {sentence}", err=True)

@@ -4,8 +4,11 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import update_wrapper
+from inspect import signature
+from io import StringIO
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -16,7 +19,8 @@ from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 
 DEFAULT_URL = "http://127.0.0.1:8765"
-_TIMEOUT_S = 30
+_TIMEOUT_S = 300
+"""Seconds to wait for an answer: the dump of a world with many orders takes long to load."""
 
 
 class NotThere(CrosschainMockError):
@@ -36,6 +40,7 @@ class Remote:
     url: str
     world: str
     token: str | None = field(default=None, repr=False)
+    answers: list[Json] = field(default_factory=list, repr=False, compare=False)
 
     def get(self, path: str, **query: Json) -> Json:
         """Return what the control API shows; parameters that are None are left out."""
@@ -63,7 +68,8 @@ class Remote:
         request = urllib.request.Request(target, raw, self._headers(), method=method)  # noqa: S310
         try:
             with self._opener().open(request, timeout=_TIMEOUT_S) as answer:
-                return self._read(answer.read())
+                self.answers[:] = [self._read(answer.read())]
+                return self.answers[-1]
         except urllib.error.HTTPError as error:
             with error:
                 told = self._read(error.read())
@@ -96,15 +102,32 @@ class Remote:
 
 
 def connected(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that name a server, and hand it over as `remote`."""
+    """Give a command the options that name a server, and hand it over as `remote`.
+
+    Each also has `--json`, which prints the server's last answer in place of what people read;
+    a command that prints another JSON declares the option itself.
+    """
+    own_json = "as_json" in signature(function).parameters
 
     def called(*, url: str, world: str, token: str | None, **options: Any) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
-        function(remote=Remote(url.rstrip("/"), world, token), **options)
+        remote = Remote(url.rstrip("/"), world, token)
+        if own_json or not options.pop("as_json"):
+            function(remote=remote, **options)
+            return
+        try:
+            with redirect_stdout(StringIO()):
+                function(remote=remote, **options)
+        finally:
+            # A command that answers no ends here with its exit code, and its answer counts too.
+            for answer in remote.answers:
+                show(answer)
 
+    json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
     options = (
+        *(() if own_json else (json_option,)),
         click.option(
             "--url",
             default=DEFAULT_URL,
@@ -160,7 +183,8 @@ def pairs(texts: tuple[str, ...]) -> dict[str, Json]:
 
 def _sentence(told: Json, status: int) -> str:
     if isinstance(told, Mapping) and isinstance(told.get("error"), str):
-        return str(told["error"])
+        # Who types a command knows its options, and no body of a request.
+        return str(told["error"]).replace("body field ", "").removeprefix("body: ")
     return f"the server answered {status}: {json.dumps(told, default=str)[:200]}"
 
 

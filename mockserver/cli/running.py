@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,13 +11,19 @@ from typing import Any
 import click
 
 from mockserver.cli import serving
+from mockserver.cli.child import Child, typed
 from mockserver.errors import CrosschainMockError
 
 _OF_SERVE = (
-    *("scenario", "dialect", "erratum", "clock", "start", "seed", "replay", "replay_fallback"),
-    *("refusal_status", "app_keys", "verify_wallets", "check_answers", "breaks"),
+    *("scenario", "dialect", "erratum", "clock", "start", "seed", "replay"),
+    *("overlay", "replay_fallback", "replay_naked", "replay_counted", "matching"),
+    *("refusal_status", "app_keys", "app_keys_file", "verify_wallets", "check_answers", "breaks"),
 )
-_FORWARDED = (signal.SIGINT, signal.SIGTERM)
+_FORWARDED = tuple(
+    getattr(signal, name)
+    for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2")
+    if hasattr(signal, name)
+)
 
 
 class CannotRun(CrosschainMockError):
@@ -51,6 +56,8 @@ def run(port: int, command: tuple[str, ...], **options: Any) -> None:
     service = build(serving.settings_of(options))
     with in_thread(service, port) as taken:
         url = f"http://127.0.0.1:{taken}"
+        if service.replaying:
+            click.echo(service.replaying, err=True)
         code = _ended(command, {**os.environ, **_addresses(url)})
     sys.exit(code)
 
@@ -71,19 +78,18 @@ def _ended(command: Sequence[str], environment: Mapping[str, str]) -> int:
     early: list[int] = []
     with _signals(early.append) as deliver_to:
         try:
-            process = subprocess.Popen(command, env=environment)  # noqa: S603 (what the user asked)
+            child = Child(command, environment)
         except FileNotFoundError:
             raise CannotRun(
                 f"command {command[0]!r} is not found; write a program that exists behind '--'", 127
             ) from None
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
+        except (OSError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
             raise CannotRun(f"cannot run {command[0]!r}: {reason}", 126) from None
-        deliver_to(process.send_signal)
+        deliver_to(child.send)
         for number in early:
-            process.send_signal(number)
-        code = process.wait()
-    return 128 - code if code < 0 else code
+            child.send(number)
+        return child.wait()
 
 
 @contextmanager
@@ -92,9 +98,8 @@ def _signals(first: Callable[[int], None]) -> Iterator[Callable[[Callable[[int],
     receivers = [first]
 
     def receive(number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGINT and _from_terminal():
-            return
-        receivers[-1](number)
+        if not typed(number):
+            receivers[-1](number)
 
     # What was ignored from the start, as under nohup, stays ignored.
     taken = [one for one in _FORWARDED if signal.getsignal(one) is not signal.SIG_IGN]
@@ -104,11 +109,3 @@ def _signals(first: Callable[[int], None]) -> Iterator[Callable[[Callable[[int],
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _from_terminal() -> bool:
-    """Whether an interrupt was typed: then the terminal has sent it to the command as well."""
-    try:
-        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
-    except (OSError, ValueError, AttributeError):
-        return False

@@ -43,7 +43,7 @@ def selftest(
     found under its right name and nothing is said of what keeps the description, 1 otherwise.
     """
     from mockserver import jsontext
-    from mockserver.conformance.rules import RULES
+    from mockserver.conformance.checks.catalog import RULES
     from mockserver.selftest import summaries, summary_of, trials
 
     jobs = trials.jobs_of(_chosen(names), range(1, seeds + 1), _MODES[mode])
@@ -61,7 +61,7 @@ def selftest(
 
 
 def _chosen(names: Sequence[str]) -> list[str]:
-    from mockserver.responders.breaks import CATALOGUE
+    from mockserver.responders.breaks.catalogue import CATALOGUE
     from mockserver.validation import did_you_mean
 
     for name in names:

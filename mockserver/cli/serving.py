@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mockserver.cli.files import with_overlay
 from mockserver.cli.types import Instant
 from mockserver.clock import ClockMode
 
@@ -73,16 +74,37 @@ class _AppKey(click.ParamType[tuple[str, str]]):
 )
 @click.option("--scenario", default="default", show_default=True, help="A shipped name or a file.")
 @click.option("--dialect", default="documented", show_default=True, help="documented or observed.")
+@click.option(
+    "--overlay",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What `recordings learn` has learned of a service, laid over the dialect.",
+)
 @click.option("--erratum", multiple=True, metavar="E-NN", help="Apply one erratum; repeatable.")
 @click.option("--clock", type=_Clock(), help="real, frozen, auto or scaled:FACTOR.")
 @click.option("--start", type=Instant(), help="The clock's first time, 2026-01-01T00:00:00Z.")
 @click.option("--seed", type=click.IntRange(0), help="Another seed than the scenario's.")
 @click.option(
     "--replay",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Answer from the recordings in a folder, and refuse the rest.",
+    multiple=True,
+    metavar="NAME|PATH",
+    help="Answer from recordings, and refuse the rest: shipped ones, a file, a folder. Repeatable.",
 )
 @click.option("--replay-fallback", is_flag=True, help="Let the simulation answer the rest.")
+@click.option(
+    "--replay-naked",
+    is_flag=True,
+    help="Recordings as they are: no outage or dialect of the world stands above them.",
+)
+@click.option(
+    "--replay-counted",
+    is_flag=True,
+    help="Move on with each request, and not at the recorded pace.",
+)
+@click.option(
+    "--matching",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A file that says which requests a recorded answer answers.",
+)
 @click.option(
     "--refusal-status",
     type=click.IntRange(400, 499),
@@ -95,7 +117,14 @@ class _AppKey(click.ParamType[tuple[str, str]]):
     multiple=True,
     metavar="KEY:SECRET",
     envvar="CROSSCHAIN_MOCK_APP_KEYS",
-    help="A developer key; with one, v1 signatures are verified. Repeatable.",
+    show_envvar=True,
+    help="A developer key; with one, v1 signatures are verified. Repeatable. Others on the machine "
+    "see a command line: give a secret that matters by the environment or in a file.",
+)
+@click.option(
+    "--app-keys-file",
+    metavar="FILE",
+    help="Developer keys, a KEY:SECRET on each line; - reads standard input.",
 )
 @click.option(
     "--verify-wallets", is_flag=True, help="Verify the wallet signatures of 2.0 submissions."
@@ -112,11 +141,25 @@ class _AppKey(click.ParamType[tuple[str, str]]):
     envvar="CROSSCHAIN_MOCK_TOKEN",
     help="The token that the control API asks for; one is made beyond the loopback interface.",
 )
+@click.option(
+    "--control-origin",
+    "control_origins",
+    multiple=True,
+    metavar="URL",
+    help="Let the pages of this origin use the control API, too; repeatable.",
+)
 @click.option("--check-answers", is_flag=True, help="Hold every answer against the contract.")
 @click.option(
     "--ready-file",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Exists while the server is ready; holds its address.",
+)
+@click.option(
+    "--loop",
+    type=click.Choice(["auto", "asyncio", "uvloop"]),
+    default="auto",
+    show_default=True,
+    help="The event loop; auto takes uvloop where it is installed (the extra `speed`).",
 )
 @click.option(
     "--log-level",
@@ -128,6 +171,7 @@ def serve(
     host: str,
     port: int,
     control_token: str | None,
+    control_origins: tuple[str, ...],
     ready_file: Path | None,
     log_level: str | None,
     **options: Any,
@@ -135,50 +179,102 @@ def serve(
     """Serve both generations of the interface until stopped."""
     from mockserver.server.assembly import build
     from mockserver.server.control.guard import guard_for
-    from mockserver.server.process import Listening, serve, to_stdout
+    from mockserver.server.process import Listening, claim, serve, to_stdout
+
+    claim(ready_file)
 
     settings = settings_of(options)
-    _log_to_stderr(log_level)
-    guard = guard_for(host, control_token)
+    # The log itself goes to stderr, as that of every command.
+    logging.getLogger().setLevel((log_level or _usual_level()).upper())
+    guard = guard_for(host, control_token, control_origins)
     service = build(replace(settings, guard=guard))
     scenario = settings.scenario
 
     def announce(url: str) -> None:
         to_stdout(f"crosschain-mock ready on {url} (v1 and 2.0, scenario {scenario})")
+        if not service.tells_why(settings.dialect):
+            click.echo(
+                "refusals have the bare text of the service; which and why is told here, in the "
+                "header X-Mock-Refusal and on the console",
+                err=True,
+            )
+        if service.replaying:
+            click.echo(service.replaying, err=True)
         if guard.token is not None and guard.token != control_token:
             click.echo(f"the control API asks for the token {guard.token}", err=True)
+        click.echo(_banner(url, short=not sys.stderr.isatty()), err=True)
 
-    serve(service, Listening(host, port, ready_file), announce)
+    serve(service, Listening(host, port, ready_file, options["loop"]), announce)
+
+
+def _banner(url: str, *, short: bool) -> str:
+    """Return where everything is; in a log the console's address is enough."""
+    console = f"console: {url}/__mock/"
+    if short:
+        return console
+    return "\n".join(
+        (
+            f"v1:      {url}/open/v1/…   base address {url}",
+            f"2.0:     {url}/v1/…   base address {url}",
+            console,
+            f"docs:    {url}/ in a browser: operations, documents, what to read",
+            "stop:    Ctrl-C",
+        )
+    )
 
 
 def settings_of(options: Mapping[str, Any]) -> "Settings":
     """Return what the options of `serve` say about the service. Raises `click.UsageError`."""
+    from mockserver.responders.replay import ReplayMode
     from mockserver.server.assembly import Settings
 
     mode, rate = options["clock"] or (None, None)
     if options["erratum"] and options["dialect"] == "observed":
         raise click.UsageError("--erratum goes with the documented dialect; observed has them all")
-    if options["replay_fallback"] and options["replay"] is None:
-        raise click.UsageError("--replay-fallback goes with --replay")
+    for name in ("replay_fallback", "replay_naked", "replay_counted", "matching"):
+        if options[name] and not options["replay"]:
+            raise click.UsageError(f"--{name.replace('_', '-')} goes with --replay")
     return Settings(
         scenario=options["scenario"],
-        dialect=",".join(options["erratum"]) or options["dialect"],
+        dialect=with_overlay(
+            ",".join(options["erratum"]) or options["dialect"], options["overlay"]
+        ),
         clock=mode,
         rate=rate,
         start_ms=options["start"],
         seed=options["seed"],
         replay=options["replay"],
-        strict=not options["replay_fallback"],
+        replay_mode=ReplayMode(
+            strict=not options["replay_fallback"],
+            naked=options["replay_naked"],
+            counted=options["replay_counted"],
+        ),
+        matching=options["matching"],
         refusal_status=options["refusal_status"],
         check_answers=options["check_answers"],
-        app_keys=options["app_keys"],
+        app_keys=(*options["app_keys"], *_keys_of(options["app_keys_file"])),
         verify_wallets=options["verify_wallets"],
         breaks=options["breaks"],
     )
 
 
-def _log_to_stderr(level: str | None) -> None:
-    chosen = level or ("info" if sys.stderr.isatty() else "warning")
-    logging.basicConfig(
-        level=chosen.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
-    )
+def _keys_of(file: str | None) -> list[tuple[str, str]]:
+    """Return the developer keys of a file. Raises `click.UsageError`, which repeats no secret."""
+    if file is None:
+        return []
+    from mockserver.cli.files import read_input
+
+    lines = read_input(file).decode("utf-8", "replace").splitlines()
+    found = []
+    for number, line in enumerate(lines, 1):
+        key, _, secret = line.strip().partition(":")
+        if not line.strip() or line.startswith("#"):
+            continue
+        if not key or not secret:
+            raise click.UsageError(f"{file}:{number}: expected KEY:SECRET")
+        found.append((key, secret))
+    return found
+
+
+def _usual_level() -> str:
+    return "info" if sys.stderr.isatty() else "warning"

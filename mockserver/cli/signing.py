@@ -1,12 +1,11 @@
 """The command `sign`: the headers of a signed request, for either generation."""
 
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TypeVar
 
 import click
 
+from mockserver.cli.files import read_input
 from mockserver.errors import CrosschainMockError
 
 T = TypeVar("T")
@@ -125,15 +124,9 @@ def v2(  # noqa: PLR0913 (one parameter an option)
 
 
 def _raw(body: str) -> bytes:
-    if body == "-":
-        return sys.stdin.buffer.read()
-    if not body.startswith("@"):
-        return body.encode()
-    try:
-        return Path(body[1:]).read_bytes()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise CannotSign(f"cannot read {body[1:]!r}: {reason}") from None
+    if body == "-" or body.startswith("@"):
+        return read_input(body.removeprefix("@"))
+    return body.encode("utf-8", "surrogateescape")
 
 
 def _text(make: Callable[[], str]) -> str:

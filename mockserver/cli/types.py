@@ -1,10 +1,14 @@
 """The types of options that several commands take; a wrong value is a usage error."""
 
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
+from mockserver.violations import did_you_mean
 
 _LONGEST_MS = 7 * 86_400_000
 
@@ -78,3 +82,46 @@ class Quantity(click.ParamType[Decimal]):
             bounds = f"between {self._least} and {self._most} {self._of}"
             self.fail(f"{value!r} is not {bounds}", param, ctx)
         return found
+
+
+class Word(click.ParamType[str]):
+    """One word of a vocabulary that a module has: shown in the help, completed, and checked.
+
+    `place` is `module:name` of an enumeration or a mapping, which is imported when it is needed.
+    """
+
+    name = "word"
+
+    def __init__(self, place: str) -> None:
+        """Take where the vocabulary is."""
+        self._place = place
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words there are."""
+        module, _, name = self._place.partition(":")
+        return tuple(map(str, getattr(import_module(module), name)))
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the words as help and usage show them."""
+        given = "|".join(self.words)
+        return f"[{given}]" if param.param_type_name == "option" else f"{{{given}}}"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Return the word."""
+        text = str(value)
+        if text not in self.words:
+            near = did_you_mean(text, self.words)
+            told = f"{text!r} is none of {', '.join(self.words)}{near}"
+            # An argument would be named by all its words, which the sentence has already.
+            hint = (param.name or "").upper() if isinstance(param, click.Argument) else None
+            raise click.BadParameter(told, ctx, param, hint)
+        return text
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the words that begin as what is typed."""
+        return [CompletionItem(one) for one in self.words if one.startswith(incomplete)]

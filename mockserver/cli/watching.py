@@ -8,14 +8,16 @@ from typing import Any
 import click
 
 from mockserver.cli.remote import Remote, connected, given, pairs, show
+from mockserver.exchange import printable
 from mockserver.jsontext import Json
 
 _POLL_S = 0.2
 
 
 @click.command()
-@click.option("--follow", "-f", is_flag=True, help="Go on printing what comes, until interrupted.")
-@click.option("--operation", help="Only this operation.")
+@click.argument("operation", required=False)
+@click.option("--operation", "named", help="The OPERATION, as an option.")
+@click.option("--follow", "-f", is_flag=True, help="Print what comes from now on, until stopped.")
 @click.option("--method", help="Only this method.")
 @click.option("--path", help="Only this path below the world.")
 @click.option("--refused", is_flag=True, help="Only refused requests.")
@@ -25,11 +27,18 @@ _POLL_S = 0.2
 @click.option("--clear", is_flag=True, help="Forget the journal instead.")
 @connected
 def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options: Any) -> None:
-    """Print what a world has seen, and why requests were refused."""
+    """Print what a world has seen of an OPERATION or of all, and why requests were refused.
+
+    Such as: journal submitOrder --refused
+    """
     if clear:
         show(remote.delete("/journal"))
         return
+    options["operation"] = _operation(options)
     search = given(**options)
+    if follow and "since" not in search:
+        search["since"] = remote.get("/journal", limit=1)["last"]
+        click.echo(f"what comes after request {search['since']}; Ctrl-C stops", err=True)
     told = remote.get("/journal", **search)
     _entries(told["entries"], as_json=as_json)
     while follow:
@@ -39,7 +48,8 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
 
 
 @click.command()
-@click.option("--operation", help="Requests of this operation.")
+@click.argument("operation", required=False)
+@click.option("--operation", "named", help="The OPERATION, as an option.")
 @click.option("--method", help="Requests with this method.")
 @click.option("--path", help="Requests for this path below the world.")
 @click.option("--refused/--answered", default=None, help="Only refused ones, or only the others.")
@@ -67,7 +77,11 @@ def verify(  # noqa: PLR0913 (one parameter an option)
     order: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Tell whether a world has seen what it should; exit 1 where it has not."""
+    """Tell whether a world has seen what it should of an OPERATION; exit 1 where it has not.
+
+    Such as: verify submitOrder --exactly 1
+    """
+    options["operation"] = _operation(options)
     match = given(query=pairs(query) or None, body=pairs(body) or None)
     wanted: dict[str, Json] = given(
         **{**options, "from": begin, "match": match or None, "order": list(order) or None}
@@ -76,9 +90,9 @@ def verify(  # noqa: PLR0913 (one parameter an option)
     numbers = {"exactly": exactly, "atLeast": at_least, "atMost": at_most, "refused": refused}
     wanted |= {name: value for name, value in numbers.items() if value is not None}
     told = remote.post("/verify", wanted)
-    click.echo(f"{'held' if told['held'] else 'not held'}: {told['told']}")
+    click.echo(printable(f"{'held' if told['held'] else 'not held'}: {told['told']}"))
     for line in told["nearest"]:
-        click.echo(f"  {line}")
+        click.echo(printable(f"  {line}"))
     if told["dropped"]:
         click.echo(f"  {told['dropped']} older requests are not in the journal any more")
     if not told["held"]:
@@ -95,6 +109,15 @@ def check(remote: Remote) -> None:
         sys.exit(1)
 
 
+def _operation(options: dict[str, Any]) -> str | None:
+    """Return the operation that is meant, by argument or option."""
+    operation: str | None = options.get("operation")
+    named: str | None = options.pop("named")
+    if operation and named and operation != named:
+        raise click.UsageError(f"one operation at a time: {operation!r} or {named!r}")
+    return operation or named
+
+
 def _entries(entries: Iterable[Json], *, as_json: bool) -> None:
     from mockserver import jsontext
 
@@ -108,11 +131,22 @@ def _entries(entries: Iterable[Json], *, as_json: bool) -> None:
 
 def _entry(entry: Json) -> None:
     request, response = entry["request"], entry["response"]
-    told = f"{entry['sequence']}  {entry['at']}  {request['method']} {request['path']}"
-    click.echo(f"{told}  {response['status']}  {entry['responder']}")
+    target = f"{request['path']}{_query(request['query'])}"
+    told = f"{entry['sequence']}  {entry['at']}  {request['method']} {target}"
+    lines = [f"{told}  {response['status']}  {entry['responder']}"]
     if entry["fault"]:
-        click.echo(f"    fault: {entry['fault']}")
+        lines.append(f"    fault: {entry['fault']}")
     if entry["refusal"]:
-        click.echo(f"    refused: {entry['refusal']}")
+        lines.append(f"    refused: {entry['refusal']}")
     if entry["nearest"] and entry["nearest"]["changed"]:
-        click.echo(f"    nearest valid form: {'; '.join(entry['nearest']['changed'])}")
+        lines.append(f"    nearest valid form: {'; '.join(entry['nearest']['changed'])}")
+    colour = "yellow" if entry["refusal"] or entry["fault"] else None
+    for line in lines:
+        # What goes into a pipe or a file is left without colour.
+        click.secho(printable(line), fg=colour)
+
+
+def _query(query: Json) -> str:
+    """Return the query of a request as it stands in its target, decoded."""
+    told = query if isinstance(query, str) else "&".join(f"{name}={text}" for name, text in query)
+    return f"?{told}" if told else ""

@@ -9,30 +9,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mockserver.conformance.api import run
-    from mockserver.conformance.exchange import Answer, Exchange
-    from mockserver.conformance.journal import Journal
+    from mockserver.conformance.checks.outcome import Outcome
+    from mockserver.conformance.checks.rule import Finding, Rule
     from mockserver.conformance.options import Options
-    from mockserver.conformance.result import DoesNotConform, Outcome, Result
-    from mockserver.conformance.settings import RunOptions
-    from mockserver.conformance.target import Target, UnsafeOrWrong
-    from mockserver.conformance.verdict import (
-        Basis,
-        Finding,
-        Grounds,
-        Layer,
-        Rule,
-        Severity,
-        Verdict,
-    )
+    from mockserver.conformance.result import DoesNotConform, Result
+    from mockserver.conformance.runs.api import run
+    from mockserver.conformance.runs.journal import Journal
+    from mockserver.conformance.runs.settings import RunOptions
+    from mockserver.conformance.session.exchange import Answer, Exchange
+    from mockserver.conformance.session.target import Target, UnsafeOrWrong
+    from mockserver.conformance.verdict import Layer, Severity, Verdict
+    from mockserver.contract import Basis, BasisKind
 
 __all__ = [
     "Answer",
     "Basis",
+    "BasisKind",
     "DoesNotConform",
     "Exchange",
     "Finding",
-    "Grounds",
     "Journal",
     "Layer",
     "Options",
@@ -48,24 +43,24 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Answer": "exchange",
+    "Answer": "session.exchange",
     "Basis": "verdict",
     "DoesNotConform": "result",
-    "Exchange": "exchange",
-    "Finding": "verdict",
-    "Grounds": "verdict",
-    "Journal": "journal",
+    "Exchange": "session.exchange",
+    "Finding": "checks.rule",
+    "BasisKind": "verdict",
+    "Journal": "runs.journal",
     "Layer": "verdict",
     "Options": "options",
-    "Outcome": "result",
+    "Outcome": "checks.outcome",
     "Result": "result",
-    "Rule": "verdict",
-    "RunOptions": "settings",
+    "Rule": "checks.rule",
+    "RunOptions": "runs.settings",
     "Severity": "verdict",
-    "Target": "target",
-    "UnsafeOrWrong": "target",
+    "Target": "session.target",
+    "UnsafeOrWrong": "session.target",
     "Verdict": "verdict",
-    "run": "api",
+    "run": "runs.api",
 }
 
 

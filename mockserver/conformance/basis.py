@@ -1,10 +1,10 @@
 """What a broken keyword stands on: the nearest basis upwards in its schema."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from mockserver.conformance.verdict import Basis, assumed, documented, observed
-from mockserver.contract import Field, Operation
+from mockserver.contract import Basis, BasisKind, Field, Operation, shipped_facts
 from mockserver.validation import Violation, dotted
 
 _ARTICLES = {
@@ -23,68 +23,69 @@ SchemaPath = tuple[str | int, ...]
 
 def basis_of(operation: Operation, violation: Violation) -> Basis:
     """Return the basis of the keyword that an answer breaks, with what it says."""
-    schema = operation.response_schema
-    fallback = operation.section or operation.generation.section
-    says = _told(schema, violation.schema_path, dotted(violation.path))
-    return basis_at(schema, violation.schema_path, fallback, says)
+    says = _told(operation.response_schema, violation.schema_path, dotted(violation.path))
+    keyword, place = violation.keyword, place_of(violation)
+    return basis_at(operation, "answer", violation.schema_path, (place, keyword), says)
 
 
 def basis_of_request(operation: Operation, violation: Violation) -> Basis:
     """Return the basis of the keyword that a request breaks, with what it says."""
-    location = str(violation.path[0]) if violation.path else ""
-    schema = operation.request_schema
-    says = _told(schema, violation.schema_path, dotted(violation.path))
-    return basis_at(schema, violation.schema_path, section_of(operation, location), says, ())
+    says = _told(operation.request_schema, violation.schema_path, dotted(violation.path))
+    keyword, place = violation.keyword, place_of(violation)
+    return basis_at(operation, "request", violation.schema_path, (place, keyword), says)
 
 
 def basis_of_required(operation: Operation, field: Field) -> Basis:
     """Return the basis of an input being required."""
-    says = f"{field.name} is required"
-    section = section_of(operation, field.location)
     root: SchemaPath = ("properties", field.location)
     part = operation.request_schema["properties"][field.location]
-    if field.name in part.get("required", ()):
-        return basis_at(operation.request_schema, (*root, "required"), section, says, ())
+    path: SchemaPath = (*root, "required")
     for number, branch in enumerate(part.get("allOf", ())):
-        if field.name in branch.get("required", ()):
+        if field.name in branch.get("required", ()) and field.name not in part.get("required", ()):
             path = (*root, "allOf", number, "required")
-            return basis_at(operation.request_schema, path, section, says, ())
-    return documented(section, says)
+    what = (f"{field.location}.{field.name}", "required")
+    return basis_at(operation, "request", path, what, f"{field.name} is required")
+
+
+def basis_of_input(operation: Operation, field: Field) -> Basis:
+    """Return the basis of what an input is: the fact behind its meaning."""
+    path = ("properties", field.location, "properties", field.name, "description")
+    place = f"{field.location}.{field.name}"
+    return basis_at(operation, "request", path, (place, "description"), place)
+
+
+def basis_of_row(operation: Operation) -> Basis:
+    """Return the basis of what the table of operations says of one."""
+    return shipped_facts().of_row(operation.section).basis
 
 
 def basis_at(
-    schema: Schema,
-    path: Sequence[str | int],
-    fallback: str,
-    says: str = "",
-    section_keys: Sequence[str] = ("x-section",),
+    operation: Operation, side: str, path: Sequence[str | int], what: tuple[str, str], says: str
 ) -> Basis:
-    """Return the basis of the keyword at a place of a schema.
+    """Return the basis of a keyword of a schema; `what` is its place, for people, and its name.
 
-    What is documented carries a section; what stands inside something observed or assumed is no
-    more than that, whatever is written further up. `fallback` is the section where none is given.
+    What stands inside something observed or assumed is no more than that. What is documented says
+    what its fact says, everything else `says`.
     """
-    section, found = fallback, None
+    schema = operation.response_schema if side == "answer" else operation.request_schema
+    basis = Basis()
     for node in nodes_along(schema, path):
-        match node.get("x-basis"):
-            case "observed":
-                found = observed(str(node.get("x-source", "")), says)
-            case "assumed":
-                found = assumed(str(node.get("x-assumption", "")), says)
-        for key in section_keys:
-            section = str(node.get(key, section))
-    return found or documented(section, says)
+        basis = basis.below(node)
+    return stated(basis, operation, side, what, says)
 
 
-def section_of(operation: Operation, location: str) -> str:
-    """Return the section that publishes the inputs of an operation at a location."""
-    if location == "headers" and operation.auth != "none":
-        return "5"
-    if operation.id == "v2.submitOrder" and location == "body":
-        return "4.2 submitOrder body"
-    if operation.generation.id == "v1" and location in ("body", "query"):
-        return "2.2"
-    return operation.section or operation.generation.section
+def stated(
+    basis: Basis, operation: Operation, side: str, what: tuple[str, str], says: str
+) -> Basis:
+    """Return a basis with what it says: that of its fact, where it is documented."""
+    if basis.kind is not BasisKind.DOCUMENTED:
+        return replace(basis, says=says)
+    fact = shipped_facts().behind(operation.id, side, *what)
+    if fact is not None:
+        return fact.basis
+    # A contract of somebody else may have more than the register that is shipped.
+    section = basis.section or operation.section or operation.generation.section
+    return Basis(BasisKind.DOCUMENTED, section, "", says)
 
 
 def nodes_along(schema: Schema, path: Sequence[str | int]) -> Iterator[Schema]:

@@ -1,16 +1,22 @@
 """How a run is to be: what it may do, with what it calls, and how far it goes."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
+from importlib.util import find_spec
 
-from mockserver.conformance.caller import Caller
-from mockserver.conformance.known import Bindings
-from mockserver.conformance.pace import LOCAL_RATE, REMOTE_RATE, Limits
-from mockserver.conformance.permit import Arming
-from mockserver.conformance.target import Target
-from mockserver.conformance.verdict import Rule
+from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.session.bindings import Bindings
+from mockserver.conformance.session.caller import Caller
+from mockserver.conformance.session.pace import LOCAL_RATE, REMOTE_RATE, Limits
+from mockserver.conformance.session.permit import Arming
+from mockserver.conformance.session.target import Target
+
+USUAL_EXAMPLES = 2
+"""How many generated requests an operation gets by itself."""
+MOST_EDGES = 450
+"""How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +24,14 @@ class Options:
     """The settings of a run; all of them have a careful default.
 
     `hosts` are those that the user has named, beside loopback. `only` and `skip` are names of
-    rules, layers or operations, with `*` as wildcard. `examples` is how many generated requests an
-    operation gets, `sequences` how many sequences each state machine is tried with, and `deep` how
-    many examples Schemathesis makes of each operation. `patience_ms` is how long, in wall time, a
+    rules, layers or operations, with `*` as wildcard. `edges` adds requests at the edges of each
+    input, `examples` is how many generated requests an operation gets, `sequences` how many
+    sequences each state machine is tried with, and `deep` how many examples Schemathesis makes of
+    each operation; `generated_for` are the operations that get examples, all where it is empty.
+    `patience_ms` is how long, in wall time, a
     run waits in all for what it submitted to settle; it waits only as long as something has not. By
     itself it has six seconds of patience, and none with the mock, whose clock is its user's.
+    `wait_ms` is how long a run waits at its beginning for a service that is still starting.
     """
 
     seed: int = 1
@@ -39,9 +48,12 @@ class Options:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     patience_ms: int | None = None
+    wait_ms: int = 0
+    edges: bool = False
     examples: int = 0
     sequences: int = 0
     deep: int = 0
+    generated_for: tuple[str, ...] = ()
 
     def chooses(self, rule: Rule, operation_id: str = "") -> bool:
         """Whether `only` and `skip` leave a rule over, for one of its operations where named.
@@ -51,6 +63,16 @@ class Options:
         alone = rule.operations if len(rule.operations) == 1 else (operation_id,)
         names = (rule.name, rule.layer.value, *alone)
         return (not self.only or _match(names, self.only)) and not _match(names, self.skip)
+
+    def chosen_operations(self, rules: Iterable[Rule]) -> frozenset[str]:
+        """Return the operations that some of the rules judge whatever is sent for them."""
+        return frozenset(
+            operation_id
+            for rule in rules
+            if rule.every_exchange
+            for operation_id in rule.operations
+            if self.chooses(rule, operation_id)
+        )
 
     def limits(self, target: Target) -> Limits:
         """Return the bounds for a target: a service that is not ours is asked politely."""
@@ -65,7 +87,29 @@ class Options:
 
     def _usual_budget(self) -> int:
         generated = 19 * (self.examples + self.deep * 4) + 60 * self.sequences
-        return (250 if self.arming.writes else 150) + generated
+        planned = 250 if self.arming.writes else 150
+        return planned + (MOST_EDGES if self.edges else 0) + generated
+
+
+def with_generation(
+    options: Options, target: Target, *, edges: bool | None = None, examples: int | None = None
+) -> Options:
+    """Return options with as much generation as is usual where nobody said how much.
+
+    A service on this machine is asked at the edges of its inputs, and gets some requests of
+    Hypothesis where that is installed; another one gets only what somebody asked for.
+    """
+    usual = USUAL_EXAMPLES if target.is_local and is_installed() else 0
+    return replace(
+        options,
+        edges=target.is_local if edges is None else edges,
+        examples=usual if examples is None else examples,
+    )
+
+
+def is_installed() -> bool:
+    """Tell whether Hypothesis, which generated requests need, is installed."""
+    return find_spec("hypothesis") is not None
 
 
 def _match(names: Iterable[str], patterns: Iterable[str]) -> bool:

@@ -1,13 +1,14 @@
 """What a run came to: outcomes, exchanges, and what was sent."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from mockserver.conformance.exchange import Exchange
-from mockserver.conformance.target import Target
-from mockserver.conformance.verdict import Basis, Finding, Rule, Verdict
-from mockserver.contract import Contract, Operation
+from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.target import Target
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Contract
 
 _WORST = tuple(Verdict)
 
@@ -17,36 +18,12 @@ class DoesNotConform(AssertionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a rule said of one operation. `reason` tells why there is neither yes nor no."""
-
-    rule: Rule
-    operation: Operation
-    verdict: Verdict
-    findings: tuple[Finding, ...] = ()
-    reason: str = ""
-
-    @property
-    def id(self) -> str:
-        """The name of the outcome in reports and test ids: `rule[operation]`."""
-        return f"{self.rule.name}[{self.operation.id}]"
-
-    def verdict_of(self, finding: Finding) -> Verdict:
-        """Return the verdict of one of its findings."""
-        return finding.verdict or self.basis_of(finding).verdict
-
-    def basis_of(self, finding: Finding) -> Basis:
-        """Return what one of its findings stands on."""
-        return finding.basis or self.rule.basis
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
     """Everything a run came to.
 
     `sent` counts requests by operation id, with a zero for those that got none; `unsent` are
     probes with the reason; `notes` are things about the run itself, such as why it ended early.
-    `elapsed_ms` is wall time in milliseconds.
+    `elapsed_ms` is wall time in milliseconds. `complain` words what `assert_conforms` raises.
     """
 
     contract: Contract
@@ -60,6 +37,7 @@ class Result:
     unsent: Mapping[str, str] | None = None
     notes: tuple[str, ...] = ()
     elapsed_ms: int = 0
+    complain: "Complain" = field(default=lambda result, strict, fail_on: _plain(result))
 
     @property
     def counts(self) -> Counter[Verdict]:
@@ -93,13 +71,15 @@ class Result:
         self, *, strict: bool = False, fail_on: Verdict = Verdict.VIOLATION
     ) -> None:
         """Raise `DoesNotConform` where `exit_code` of the same arguments is not 0."""
-        from mockserver.conformance.telling import complaint  # noqa: PLC0415  # it tells results
-
         __tracebackhide__ = True  # what pytest shows is where the test asked
         if self.exit_code(strict=strict, fail_on=fail_on):
-            raise DoesNotConform(complaint(self, strict=strict, fail_on=fail_on))
+            raise DoesNotConform(self.complain(self, strict, fail_on))
 
 
-def worst(verdicts: tuple[Verdict, ...]) -> Verdict:
-    """Return the verdict that weighs most; `HOLDS` where there is none."""
-    return min(verdicts, key=_WORST.index, default=Verdict.HOLDS)
+def _plain(result: Result) -> str:
+    """Return the verdicts alone; a run words its causes with the report of them."""
+    return ", ".join(f"{one.id}: {one.verdict}" for one in result.outcomes if one.findings)
+
+
+Complain = Callable[[Result, bool, Verdict], str]
+"""Words why a service does not pass: by the result, `strict` and `fail_on` of `assert_conforms`."""

@@ -1,26 +1,35 @@
 """The contract as data: the endpoint table and JSON Schemas, loaded and ready to judge messages."""
 
-from mockserver.contract.contract import Assumption, Contract
+from mockserver.contract.basis import Basis, BasisKind
+from mockserver.contract.contract import Assumption, Contract, Source
 from mockserver.contract.dialect import Dialect, Erratum, UnknownDialect
 from mockserver.contract.envelope import Generation, RefusalRule
+from mockserver.contract.facts import Fact, FactRegister, UnknownFact, shipped_facts
 from mockserver.contract.load import ContractSource, load
 from mockserver.contract.operation import Operation
 from mockserver.contract.reading import Field, Inputs, Reading, describe, sentence
 
 __all__ = [
     "Assumption",
+    "Basis",
+    "BasisKind",
     "Contract",
     "ContractSource",
     "Dialect",
     "Erratum",
+    "Fact",
+    "FactRegister",
     "Field",
     "Generation",
     "Inputs",
     "Operation",
     "Reading",
     "RefusalRule",
+    "Source",
     "UnknownDialect",
+    "UnknownFact",
     "describe",
     "load",
     "sentence",
+    "shipped_facts",
 ]

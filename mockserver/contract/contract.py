@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from mockserver.contract.dialect import Dialect, Erratum
 from mockserver.contract.envelope import Generation, RefusalRule
+from mockserver.contract.facts import FactRegister
 from mockserver.contract.operation import Operation
-
-if TYPE_CHECKING:
-    from mockserver.contract.load import ContractSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +23,25 @@ class Assumption:
     concerns: tuple[str, ...]
 
 
+class Source(Protocol):
+    """Where a contract comes from: the registers, and the contract in other dialects."""
+
+    @property
+    def errata(self) -> tuple[Erratum, ...]:
+        """The register of errata."""
+
+    @property
+    def facts(self) -> FactRegister:
+        """The register of facts."""
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The register of assumptions."""
+
+    def contract(self, spec: str) -> "Contract":
+        """Return the contract in a dialect. Raises `UnknownDialect`."""
+
+
 class Contract:
     """Everything the interface promises, in the reading of one dialect."""
 
@@ -35,7 +52,7 @@ class Contract:
         generations: Mapping[str, Generation],
         operations: Iterable[Operation],
         refusals: Iterable[RefusalRule],
-        source: "ContractSource",
+        source: Source,
     ) -> None:
         """Index the parts; `source` still gives the registers and other dialects."""
         self.dialect = dialect
@@ -87,6 +104,11 @@ class Contract:
     def errata(self) -> tuple[Erratum, ...]:
         """The register of errata."""
         return self.source.errata
+
+    @property
+    def facts(self) -> FactRegister:
+        """The register of facts."""
+        return self.source.facts
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

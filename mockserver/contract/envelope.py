@@ -48,10 +48,15 @@ class Generation:
         """Return the envelope of a success around `data`."""
         return self._ordered({**self.success, "data": data})
 
+    @property
+    def tells_why(self) -> bool:
+        """Whether `msg` has the reason of a refusal, and not the service's bare text alone."""
+        return bool(self.failure["reason"] == "in-msg")
+
     def refusal(self, rule: RefusalRule, reason: str) -> dict[str, Json]:
         """Return the envelope of a refusal; the reason is in `msg` where the dialect has it so."""
         saying = rule.sayings[self.id]
-        told = bool(reason) and self.failure["reason"] == "in-msg"
+        told = bool(reason) and self.tells_why
         body: dict[str, Json] = {
             "code": saying.code,
             "msg": _told(saying.msg, reason) if told else saying.msg,

@@ -1,16 +1,25 @@
 """The contract's files, read once and turned into a `Contract` for each dialect that is asked."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mockserver import documents, resources
 from mockserver.contract.contract import Assumption, Contract
-from mockserver.contract.dialect import DOCUMENTED, Dialect, Erratum, apply, dialect_of
+from mockserver.contract.dialect import (
+    DOCUMENTED,
+    Dialect,
+    Erratum,
+    UnknownDialect,
+    apply,
+    dialect_of,
+)
 from mockserver.contract.envelope import Generation, RefusalRule, Saying
+from mockserver.contract.facts import FACTS, FactRegister
 from mockserver.contract.operation import Operation
+from mockserver.contract.overlay import MARK, Overlay, load_overlay
 
 _ENDPOINTS = "endpoints.yaml"
 _REFUSALS = "refusals.yaml"
@@ -22,9 +31,13 @@ class ContractSource:
     The shipped files are checked against `schemas/meta` by the tests, not at every start.
     """
 
-    def __init__(self, root: Path | None = None) -> None:
-        """Read from a folder laid out as `schemas/`; by default the one that is shipped."""
+    def __init__(self, root: Path | None = None, overlays: Iterable[Overlay] = ()) -> None:
+        """Read from a folder laid out as `schemas/`; by default the one that is shipped.
+
+        `overlays` may be named in dialects, as in `observed+learned.yaml`, and no other file.
+        """
         self.root = root or resources.schemas()
+        self._overlays = {str(overlay.file): overlay for overlay in overlays}
 
     @cached_property
     def errata(self) -> tuple[Erratum, ...]:
@@ -36,17 +49,37 @@ class ContractSource:
         """The register of assumptions, in its order."""
         return tuple(_assumption(row) for row in self._yaml("assumptions.yaml")["assumptions"])
 
+    @cached_property
+    def facts(self) -> FactRegister:
+        """The register of what the interface description states."""
+        return FactRegister(self._yaml(FACTS))
+
     def dialect(self, spec: str) -> Dialect:
         """Return the dialect that a word or a list of errata names."""
         return DOCUMENTED_DIALECT if spec == DOCUMENTED else dialect_of(spec, self.errata)
 
     def contract(self, spec: str = DOCUMENTED) -> Contract:
         """Return the contract in a dialect. Raises `UnknownDialect`."""
+        spec, mark, file = spec.partition(MARK)
         dialect = self.dialect(spec)
+        overlay = self._overlays.get(file)
+        if mark and overlay is None:
+            raise UnknownDialect(f"unknown dialect {f'{spec}{mark}{file}'[:80]!r}")
+        if overlay is not None:
+            dialect = self._joined(dialect, overlay)
         raw = self.raw
         if dialect.errata:
             raw = apply(raw, self.errata, dialect)
-        return _Builder(raw).contract(dialect, self)
+        return _Builder(raw, overlay).contract(dialect, self)
+
+    def _joined(self, dialect: Dialect, overlay: Overlay) -> Dialect:
+        """Return a dialect with the errata of an overlay."""
+        name = f"{dialect.name}{MARK}{overlay.file}"
+        if not overlay.errata:
+            return Dialect(name, dialect.errata)
+        added = self.dialect(",".join(overlay.errata)).errata
+        chosen = {*dialect.errata, *added}
+        return Dialect(name, tuple(one.id for one in self.errata if one.id in chosen))
 
     @cached_property
     def raw(self) -> dict[str, Any]:
@@ -67,14 +100,21 @@ DOCUMENTED_DIALECT = Dialect(DOCUMENTED)
 
 def load(dialect: str = DOCUMENTED) -> Contract:
     """Return the shipped contract in a dialect: `documented`, `observed` or `E-01,E-05`."""
-    return ContractSource().contract(dialect)
+    return source_for(dialect).contract(dialect)
+
+
+def source_for(dialect: str) -> ContractSource:
+    """Return the shipped contract, with the overlay that a dialect names. Raises `InvalidFile`."""
+    file = dialect.partition(MARK)[2]
+    return ContractSource(overlays=[load_overlay(Path(file))] if file else ())
 
 
 class _Builder:
     """Makes operations, envelopes and refusals from patched documents."""
 
-    def __init__(self, raw: Mapping[str, Any]) -> None:
+    def __init__(self, raw: Mapping[str, Any], overlay: Overlay | None = None) -> None:
         self._raw = raw
+        self._overlay = overlay
         self._inlined: dict[str, Any] = {}
 
     def contract(self, dialect: Dialect, source: ContractSource) -> Contract:
@@ -112,8 +152,12 @@ class _Builder:
             row,
             generations[row["generation"]],
             request,
-            self._schema(row["data"]),
+            self._data(row),
         )
+
+    def _data(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        schema = self._schema(row["data"])
+        return schema if self._overlay is None else self._overlay.laid_over(row["id"], schema)
 
     def _schema(self, name: str) -> dict[str, Any]:
         if name not in self._inlined:
@@ -133,8 +177,10 @@ class _Builder:
         if "$ref" not in node:
             return {key: self._inline(value, folder) for key, value in node.items()}
         target = self._schema(_resolved(folder, node["$ref"]))
-        beside = {key: value for key, value in node.items() if key != "$ref"}
-        return {**target, **self._inline(beside, folder)}
+        beside = self._inline({key: value for key, value in node.items() if key != "$ref"}, folder)
+        branches = [*target.get("allOf", ()), *beside.get("allOf", ())]
+        # What stands beside a reference takes its place, but branches add to each other.
+        return {**target, **beside, **({"allOf": branches} if branches else {})}
 
 
 def _opened(request: Mapping[str, Any]) -> dict[str, Any]:

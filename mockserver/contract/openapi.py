@@ -1,10 +1,12 @@
 """OpenAPI 3.1 documents of both generations, computed from the contract."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mockserver.contract.contract import Contract
 from mockserver.contract.envelope import Generation
+from mockserver.contract.examples import Example, Examples
 from mockserver.contract.operation import Operation
 from mockserver.contract.reading import Field
 
@@ -18,11 +20,13 @@ def document(
     version: str,
     server: str = "/",
     lifted: bool = False,
+    examples: Mapping[str, Examples] | None = None,
 ) -> dict[str, Any]:
     """Return the OpenAPI document of one generation (`v1` or `v2`), or of both in one for None.
 
     A refusal travels with HTTP 200 and a `code`, which generic tools cannot tell from a success.
     The `lifted` document presents refusals as HTTP 400; serve with `--refusal-status 400` to match.
+    `examples` are shown with the requests and answers of their operations.
     """
     generations = [
         generation
@@ -33,7 +37,8 @@ def document(
     for operation in contract:
         if operation.generation in generations:
             item = paths.setdefault(operation.path, {})
-            described = _operation(operation, lifted=lifted)
+            shown = (examples or {}).get(operation.id, Examples())
+            described = _operation(operation, shown, lifted=lifted)
             if generation_id is None:
                 # The generations may use the same name for two operations.
                 described["operationId"] = operation.id
@@ -63,7 +68,7 @@ def _description(generations: Iterable[Generation], contract: Contract, *, lifte
     ).strip()
 
 
-def _operation(operation: Operation, *, lifted: bool) -> dict[str, Any]:
+def _operation(operation: Operation, examples: Examples, *, lifted: bool) -> dict[str, Any]:
     row = operation.row
     found: dict[str, Any] = {
         "operationId": operation.operation_id,
@@ -84,8 +89,12 @@ def _operation(operation: Operation, *, lifted: bool) -> dict[str, Any]:
         content: dict[str, Any] = {"schema": body}
         if "body" in example:
             content["example"] = example["body"]
+        if examples.success is not None and examples.success.request is not None:
+            recorded = {_name(examples.success): {"value": examples.success.request}}
+            given = {"usual": {"value": content.pop("example")}} if "example" in content else {}
+            content["examples"] = {**given, **recorded}
         found["requestBody"] = {"required": True, "content": {"application/json": content}}
-    found["responses"] = dict(_responses(operation, lifted=lifted))
+    found["responses"] = dict(_responses(operation, examples, lifted=lifted))
     return found
 
 
@@ -103,28 +112,41 @@ def _parameter(field: Field, example: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _responses(operation: Operation, *, lifted: bool) -> Iterator[tuple[str, Any]]:
+def _responses(
+    operation: Operation, examples: Examples, *, lifted: bool
+) -> Iterator[tuple[str, Any]]:
+    success_too, refusal_too = examples.success, examples.refusal
     if not lifted:
-        yield "200", _answer("A success or a refusal", operation.response_schema)
+        told = _answer("A success or a refusal", operation.response_schema)
+        yield "200", _shown(told, success_too, refusal_too)
         return
     generation = operation.generation
     success = {"code": {"const": generation.success_code}, "data": operation.data_schema}
     envelope = dict(generation.envelope_schema)
     required = sorted({*envelope.get("required", ()), "code", "data"})
-    yield (
-        "200",
-        _answer(
-            "A success",
-            {
-                **envelope,
-                "required": required,
-                "allOf": [*envelope.get("allOf", ()), {"properties": success}],
-            },
-        ),
-    )
+    taken = {
+        **envelope,
+        "required": required,
+        "allOf": [*envelope.get("allOf", ()), {"properties": success}],
+    }
+    whole = taken if operation.enveloped else dict(operation.data_schema)
+    yield "200", _shown(_answer("A success", whole), success_too)
     no_success = {"properties": {"code": {"not": {"const": generation.success_code}}}}
     refused = {**envelope, "allOf": [*envelope.get("allOf", ()), no_success]}
-    yield "400", _answer("A refusal", refused)
+    yield "400", _shown(_answer("A refusal", refused), refusal_too)
+
+
+def _shown(answer: dict[str, Any], *examples: Example | None) -> dict[str, Any]:
+    """Return an answer with recorded ones as its examples."""
+    shown = {_name(one): {"value": one.answer} for one in examples if one is not None}
+    if shown:
+        answer["content"]["application/json"]["examples"] = shown
+    return answer
+
+
+def _name(example: Example) -> str:
+    """Return the key of an example: its file and name, in the characters that keys have."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", example.label.replace(".yaml", ""))
 
 
 def _answer(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from mockserver import jsontext
 from mockserver.contract.envelope import Generation
 from mockserver.contract.reading import Field, Reading, RequestReader
-from mockserver.contract.shaping import Shape, shape_of
+from mockserver.contract.writing import Writer, writer_of
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation
@@ -34,6 +35,7 @@ class Operation:
         self.auth: str = row["auth"]
         self.request_schema = request_schema
         self.data_schema = data_schema
+        self._last: tuple[Request | None, Reading | None] = (None, None)
 
     def __repr__(self) -> str:
         return f"<Operation {self.id}: {self.method} {self.path}>"
@@ -62,18 +64,37 @@ class Operation:
         # Only a success goes without envelope; a refusal is told in one, by its code.
         return {"if": {"required": ["code"]}, "then": inside, "else": dict(self.data_schema)}
 
-    @cached_property
-    def shape(self) -> Shape:
-        """Cut `data` to the members and types this dialect shows."""
-        return shape_of(self.data_schema)
+    def write(self, data: Json) -> bytes:
+        """Return the body of a success around `data`, cut to what this dialect shows."""
+        before, after = self._frame
+        return f"{before}{self._writer(data)}{after}".encode("ascii")
 
     def read(self, request: Request) -> Reading:
         """Return the inputs of a request with everything that breaks the contract."""
-        return self._reader.read(request)
+        before, reading = self._last
+        # Faults, the simulation and an explanation each ask for the reading of the same request.
+        if reading is None or before is not request:
+            reading = self._reader.read(request)
+            self._last = request, reading
+        return reading
 
     def response_violations(self, body: Json) -> tuple[Violation, ...]:
         """Return where an answer's body breaks the contract."""
         return self._response_check.violations(body)
+
+    @cached_property
+    def _writer(self) -> Writer:
+        return writer_of(self.data_schema)
+
+    @cached_property
+    def _frame(self) -> tuple[str, str]:
+        """What stands before and behind the data."""
+        if not self.enveloped:
+            return "", ""
+        mark = "@"
+        envelope = jsontext.encode(self.generation.answer(mark)).decode("ascii")
+        before, _, after = envelope.partition(f'"{mark}"')
+        return before, after
 
     @cached_property
     def _reader(self) -> RequestReader:

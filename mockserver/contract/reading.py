@@ -1,6 +1,6 @@
 """A request read against its schema: texts become typed values, and every violation is listed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -9,6 +9,7 @@ from mockserver import jsontext
 from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation
+from mockserver.values import value_class
 
 LOCATIONS = ("headers", "query", "body")
 
@@ -83,7 +84,7 @@ class Inputs:
         return field.schema if field else {}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Reading:
     """The outcome of reading a request: the instance that was checked, and what is wrong with it.
 
@@ -97,27 +98,44 @@ class Reading:
 
 
 class RequestReader:
-    """Reads the requests of one operation."""
+    """Reads the requests of one operation, by what its schema says once and for all."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         """Compile the request schema of an operation."""
         self.schema = schema
         self.fields = fields_of(schema)
-        self._check = SchemaCheck(schema)
+        self._accepts = SchemaCheck(schema)
         self._by_role = {field.role: field for field in self.fields}
-        self._headers = [field for field in self.fields if field.location == "headers"]
-        self._query = {field.name: field for field in self.fields if field.location == "query"}
+        self._headers = [
+            (field.name, field.name.lower(), _converter(field))
+            for field in self.fields
+            if field.location == "headers"
+        ]
+        self._query = {
+            field.name: _QueryField(
+                field.schema.get("x-absent", ()),
+                _converter(field),
+                bool(field.schema.get("x-repeatable")),
+            )
+            for field in self.fields
+            if field.location == "query"
+        }
+        self._roles = [
+            (location, roles)
+            for location in LOCATIONS
+            if (roles := [(f.name, f.role) for f in self.fields if f.location == location])
+        ]
         self._has_body = "body" in schema.get("properties", {})
 
     def read(self, request: Request) -> Reading:
         """Return the inputs of a request with everything that breaks the contract."""
-        instance: dict[str, Json] = {}
         extra: list[Violation] = []
         try:
-            instance["query"] = self._read_query(request, extra)
+            query = self._read_query(request, extra) if request.query else {}
         except BadEncoding as error:
             return Reading(Inputs({}, self._by_role), refusal="not-utf8", reason=f"query: {error}")
-        instance["headers"] = self._read_headers(request.headers, extra)
+        headers = self._read_headers(request.headers, extra)
+        instance: dict[str, Json] = {"query": query, "headers": headers}
         if self._has_body:
             try:
                 instance["body"] = jsontext.decode(request.body)
@@ -125,38 +143,55 @@ class RequestReader:
                 name = "not-utf8" if str(error).startswith("not UTF-8") else "not-json"
                 reason = f"body: {error}; expected a JSON object"
                 return Reading(Inputs({}, self._by_role), refusal=name, reason=reason)
-        violations = (*extra, *self._check.violations(instance))
-        return Reading(self._inputs(instance), violations)
+        if extra or not self._accepts.accepts(instance):
+            violations = (*extra, *self._accepts.violations(instance))
+            return Reading(self._inputs(instance), violations)
+        return Reading(self._inputs(instance))
 
     def _read_query(self, request: Request, extra: list[Violation]) -> dict[str, Json]:
         found: dict[str, Json] = {}
         for name, text in query_pairs(request.query):
             field = self._query.get(name)
-            if field and text in field.schema.get("x-absent", ()):
+            if field is None:
+                found.setdefault(name, text)
+            elif text in field.absent:
                 continue
-            if name not in found:
-                found[name] = _typed(text, field) if field else text
-            elif field and not field.schema.get("x-repeatable"):
+            elif name not in found:
+                found[name] = text if field.typed is None else field.typed(text)
+            elif not field.repeatable:
                 extra.append(_repeated("query", name))
         return found
 
     def _read_headers(self, headers: Headers, extra: list[Violation]) -> dict[str, Json]:
         found: dict[str, Json] = {}
-        for field in self._headers:
-            if field.name not in headers:
+        for name, lowered, typed in self._headers:
+            text = headers.lowered(lowered)
+            if text is None:
                 continue
-            if headers.count(field.name) > 1:
-                extra.append(_repeated("headers", field.name))
-            found[field.name] = _typed(headers[field.name].strip(), field)
+            if headers.count(name) > 1:
+                extra.append(_repeated("headers", name))
+            text = text.strip()
+            found[name] = text if typed is None else typed(text)
         return found
 
     def _inputs(self, instance: Mapping[str, Json]) -> Inputs:
         values: dict[str, Json] = {}
-        for field in self.fields:
-            part = instance.get(field.location)
-            if isinstance(part, Mapping) and field.name in part:
-                values[field.role] = part[field.name]
+        for location, roles in self._roles:
+            part = instance.get(location)
+            if type(part) is dict and part:
+                for name, role in roles:
+                    if name in part:
+                        values[role] = part[name]
         return Inputs(values, self._by_role)
+
+
+@dataclass(frozen=True, slots=True)
+class _QueryField:
+    """How a query parameter is read: texts that count as left out, its type, how often it comes."""
+
+    absent: Sequence[str]
+    typed: Callable[[str], Json] | None
+    repeatable: bool
 
 
 def fields_of(schema: Mapping[str, Any]) -> tuple[Field, ...]:
@@ -190,18 +225,24 @@ def _repeated(location: str, name: str) -> Violation:
     return Violation((location, name), "given more than once, expected once", "repeated", ())
 
 
-def _typed(text: str, field: Field) -> Json:
-    """Return the value that a text stands for in the field's type; else the text itself."""
-    if "string" in field.types or not field.types:
-        return text
-    if "boolean" in field.types and text in ("true", "false"):
-        return text == "true"
-    digits = text.removeprefix("-")
-    if "integer" in field.types and digits.isdecimal() and digits.isascii() and len(digits) < 100:
-        return int(text)
-    if "number" in field.types:
-        return _number(text)
-    return text
+def _converter(field: Field) -> Callable[[str], Json] | None:
+    """Return what makes a value of the field's type of a text; None where texts stay as they are.
+
+    What is no such value stays a text, for the schema to complain about.
+    """
+    types = field.types
+    if "string" in types or not types:
+        return None
+
+    def typed(text: str) -> Json:
+        if "boolean" in types and text in ("true", "false"):
+            return text == "true"
+        digits = text.removeprefix("-")
+        if "integer" in types and digits.isdecimal() and digits.isascii() and len(digits) < 100:
+            return int(text)
+        return _number(text) if "number" in types else text
+
+    return typed
 
 
 def _number(text: str) -> Json:

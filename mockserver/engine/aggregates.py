@@ -5,13 +5,20 @@ Pricing, place of execution, routers and deadline are assumed (A-155, A-156).
 
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
 from mockserver.engine import abi, amounts
-from mockserver.engine.catalog import Catalog, Chain, Placed, address_key, checked_address
+from mockserver.engine.catalog import (
+    SOLANA_FAMILY,
+    Catalog,
+    Chain,
+    Placed,
+    address_key,
+    checked_address,
+)
 from mockserver.engine.derived import derived_int
 from mockserver.engine.fees import (
     Rates,
@@ -23,6 +30,7 @@ from mockserver.engine.fees import (
 from mockserver.engine.prices import Prices
 from mockserver.engine.quotes import gas_in_token, too_low
 from mockserver.engine.refusal import Refusal
+from mockserver.values import value_class
 
 DEADLINE_S = 20 * 60
 """How long swap call data is good for, in seconds after the world's time."""
@@ -47,7 +55,7 @@ _ENCODERS: Mapping[str, abi.Encoder] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class AggregateQuote:
     """What a swap gives: amounts in smallest units with `decimals`, gross before fees.
 
@@ -73,7 +81,7 @@ class AggregateQuote:
         return self.gross - self.service_fee - self.gas_fee
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class AggregateQuoteV1:
     """What a v1 swap gives: amount in, fee and gas in whole tokens in, amount out in tokens out."""
 
@@ -87,7 +95,7 @@ class AggregateQuoteV1:
     out_units: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SwapCall:
     """A transaction for the user to sign: `value` in smallest units, `data` as `0x` and hex."""
 
@@ -100,7 +108,7 @@ class SwapCall:
     data: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SwapRequest:
     """What call data is asked for; slippage in basis points."""
 
@@ -122,7 +130,7 @@ SwapKey = tuple[int, str, str, str]
 """Amount, nickname, source and target address key."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SwapQuotes:
     """Quotes swaps from the price table, except where a published quote is fixed for the inputs."""
 
@@ -148,10 +156,10 @@ class SwapQuotes:
         if key in self.fixed:
             return self.fixed[key]
         execution = self.execution(source, target)
-        direct = source.chain.nickname == target.chain.nickname
-        gas = 0 if direct else gas_in_token(self.rates, self.prices, execution, target, now_ms)
+        free = _free(source, target)
+        gas = 0 if free else gas_in_token(self.rates, self.prices, execution, target, now_ms)
         gross = self.gross(amount, source, execution, now_ms)
-        charged = 0 if direct else rate
+        charged = 0 if free else rate
         if gross - amounts.bps_floor(gross, charged) - gas <= 0:
             raise too_low(self._least(source, execution, charged, gas, now_ms), source)
         price = self.prices.usd_fraction(target.symbol, now_ms)
@@ -167,7 +175,7 @@ class SwapQuotes:
             rate_bps=rate,
             slippage=self.rates.recommended_slippage_percent,
             price_impact=self.impact_percent(amount, source, now_ms),
-            route_summary=self._route(key) if aggregator == "Kyber" else None,
+            route_summary=self._route(key) if _told_route(aggregator, source, execution) else None,
         )
 
     def aggregate_v1(
@@ -242,9 +250,11 @@ class SwapQuotes:
     def execution(self, source: Placed, target: Placed) -> Placed:
         """Return the token out on the chain that executes the swap.
 
-        That is the target chain where it can execute, else the hub, else the source chain: the
-        first that has the token.
+        A swap on one chain stays there (A-082). Else it is the target chain where it can execute,
+        else the hub, else the source chain: the first that has the token.
         """
+        if source.chain.nickname == target.chain.nickname:
+            return target
         hub = next((c for c in self.catalog.chains if c.nickname == self.rates.hub), None)
         for chain in (target.chain, hub, source.chain):
             contract = target.token.contracts.get(chain.nickname) if chain else None
@@ -286,6 +296,19 @@ class SwapQuotes:
     def _route(self, key: QuoteKey) -> str:
         raw = b"".join(derived_int(self.seed, "route", n, *key).to_bytes(32) for n in range(3))
         return b64encode(raw).decode("ascii")
+
+
+def _free(source: Placed, target: Placed) -> bool:
+    """Whether the service takes nothing: the user's own transaction swaps on one EVM chain (SDK2).
+
+    On other chains the service swaps a deposit, and is paid for it (A-082).
+    """
+    return source.chain.nickname == target.chain.nickname and source.chain.evm
+
+
+def _told_route(aggregator: str, source: Placed, execution: Placed) -> bool:
+    """Whether a quote shows its route: of Kyber (DEMO), and of Solana, to be packed (SDK2)."""
+    return aggregator == "Kyber" or SOLANA_FAMILY in (source.chain.family, execution.chain.family)
 
 
 def minimum_out(out: int, slippage_bps: int, aggregator: str) -> int:

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from mockserver.engine.refusal import Refusal
 
-MAX_UNITS = 2**256 - 1
-"""The largest amount of smallest units a token contract can hold."""
+MAX_UNITS = 10**77 - 1
+"""The largest amount of smallest units: the most digits that always fit into 256 bits (A-081)."""
 
 BPS = 10_000
 """Basis points in a whole."""
@@ -43,7 +43,7 @@ def ceil(value: Fraction) -> int:
 def checked_units(units: int, about: str = "amount") -> int:
     """Return an amount of smallest units a client may send.
 
-    Raises `Refusal` for zero, a negative amount and one beyond 256 bits.
+    Raises `Refusal` for zero, a negative amount and one of more than 77 digits.
     """
     if units <= 0:
         raise Refusal(
@@ -54,7 +54,7 @@ def checked_units(units: int, about: str = "amount") -> int:
     if units > MAX_UNITS:
         raise Refusal(
             "amount-too-large",
-            f"{about} does not fit into 256 bits; the largest is {MAX_UNITS}",
+            f"{about} has more than 77 digits of smallest units; the largest is {MAX_UNITS}",
             about=about,
         )
     return units
@@ -75,7 +75,7 @@ def units_exact(whole: Decimal, decimals: int, about: str = "amount") -> int:
     if whole.adjusted() + decimals > 78:
         raise Refusal(
             "amount-too-large",
-            f"{about} {str(whole)[:40]} does not fit into 256 bits; the largest is "
+            f"{about} {str(whole)[:40]} has more than 77 digits of smallest units; the largest is "
             f"{plain(whole_tokens(MAX_UNITS, decimals))}",
             about=about,
         )
@@ -102,6 +102,12 @@ def fixed(value: Fraction, places: int) -> str:
     text = str(scaled).rjust(places + 1, "0")
     sign = "-" if value < 0 and scaled else ""
     return f"{sign}{text[:-places]}.{text[-places:]}" if places else f"{sign}{text}"
+
+
+def fixed_ratio(numerator: int, denominator: int, places: int) -> str:
+    """Return a positive fraction with exactly `places` decimals, rounded down."""
+    text = str(numerator * 10**places // denominator).rjust(places + 1, "0")
+    return f"{text[:-places]}.{text[-places:]}" if places else text
 
 
 def plain(number: Decimal) -> str:

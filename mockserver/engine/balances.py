@@ -1,9 +1,7 @@
 """What addresses own: opening balances and what orders have moved since."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from decimal import Decimal
-from fractions import Fraction
 
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed, checked_address
@@ -14,17 +12,20 @@ from mockserver.engine.ledger import (
     AccountKey,
     Entry,
     Posting,
-    Purse,
     account_address,
     deposit,
     gained,
     outcome,
     user,
 )
-from mockserver.engine.orders import history
+from mockserver.engine.orders import Event, Order, history
+from mockserver.values import value_class
+
+_CLOSING = (Status.SUCCEEDED, Status.FAILED, Status.REFUNDED)
+"""The statuses that move something: the delivery, or the deposit on its way back."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Balance:
     """What an address owns, in smallest units and in whole tokens."""
 
@@ -55,35 +56,27 @@ class Balances:
     def of_placed(self, placed: Placed, address: str) -> Balance:
         """Return what an address owns of a token on a chain now."""
         key = (placed.chain.nickname, placed.symbol, account_address(address))
-        purse = self._core.state.purses.get(key, Purse())
-        gains = sum(self._gained(order_id, key) for order_id in purse.open)
-        units = opening(self._core, placed, address) + purse.settled + gains
+        units = opening(self._core, placed, address)
+        account = self._core.state.account(key)
+        if account is not None:
+            core = self._core
+            gain = self._gain_of(key)
+            units += account.total(core.now(), core.state.calendar, self._closing_ms, gain)
         return Balance(units, placed.decimals)
 
     def spendable(self, placed: Placed, address: str) -> int:
-        """Return what an address can surely pay now, in smallest units.
-
-        Orders that have ended since the last submission are settled on the way; one that ended
-        after an open one is left out, so that a submission costs the same in a world of any size.
-        """
+        """Return what an address can surely pay now, in smallest units; see `Account.certain`."""
         key = (placed.chain.nickname, placed.symbol, account_address(address))
-        purse = self._core.state.purses.get(key)
-        start = opening(self._core, placed, address)
-        if purse is None:
-            return start
-        settled, done = purse.settled, 0
-        for order_id in purse.open:
-            if not self._closed(order_id):
-                break
-            settled, done = settled + self._gained(order_id, key), done + 1
-        if done:
-            self._core.state.purses[key] = Purse(settled, purse.open[done:])
-        return start + settled
+        units = opening(self._core, placed, address)
+        account = self._core.state.account(key)
+        if account is not None:
+            units += account.certain(self._core.now(), self._closing_ms, self._gain_of(key))
+        return units
 
     def postings(self) -> Iterator[Posting]:
         """Yield every booking up to now: openings of the accounts used, deposits, outcomes."""
         catalog, now = self._core.scenario.catalog, self._core.now()
-        for chain, symbol, address in self._core.state.purses:
+        for chain, symbol, address in self._core.state.accounts:
             placed = catalog.placed(catalog.chain(chain), catalog.token(symbol))
             units = opening(self._core, placed, address)
             entries = (
@@ -98,16 +91,32 @@ class Balances:
                 if posting is not None:
                     yield posting
 
-    def _gained(self, order_id: str, key: AccountKey) -> int:
-        order, now = self._core.state.orders[order_id], self._core.now()
-        events = history(order, self._core.state.calendar)
-        return sum(gained(outcome(order, event), key) for event in events if event.at_ms <= now)
+    def _closing_ms(self, order_id: str) -> int | None:
+        closing = self._closing(self._core.state.orders[order_id])
+        return None if closing is None else closing.at_ms
 
-    def _closed(self, order_id: str) -> bool:
-        order, now = self._core.state.orders[order_id], self._core.now()
+    def postings_of(self, order_id: str) -> tuple[Posting, ...]:
+        """Return the bookings of an order, past and to come. Raises `Refusal` for none."""
+        order = self._core.order(order_id)
         events = history(order, self._core.state.calendar)
-        closing = (Status.SUCCEEDED, Status.FAILED, Status.REFUNDED)
-        return any(event.at_ms <= now and event.status in closing for event in events)
+        outcomes = (outcome(order, event) for event in events)
+        return (deposit(order), *(posting for posting in outcomes if posting is not None))
+
+    def accounts(self) -> tuple[AccountKey, ...]:
+        """Return the accounts that orders have used, in the order of their first use."""
+        return tuple(self._core.state.accounts)
+
+    def _gain_of(self, key: AccountKey) -> Callable[[str], int]:
+        def gain(order_id: str) -> int:
+            order = self._core.state.orders[order_id]
+            closing = self._closing(order)
+            return 0 if closing is None else gained(outcome(order, closing), key)
+
+        return gain
+
+    def _closing(self, order: Order) -> Event | None:
+        events = history(order, self._core.state.calendar)
+        return next((event for event in events if event.status in _CLOSING), None)
 
 
 def opening(core: Core, placed: Placed, address: str) -> int:
@@ -122,12 +131,17 @@ def opening(core: Core, placed: Placed, address: str) -> int:
             placed.symbol,
             wanted,
         ):
-            return _units(Fraction(account.amount), placed)
+            return _units(account.amount, placed)
     if placed.symbol in openings.whole:
-        return _units(Fraction(openings.whole[placed.symbol]), placed)
+        return _units(openings.whole[placed.symbol], placed)
     price = core.scenario.prices.usd.get(placed.symbol)
-    return _units(Fraction(openings.usd) / Fraction(price), placed) if price else 0
+    if not price:
+        return 0
+    usd, part = openings.usd.as_integer_ratio()
+    dear, one = price.as_integer_ratio()
+    return int(usd * one * 10**placed.decimals // (part * dear))
 
 
-def _units(whole: Fraction, placed: Placed) -> int:
-    return amounts.floor(whole * 10**placed.decimals)
+def _units(whole: Decimal, placed: Placed) -> int:
+    part, one = whole.as_integer_ratio()
+    return int(part * 10**placed.decimals // one)

@@ -1,19 +1,19 @@
 """The calendar: what all outages together mean for lists, quotes, submissions and progress."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
 
 from mockserver.clock import iso
-from mockserver.engine.amounts import ceil
+from mockserver.engine import pace
 from mockserver.engine.derived import derived_int
-from mockserver.engine.outages import LIST_CHANGING, Direction, Mode, Route, Window
+from mockserver.engine.outages import Direction, Mode, Route, Window
 from mockserver.engine.refusal import Refusal
+from mockserver.engine.timetable import Stretches, Timetable
 
-_MAX_PIECES = 20_000
-"""Stretches looked at before an order counts as one that never arrives: a day of flapping."""
+_FULL_SPEED = Fraction(1)
 
 
 class Phase(StrEnum):
@@ -38,10 +38,15 @@ class Calendar:
     """The outages of a world. Every question is answered from the windows and a moment alone."""
 
     windows: Sequence[Window] = ()
+    _table: Timetable = field(init=False, repr=False, compare=False)
 
-    def active(self, now_ms: int) -> tuple[Window, ...]:
+    def __post_init__(self) -> None:
+        """Prepare the look-ups, which are made when they are first needed."""
+        object.__setattr__(self, "_table", Timetable(self.windows))
+
+    def active(self, now_ms: int) -> Sequence[Window]:
         """Return the windows that cover a moment."""
-        return tuple(window for window in self.windows if window.covers(now_ms))
+        return self._table.active(now_ms)
 
     def announced(self, now_ms: int) -> tuple[Window, ...]:
         """Return the windows that have not begun but are known already."""
@@ -53,16 +58,11 @@ class Calendar:
 
     def list_changes(self, now_ms: int) -> int:
         """Return how often windows have changed the lists up to a moment."""
-        changes = 0
-        for window in self.windows:
-            if window.mode in LIST_CHANGING:
-                changes += window.from_ms <= now_ms
-                changes += window.until_ms is not None and window.until_ms <= now_ms
-        return changes
+        return self._table.list_changes(now_ms)
 
     def check(self, route: Route, phase: Phase, now_ms: int) -> None:
         """Raise `Refusal` where an outage forbids quoting or submitting this route now."""
-        for window in self.windows:
+        for window in self._table.active(now_ms):
             if not window.down(now_ms) or not _forbids(window, phase):
                 continue
             for chain, token, end in (
@@ -74,49 +74,30 @@ class Calendar:
 
     def speed(self, route: Route, now_ms: int) -> Fraction:
         """Return how fast orders of a route progress at a moment: the slowest window counts."""
-        return _slowest([window for window in self.windows if window.touches(route)], now_ms)
+        if not self.windows:
+            return _FULL_SPEED
+        return _slowest(self._table.of(route), now_ms)
 
     def progress(self, route: Route, from_ms: int, until_ms: int) -> Fraction:
         """Return the progress made between two moments, in milliseconds at full speed."""
-        windows = [window for window in self.windows if window.touches(route)]
-        if not windows:
+        met = self._table.of(route)
+        if not met.windows:
             return Fraction(max(0, until_ms - from_ms))
-        made = Fraction(0)
-        for begin, end, speed in _pieces(windows, from_ms):
-            if begin >= until_ms:
-                break
-            made += ((until_ms if end is None else min(end, until_ms)) - begin) * speed
-        return made
+        return pace.made(met.windows, from_ms, until_ms)
 
     def when(self, route: Route, from_ms: int, progress_ms: int) -> int | None:
         """Return the first moment by which that much progress is made, or None for never."""
-        windows = [window for window in self.windows if window.touches(route)]
-        if not windows or progress_ms <= 0:
+        if not self.windows or progress_ms <= 0:
             return from_ms + max(0, progress_ms)
-        made = Fraction(0)
-        for number, (begin, end, speed) in enumerate(_pieces(windows, from_ms)):
-            if speed > 0:
-                moment = begin + ceil((progress_ms - made) / speed)
-                if end is None or moment <= end:
-                    return moment
-            if end is None or number >= _MAX_PIECES:
-                return None
-            made += (end - begin) * speed
-        return None
+        return pace.moment(self._table.of(route).windows, from_ms, progress_ms)
 
-    def strike(self, route: Route, after_ms: int) -> tuple[int, Window] | None:
-        """Return when, after a moment, an outage first fails or refunds orders of a route."""
-        strikes = [
-            (moment, window)
-            for window in self.windows
-            if window.touches(route) and (moment := window.strikes(after_ms)) is not None
-        ]
-        return min(strikes, key=lambda strike: strike[0], default=None)
+    def strike(self, route: Route, since_ms: int) -> tuple[int, Window] | None:
+        """Return when, from a moment on, an outage first fails or refunds orders of a route."""
+        return self._table.of(route).strike(since_ms) if self.windows else None
 
     def next_boundary(self, now_ms: int) -> int | None:
         """Return the first moment after now at which any window begins, ends or flaps."""
-        moments = (window.next_boundary(now_ms) for window in self.windows)
-        return min((moment for moment in moments if moment is not None), default=None)
+        return self._table.next_boundary(now_ms)
 
     def timeline(self, from_ms: int, until_ms: int) -> tuple[Span, ...]:
         """Return the outages between two moments by subject, cut to them, in order of time."""
@@ -187,27 +168,5 @@ def _suspended(window: Window, end: Direction) -> Refusal:
     )
 
 
-def _slowest(windows: Sequence[Window], now_ms: int) -> Fraction:
-    return min((window.speed(now_ms) for window in windows), default=Fraction(1))
-
-
-def _pieces(windows: Sequence[Window], from_ms: int) -> Iterator[tuple[int, int | None, Fraction]]:
-    """Yield stretches of constant speed from a moment on; the last one has no end."""
-    begin = from_ms
-    while True:
-        speed = _slowest(windows, begin)
-        end = _end_of_piece(windows, begin, speed)
-        yield begin, end, speed
-        if end is None:
-            return
-        begin = end
-
-
-def _end_of_piece(windows: Sequence[Window], begin: int, speed: Fraction) -> int | None:
-    if speed == 0:
-        # A plain halt hides everything else until it ends, so flapping inside it is skipped.
-        for window in windows:
-            if window.mode is not Mode.FLAPPING and window.speed(begin) == 0:
-                return window.until_ms
-    moments = (window.next_boundary(begin) for window in windows)
-    return min((moment for moment in moments if moment is not None), default=None)
+def _slowest(met: Stretches, now_ms: int) -> Fraction:
+    return min((window.speed(now_ms) for window in met.active(now_ms)), default=_FULL_SPEED)

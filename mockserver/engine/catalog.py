@@ -9,6 +9,11 @@ from mockserver.engine.refusal import Refusal, shown, unknown
 EVM_FAMILY = 1
 """The chain family of EVM chains (DEMO)."""
 
+TRON_FAMILY = 5
+"""The chain family of Tron (KF)."""
+SOLANA_FAMILY = 7
+"""The chain family of Solana (KF)."""
+
 NATIVE = "0x" + "e" * 40
 """The address of a chain's native coin, on every chain (DEMO, GHOST)."""
 
@@ -58,6 +63,11 @@ class Chain:
         """Whether the chain runs Ethereum's virtual machine."""
         return self.family == EVM_FAMILY
 
+    @property
+    def carries_orders(self) -> bool:
+        """Whether orders travel in contract calls: on EVM chains and on Tron (SDK2)."""
+        return self.evm or self.family == TRON_FAMILY
+
 
 @dataclass(frozen=True, slots=True)
 class Contract:
@@ -78,7 +88,11 @@ class Contract:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """An asset and its contracts by chain nickname."""
+    """An asset and its contracts by chain nickname.
+
+    One that is not `listed` stands in no list; its address and symbol are known all the same, as of
+    a token that a client imports.
+    """
 
     index: int
     symbol: str
@@ -87,6 +101,7 @@ class Token:
     cmcid: int | None = None
     visible: bool = True
     delisted: bool = False
+    listed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +134,7 @@ class Catalog:
     _by_symbol: dict[str, Token] = field(init=False, repr=False, compare=False)
     _by_index: dict[int, Token] = field(init=False, repr=False, compare=False)
     _by_address: dict[tuple[str, str], Token] = field(init=False, repr=False, compare=False)
+    _placed: dict[tuple[str, str], Placed] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Index the chains and tokens."""
@@ -129,6 +145,7 @@ class Catalog:
         put(self, "_by_symbol", {token.symbol: token for token in self.tokens})
         put(self, "_by_index", {token.index: token for token in self.tokens})
         put(self, "_by_address", dict(self._addresses()))
+        put(self, "_placed", {})
 
     def chain(self, nickname: str, about: str = "chain") -> Chain:
         """Return the chain of a 2.0 nickname. Raises `Refusal` for any other text."""
@@ -189,6 +206,10 @@ class Catalog:
 
     def placed(self, chain: Chain, token: Token, about: str = "token") -> Placed:
         """Return a token on a chain. Raises `Refusal` where it has no contract there."""
+        key = (chain.nickname, token.symbol)
+        found = self._placed.get(key)
+        if found is not None and found.token is token and found.chain is chain:
+            return found
         contract = token.contracts.get(chain.nickname)
         if contract is None:
             homes = ", ".join(map(repr, token.contracts))
@@ -198,7 +219,8 @@ class Catalog:
                 about=about,
                 nearest=token.contracts,
             )
-        return Placed(chain, token, contract)
+        found = self._placed[key] = Placed(chain, token, contract)
+        return found
 
     def placed_at(self, chain: Chain, address: str, about: str = "token address") -> Placed:
         """Return the token whose contract has that address; EVM addresses match in any case.
@@ -208,14 +230,14 @@ class Catalog:
         token = self._by_address.get((chain.nickname, address_key(chain, address)))
         if token is None:
             raise unknown("unknown-token", about, address, self._known_addresses(chain))
-        return Placed(chain, token, token.contracts[chain.nickname])
+        return self.placed(chain, token, about)
 
     def tokens_on(self, chain: Chain) -> tuple[Placed, ...]:
-        """Return every token that has a contract on a chain, in the catalog's order."""
+        """Return every listed token that has a contract on a chain, in the catalog's order."""
         return tuple(
             Placed(chain, token, token.contracts[chain.nickname])
             for token in self.tokens
-            if chain.nickname in token.contracts
+            if token.listed and chain.nickname in token.contracts
         )
 
     def _addresses(self) -> Iterator[tuple[tuple[str, str], Token]]:

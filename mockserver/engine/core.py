@@ -1,12 +1,15 @@
 """What the services of a world share: its scenario, its state and the way to tell its time."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from mockserver.clock import Clock
+from mockserver.engine.accounts import Account, Owner
+from mockserver.engine.agenda import Agenda
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Placed
-from mockserver.engine.ledger import AccountKey, Purse, purse_after, touched
+from mockserver.engine.layered import Layered
+from mockserver.engine.ledger import AccountKey, touched
 from mockserver.engine.orders import Order
 from mockserver.engine.outages import Route
 from mockserver.engine.refusal import Refusal
@@ -24,40 +27,147 @@ class Ticket:
     submitted_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """Look-ups of tickets: the first about a transaction, and by whom, and an address's newest.
+
+    `older` leads from a ticket to the one before it of the same address.
+    """
+
+    first: "Layered[HashKey, int]" = field(default_factory=Layered)
+    same: "Layered[tuple[HashKey, str], int]" = field(default_factory=Layered)
+    newest: Layered[str, int] = field(default_factory=Layered)
+    older: Layered[int, int] = field(default_factory=Layered)
+
+    def copy(self) -> "Reports":
+        """Return the same look-ups, apart from now on."""
+        return Reports(self.first.copy(), self.same.copy(), self.newest.copy(), self.older.copy())
+
+    def add(self, ticket: Ticket) -> None:
+        """Note a new ticket."""
+        key, address = hash_key(ticket.chain, ticket.hash), reporter_key(ticket.address)
+        if key not in self.first:
+            self.first[key] = ticket.id
+        self.same[key, address] = ticket.id
+        before = self.newest.get(address)
+        if before is not None:
+            self.older[ticket.id] = before
+        self.newest[address] = ticket.id
+
+    def of(self, address: str) -> list[int]:
+        """Return the tickets of an address, oldest first."""
+        found = []
+        number = self.newest.get(reporter_key(address))
+        while number is not None:
+            found.append(number)
+            number = self.older.get(number)
+        return found[::-1]
+
+
+HashKey = tuple[str, str]
+"""A transaction: nickname of its chain, and hash as `hash_key` compares it."""
+
+
 @dataclass(slots=True)
 class State:
     """Everything that changes in a world. The look-ups beside orders and tickets follow from them.
 
-    The values are immutable, so that a copy of the mappings is a copy of the world.
+    Copies share what they have in common, so that a fork or a snapshot costs the same at any size.
+    `sn_runs` tells up to which moment the order numbers from another one on are taken; `forced`
+    counts the events that orders keep because somebody forced or steered them.
     """
 
     clock: Clock
     calendar: Calendar
-    orders: dict[str, Order] = field(default_factory=dict)
-    tickets: dict[int, Ticket] = field(default_factory=dict)
-    by_hash: dict[tuple[str, str], str] = field(default_factory=dict)
-    by_sn: dict[str, str] = field(default_factory=dict)
-    purses: dict[AccountKey, Purse] = field(default_factory=dict)
+    orders: Layered[str, Order] = field(default_factory=Layered)
+    tickets: Layered[int, Ticket] = field(default_factory=Layered)
+    by_hash: Layered[HashKey, str] = field(default_factory=Layered)
+    by_sn: Layered[str, str] = field(default_factory=Layered)
+    accounts: Layered[AccountKey, Account] = field(default_factory=Layered)
+    senders: Layered[str, int] = field(default_factory=Layered)
+    reports: Reports | None = None
+    sn_runs: dict[str, tuple[int, int]] = field(default_factory=dict)
+    forced: int = 0
+    owner: Owner = field(default_factory=Owner)
+    _agenda: Agenda | None = None
+    _agenda_owner: Owner | None = None
 
     def copy(self) -> "State":
-        """Return a state that shares no mapping with this one."""
-        return replace(
-            self,
-            orders=dict(self.orders),
-            tickets=dict(self.tickets),
-            by_hash=dict(self.by_hash),
-            by_sn=dict(self.by_sn),
-            purses=dict(self.purses),
+        """Return a state that has been the same up to now; each goes its own way from here."""
+        # Neither owns the accounts they have in common: who changes one takes a copy of it first.
+        self.owner = Owner()
+        return State(
+            clock=self.clock,
+            calendar=self.calendar,
+            orders=self.orders.copy(),
+            tickets=self.tickets.copy(),
+            by_hash=self.by_hash.copy(),
+            by_sn=self.by_sn.copy(),
+            accounts=self.accounts.copy(),
+            senders=self.senders.copy(),
+            reports=None if self.reports is None else self.reports.copy(),
+            sn_runs=dict(self.sn_runs),
+            forced=self.forced,
+            _agenda=self._agenda,
+            _agenda_owner=self._agenda_owner,
         )
 
     def add(self, order: Order) -> None:
         """Store a new order with its look-ups."""
+        self.forced += len(order.past)
         self.orders[order.id] = order
         self.by_hash[hash_key(order.route.source_chain, order.cert_hash)] = order.id
         if order.sn is not None:
             self.by_sn[order.sn] = order.id
         for key, change in touched(order):
-            self.purses[key] = purse_after(self.purses.get(key), order.id, change)
+            account = self.account(key)
+            if account is None:
+                account = self.accounts[key] = Account(self.owner)
+            account.add(order.id, change)
+        sender = sender_key(order.sender)
+        self.senders[sender] = (self.senders.get(sender) or 0) + 1
+        if self._agenda is not None:
+            self.agenda().touch(order.id)
+
+    def change(self, order: Order) -> None:
+        """Store an order whose events have changed; what has come to its end has none to change."""
+        self.forced += len(order.past) - len(self.orders[order.id].past)
+        self.orders[order.id] = order
+        for key, _ in touched(order):
+            account = self.account(key)
+            if account is not None:
+                account.touch(order.id)
+        if self._agenda is not None:
+            self.agenda().touch(order.id)
+
+    def order_of(self, key: HashKey) -> Order | None:
+        """Return the order that a transaction pays for, or None."""
+        order_id = self.by_hash.get(key)
+        return None if order_id is None else self.orders[order_id]
+
+    def account(self, key: AccountKey) -> Account | None:
+        """Return the account of a user, to be read or changed; None where no order concerns it."""
+        account = self.accounts.get(key)
+        if account is not None and account.owner is not self.owner:
+            account = self.accounts[key] = account.copied(self.owner)
+        return account
+
+    def agenda(self) -> Agenda:
+        """Return when orders are due next, to be read or changed; made when first asked for."""
+        if self._agenda is None:
+            self._agenda = Agenda()
+            for order_id in self.orders:
+                self._agenda.touch(order_id)
+        elif self._agenda_owner is not self.owner:
+            self._agenda = self._agenda.copy()
+        self._agenda_owner = self.owner
+        return self._agenda
+
+    def report(self, ticket: Ticket) -> None:
+        """Store a new ticket with its look-ups."""
+        self.tickets[ticket.id] = ticket
+        self.reports = self.reports or Reports()
+        self.reports.add(ticket)
 
 
 class Core:
@@ -91,7 +201,22 @@ class Core:
 
 def hash_key(chain: str, tx_hash: str) -> tuple[str, str]:
     """Return the key of a transaction: hexadecimal hashes match in any case."""
-    return chain, tx_hash.lower() if tx_hash[:2].lower() == "0x" else tx_hash
+    if tx_hash[:2] not in ("0x", "0X"):
+        return chain, tx_hash
+    lowered = tx_hash.lower()
+    # The normal form of a hash is in lower case already: it is kept once, and not as its own copy.
+    return chain, tx_hash if lowered == tx_hash else lowered
+
+
+def sender_key(address: str) -> str:
+    """Return an address as senders are counted by it: in any case."""
+    lowered = address.lower()
+    return address if lowered == address else lowered
+
+
+def reporter_key(address: str) -> str:
+    """Return an address as tickets are found by it: hexadecimal ones in any case."""
+    return sender_key(address) if address[:2] == "0x" else address
 
 
 def route_of(source: Placed, target: Placed) -> Route:

@@ -4,7 +4,7 @@ The vocabulary is observed, the transitions are assumed (A-151).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
 
@@ -24,12 +24,21 @@ class Status(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Whether an order stays in it; only a ticket lifts `Dropped`, to `Refunded`."""
+        """Whether nothing ever leads an order out of it."""
         return self in FINAL
 
+    @property
+    def resting(self) -> bool:
+        """Whether an order stays in it by itself: it is final, or only a ticket lifts it."""
+        return self.final or self is Status.DROPPED
 
-FINAL = (Status.SUCCEEDED, Status.FAILED, Status.DROPPED, Status.REFUNDED)
-"""The final statuses (GHOST)."""
+
+FINAL = (Status.SUCCEEDED, Status.FAILED, Status.REFUNDED)
+"""The final statuses.
+
+GHOST stops asking at `Dropped` too, but there a ticket still brings the refund (GB-knot), so it is
+none.
+"""
 
 _RANK: Mapping[Status, int] = MappingProxyType(
     {
@@ -85,6 +94,26 @@ class Course:
     steps: Sequence[Step]
     delivered_percent: int = 100
 
+    def whole(self) -> "Course":
+        """Return the course of an order that cannot be filled in part: all of it, or nothing."""
+        if self.delivered_percent == 100:
+            return self
+        steps = (
+            replace(step, reason="") if step.status is Status.SUCCEEDED else step
+            for step in self.steps
+        )
+        return Course(self.name, tuple(steps))
+
+    def because(self, why: str) -> "Course":
+        """Return the course of an order whose refund has a known reason, which its steps tell."""
+        steps = (
+            replace(step, reason=f"{why}: {step.reason}" if step.reason else why)
+            if step.status in (Status.REFUNDING, Status.REFUNDED)
+            else step
+            for step in self.steps
+        )
+        return Course(self.name, tuple(steps), self.delivered_percent)
+
     @property
     def end(self) -> Step:
         """The last step."""
@@ -115,8 +144,9 @@ def course_problems(course: Course) -> tuple[str, ...]:
     for before, step in zip(course.steps, course.steps[1:], strict=False):
         if step.after_ms < before.after_ms:
             found.append(f"reaches {step.status!r} before {before.status!r}; sort its steps")
-        if before.status.final:
-            found.append(f"goes on after {before.status!r}, which is final")
+        if before.status.resting:
+            why = "is final" if before.status.final else "only a ticket lifts"
+            found.append(f"goes on after {before.status!r}, which {why}")
         elif _RANK[step.status] <= _RANK[before.status]:
             found.append(f"goes back from {before.status!r} to {step.status!r}")
     if not 1 <= course.delivered_percent <= 100:

@@ -1,6 +1,5 @@
 """The desk where quotes are asked for by name; outages and catalog decide what is on offer."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from mockserver.engine.aggregates import (
@@ -15,11 +14,12 @@ from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Placed
 from mockserver.engine.core import Core, route_of
 from mockserver.engine.prices import Price
-from mockserver.engine.quotes import BridgeQuote, CrossChainQuote, TransferQuotes
+from mockserver.engine.quotes import BridgeQuote, CrossChainQuote
 from mockserver.engine.refusal import Refusal
+from mockserver.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class TokenRef:
     """A token as 2.0 clients name it: chain nickname, contract address and the decimals claimed."""
 
@@ -28,7 +28,7 @@ class TokenRef:
     decimals: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SwapAsked:
     """What call data is asked for, by name. Both tokens are on `chain`; slippage in bps."""
 
@@ -74,8 +74,9 @@ class Desk:
         self, amount: int, source: Placed, target: Placed, phase: Phase, channel_bps: int = 0
     ) -> BridgeQuote:
         """Quote a 2.0 transfer between tokens on chains. Raises `Refusal`."""
-        self.admit(source, target, phase)
-        return self._transfers().bridge(amount, source, target, self._core.now(), channel_bps)
+        now = self._core.now()
+        self.admit(source, target, phase, now)
+        return self._core.scenario.transfers.bridge(amount, source, target, now, channel_bps)
 
     def cross_chain(
         self, amount: Decimal, symbol: str, source_chain: str, target_chain: str, fee_level: int
@@ -90,7 +91,9 @@ class Desk:
     ) -> CrossChainQuote:
         """Quote a v1 transfer between tokens on chains. Raises `Refusal`."""
         self.admit(source, target, phase)
-        return self._transfers().cross_chain(amount, source, target, self._core.now(), fee_level)
+        return self._core.scenario.transfers.cross_chain(
+            amount, source, target, self._core.now(), fee_level
+        )
 
     def aggregate(
         self, amount: int, source: TokenRef, target: TokenRef, channel_bps: int = 0
@@ -175,8 +178,10 @@ class Desk:
         placed = catalog.placed_at(chain, ref.address, f"{end} token address")
         return claimed(placed, ref.decimals, f"{end} decimals")
 
-    def admit(self, source: Placed, target: Placed, phase: Phase) -> None:
-        """Raise `Refusal` where a chain or token is not on offer now."""
+    def admit(
+        self, source: Placed, target: Placed, phase: Phase, now_ms: int | None = None
+    ) -> None:
+        """Raise `Refusal` where a chain or token is not on offer, by default now."""
         for placed, end in ((source, "source"), (target, "target")):
             chain = placed.chain
             if chain.disabled or chain.delisted:
@@ -191,11 +196,10 @@ class Desk:
                     f"{end} token {placed.symbol!r} is delisted on {chain.nickname!r}",
                     about=f"{end} token",
                 )
-        self._core.state.calendar.check(route_of(source, target), phase, self._core.now())
-
-    def _transfers(self) -> TransferQuotes:
-        scenario = self._core.scenario
-        return TransferQuotes(scenario.rates, scenario.prices, scenario.fixed.bridge)
+        calendar = self._core.state.calendar
+        if calendar.windows:
+            now = self._core.now() if now_ms is None else now_ms
+            calendar.check(route_of(source, target), phase, now)
 
     def _swaps(self) -> SwapQuotes:
         scenario = self._core.scenario

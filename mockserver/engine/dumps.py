@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from mockserver import limits
 from mockserver.clock import Clock, ClockMode
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.core import State, Ticket
@@ -64,11 +65,15 @@ def _state(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> State:
     windows: tuple[Window, ...] = from_plain(tuple[Window, ...], data.get("calendar"), "calendar")
     orders: tuple[Order, ...] = from_plain(tuple[Order, ...], data.get("orders"), "orders")
     tickets: tuple[Ticket, ...] = from_plain(tuple[Ticket, ...], data.get("tickets"), "tickets")
+    for found, limit in ((orders, limits.ORDERS), (tickets, limits.TICKETS)):
+        if len(found) > limit.most:
+            raise NotPlain(f"{len(found)} {limit.unit}; a world has at most {limit}")
     state = State(clock=_clock(data.get("clock"), wall_ms), calendar=Calendar(windows))
     for order in orders:
         _check_order(order, scenario)
         state.add(order)
-    state.tickets.update((ticket.id, ticket) for ticket in tickets)
+    for ticket in tickets:
+        state.report(ticket)
     return state
 
 

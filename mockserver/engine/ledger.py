@@ -1,10 +1,10 @@
 """Double-entry bookings: what an order moves, as postings whose entries sum to zero per asset."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mockserver.engine.courses import Status
 from mockserver.engine.orders import Event, Order
+from mockserver.values import value_class
 
 CUSTODY = "custody"
 """Deposits of orders in flight."""
@@ -20,7 +20,7 @@ AccountKey = tuple[str, str, str]
 """Nickname, symbol and address key of a user's account."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Entry:
     """An amount, in smallest units, that an account gains (or, negative, loses) of an asset."""
 
@@ -30,7 +30,7 @@ class Entry:
     units: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Posting:
     """Entries of one event; they sum to zero for each token on each chain."""
 
@@ -38,14 +38,6 @@ class Posting:
     what: str
     order_id: str | None
     entries: tuple[Entry, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Purse:
-    """What an account has gained since its opening, without the orders still `open`."""
-
-    settled: int = 0
-    open: tuple[str, ...] = ()
 
 
 def user(address_key: str) -> str:
@@ -65,7 +57,11 @@ def recipient_key(order: Order) -> AccountKey:
 
 def account_address(address: str) -> str:
     """Return an address as accounts carry it: hexadecimal ones in lower case."""
-    return address.lower() if address[:2].lower() == "0x" else address
+    if address[:2] not in ("0x", "0X"):
+        return address
+    lowered = address.lower()
+    # An address that is in lower case already is kept once, and not as its own copy.
+    return address if lowered == address else lowered
 
 
 def deposit(order: Order) -> Posting:
@@ -105,12 +101,6 @@ def gained(posting: Posting | None, key: AccountKey) -> int:
         for entry in posting.entries
         if (entry.account, entry.chain, entry.token) == (user(address), chain, token)
     )
-
-
-def purse_after(purse: Purse | None, order_id: str, change: int) -> Purse:
-    """Return a purse after a submission that has changed it; the order's outcome is open."""
-    purse = purse or Purse()
-    return Purse(purse.settled + change, (*purse.open, order_id))
 
 
 def _delivery(order: Order, at_ms: int) -> Posting:

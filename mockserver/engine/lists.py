@@ -7,11 +7,12 @@ from typing import Generic, TypeVar
 from mockserver.engine.catalog import Chain, Contract, Placed, Token
 from mockserver.engine.core import Core
 from mockserver.engine.outages import Mode, Window
+from mockserver.values import value_class
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Listing(Generic[T]):
     """A list and its version, which rises with every change."""
 
@@ -67,8 +68,11 @@ class Lists:
 
     def state(self) -> tuple[object, ...]:
         """Return a value that is equal as long as the lists, and the prices in them, are."""
-        drift, now = self._core.scenario.prices.drift, self._core.now()
-        return self.version(), frozenset(self._out()), now // drift.period_ms if drift else 0
+        scenario, calendar, now = self._core.scenario, self._core.state.calendar, self._core.now()
+        drift = scenario.prices.drift
+        changes = calendar.list_changes(now) if calendar.windows else 0
+        out = frozenset(self._out(now)) if calendar.windows else None
+        return scenario.list_version + changes, out, now // drift.period_ms if drift else 0
 
     def chains(self) -> Listing[ListedChain]:
         """Return the chains listed now, by the 2.0 interface."""
@@ -83,7 +87,7 @@ class Lists:
         out = self._out()
         found = []
         for token in self._core.scenario.catalog.tokens:
-            if (Mode.DELISTED, None, token.symbol) in out:
+            if not token.listed or (Mode.DELISTED, None, token.symbol) in out:
                 continue
             contracts = {
                 nickname: _contract(self._placed(nickname, token, contract), out)
@@ -129,8 +133,8 @@ class Lists:
             if (Mode.DELISTED, chain.nickname, None) not in out
         ]
 
-    def _out(self) -> set[tuple[Mode, str | None, str | None]]:
-        now = self._core.now()
+    def _out(self, now_ms: int | None = None) -> set[tuple[Mode, str | None, str | None]]:
+        now = self._core.now() if now_ms is None else now_ms
         active = self._core.state.calendar.active(now)
         return {(window.mode, window.chain, window.token) for window in active}
 

@@ -4,10 +4,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mockserver.clock import ClockMode
-from mockserver.engine.core import Core, hash_key, no_order
+from mockserver.engine.catalog import Chain
+from mockserver.engine.core import Core, hash_key, no_order, sender_key
 from mockserver.engine.courses import Course, Policy, Status, Step
+from mockserver.engine.hashes import known_hash
 from mockserver.engine.mishaps import CannotSteer
-from mockserver.engine.orders import Event, Order, OrderView, at, history, steered, view
+from mockserver.engine.orders import (
+    Event,
+    Kind,
+    Order,
+    OrderView,
+    at,
+    history,
+    restarted,
+    steered,
+    view,
+)
+from mockserver.engine.refusal import nearest_names
+from mockserver.engine.room import check_forced
 from mockserver.engine.submission import (
     OpaqueOrderRequest,
     OrderRequest,
@@ -65,12 +79,12 @@ class OrderBook:
     def id_of_hash(self, chain: str, tx_hash: str) -> str:
         """Return the id of the order a transaction on a nickname pays for. Raises `Refusal`."""
         known = self._core.scenario.catalog.chain(chain)
-        return self._by_hash(known.nickname, tx_hash).id
+        return self._by_hash(known, tx_hash).id
 
     def id_of_v1_hash(self, chain: str, tx_hash: str, evm_address: str) -> str:
         """Return the id of a user's order by v1 source chain and transaction. Raises `Refusal`."""
         known = self._core.scenario.catalog.chain_v1(chain, "source chain")
-        order = self._by_hash(known.nickname, tx_hash)
+        order = self._by_hash(known, tx_hash)
         if order.evm_address.lower() != evm_address.lower():
             raise no_order(
                 f"transaction {tx_hash[:80]!r} is not an order of {evm_address[:80]!r}",
@@ -78,15 +92,21 @@ class OrderBook:
             )
         return order.id
 
+    def stored(self) -> tuple[Order, ...]:
+        """Return the facts of every order in the order of submission, not how each stands."""
+        return tuple(self._core.state.orders.values())
+
     def all(self) -> Iterator[OrderView]:
         """Yield every order in the order of submission."""
         yield from map(self._view, tuple(self._core.state.orders.values()))
 
+    def count(self) -> int:
+        """Return how many orders there are."""
+        return len(self._core.state.orders)
+
     def count_from(self, address: str) -> int:
         """Return how many orders an address has paid for, EVM addresses in any case."""
-        wanted = address.lower()
-        orders = self._core.state.orders.values()
-        return sum(order.sender.lower() == wanted for order in orders)
+        return self._core.state.senders.get(sender_key(address)) or 0
 
     def events(self, order_id: str) -> tuple[Event, ...]:
         """Return an order's events, past and to come. Raises `Refusal` for an unknown order."""
@@ -117,8 +137,9 @@ class OrderBook:
         Raises `Refusal` for an unknown order, `CannotSteer` for a final one.
         """
         order, calendar, now = self._movable(order_id), self._core.state.calendar, self._core.now()
+        check_forced(self._core.state, reason)
         happened = tuple(event for event in history(order, calendar) if event.at_ms <= now)
-        rest = order.course.since(status).steps[1:] if not status.final else ()
+        rest = order.course.since(status).steps[1:] if not status.resting else ()
         reached = order.started_ms
         shifted = (
             Step(step.status, max(0, step.after_ms - (now - reached)), step.reason) for step in rest
@@ -128,35 +149,38 @@ class OrderBook:
             (Step(status, 0, reason), *shifted),
             order.course.delivered_percent,
         )
-        return self._store(
-            replace(
-                order,
-                course=course,
-                policy=policy,
-                started_ms=now,
-                ticks=(),
-                past=(*happened, Event(now, status, reason)),
-            )
-        )
+        past = (*happened, Event(now, status, reason))
+        forced = replace(order, course=course, policy=policy, past=past)
+        return self._store(restarted(forced, calendar, now))
 
     def steer(self, order_id: str, course: str, policy: Policy | None = None) -> OrderView:
         """Send an order along another course from now on; what has happened stays.
 
-        Raises `Refusal` for an unknown order, `CannotSteer` for a final one or an unknown course.
+        Raises `Refusal` for an unknown order, `CannotSteer` for a final one, an unknown course and
+        one that the order cannot take.
         """
         order, courses = self._movable(order_id), self._core.scenario.courses
         if course not in courses:
-            known = ", ".join(map(repr, courses))
-            raise CannotSteer(f"course {course!r} is not known; there are {known}")
+            known, near = ", ".join(map(repr, courses)), nearest_names(str(course), courses)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise CannotSteer(f"course {course!r} is not known; {hint}there are {known}")
+        if order.kind is Kind.BRIDGE and courses[course].delivered_percent != 100:
+            raise CannotSteer(
+                f"order {order_id!r} is a transfer, which is never filled in part; course "
+                f"{course!r} is for swaps"
+            )
+        check_forced(self._core.state, "")
         calendar, now = self._core.state.calendar, self._core.now()
         chosen = policy or order.policy
         return self._store(steered(order, courses[course], chosen, calendar, now))
 
-    def _by_hash(self, nickname: str, tx_hash: str) -> Order:
-        found = self._core.state.by_hash.get(hash_key(nickname, tx_hash))
+    def _by_hash(self, chain: Chain, tx_hash: str) -> Order:
+        key = hash_key(chain.nickname, known_hash(chain, tx_hash))
+        found = self._core.state.by_hash.get(key)
         if found is None:
             raise no_order(
-                f"no order was paid for by {tx_hash[:80]!r} on {nickname!r}", "transaction hash"
+                f"no order was paid for by {tx_hash[:80]!r} on {chain.nickname!r}",
+                "transaction hash",
             )
         return self._core.state.orders[found]
 
@@ -164,7 +188,7 @@ class OrderBook:
         return view(order, self._core.state.calendar, self._core.now())
 
     def _store(self, order: Order) -> OrderView:
-        self._core.state.orders[order.id] = order
+        self._core.state.change(order)
         return self._view(order)
 
     def _movable(self, order_id: str) -> Order:
@@ -173,11 +197,12 @@ class OrderBook:
         if status.final:
             raise CannotSteer(
                 f"order {order_id!r} is {status.value!r}, which is final; "
-                + (
-                    "a ticket lifts it"
-                    if status is Status.DROPPED
-                    else "revert to a snapshot, or submit another order"
-                )
+                "revert to a snapshot, or submit another order"
+            )
+        if status.resting:
+            raise CannotSteer(
+                f"order {order_id!r} is {status.value!r}, which only a ticket lifts; submit one "
+                f"for {order.cert_hash!r} on {order.route.source_chain!r}"
             )
         return order
 
@@ -186,11 +211,11 @@ class OrderBook:
             return order
         now, calendar = self._core.now(), self._core.state.calendar
         status = at(history(order, calendar), now).status
-        moving = not status.final and status is not Status.REFUNDING
+        moving = not status.resting and status is not Status.REFUNDING
         if not moving or calendar.speed(order.route, now) == 0:
             return order
         order = replace(order, ticks=(*order.ticks, now))
-        self._core.state.orders[order.id] = order
+        self._core.state.change(order)
         return order
 
     def _jumped(self, order: Order) -> Order:

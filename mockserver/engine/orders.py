@@ -1,13 +1,14 @@
 """An order: facts fixed at submission, and the events that follow from them, calendar and clock."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum, StrEnum
 
 from mockserver.clock import iso
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.courses import Course, Policy, Status, V1Status
 from mockserver.engine.outages import InFlight, Route, Window
+from mockserver.values import value_class
 
 
 class Generation(StrEnum):
@@ -24,7 +25,7 @@ class Kind(IntEnum):
     AGGREGATE = 2
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Event:
     """A status an order has from a moment on (ms since 1970)."""
 
@@ -33,12 +34,14 @@ class Event:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Order:
     """Everything that is stored of an order. Amounts are in smallest units of their own chain.
 
     `gross`, `service_fee`, `channel_fee` and `gas_fee` are in the token out; `topup` is what the
-    faucet lent the sender; `dust` is what rescaling cut off the deposit.
+    faucet lent the sender; `dust` is what rescaling cut off the deposit. `exposed_ms` is the first
+    moment at which an outage may strike, where that is not the moment the order was started: of
+    what happens in one instant it tells what came first.
     """
 
     id: str
@@ -72,6 +75,15 @@ class Order:
     ticket_ms: int | None = None
     resolve_ms: int = 0
     seen_ms: int | None = None
+    exposed_ms: int | None = None
+
+    def __repr__(self) -> str:
+        route, name = self.route, f"{self.sn}, v1" if self.sn else self.id
+        ends = (
+            f"{route.source_token} on {route.source_chain}",
+            f"{route.target_token} on {route.target_chain}",
+        )
+        return f"<Order {name}: {self.amount} units of {' to '.join(ends)}>"
 
     @property
     def net(self) -> int:
@@ -89,7 +101,7 @@ class Order:
         return Delivery(net, service, channel, gas, used, self.amount - used)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Delivery:
     """The amounts of a success: out and fees in the token out, used and back in the token in."""
 
@@ -101,7 +113,7 @@ class Delivery:
     back: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class OrderView:
     """An order as it stands at a moment. `amount_out` and `back_amount` are 0 until booked."""
 
@@ -114,13 +126,16 @@ class OrderView:
     exec_hash: str
     back_hash: str
 
+    def __repr__(self) -> str:
+        return f"<OrderView {self.status.value} of {self.order!r}>"
+
     @property
     def v1_status(self) -> V1Status:
-        """The status in v1's numbers (ESS1): what is final without success has failed."""
+        """The status in v1's numbers (ESS1): what rests without success has failed."""
         if self.status is Status.SUCCEEDED:
             share = self.order.course.delivered_percent
             return V1Status.COMPLETED if share == 100 else V1Status.PARTIAL
-        return V1Status.FAILED if self.status.final else V1Status.ONGOING
+        return V1Status.FAILED if self.status.resting else V1Status.ONGOING
 
 
 def history(order: Order, calendar: Calendar) -> tuple[Event, ...]:
@@ -163,7 +178,14 @@ def steered(order: Order, course: Course, policy: Policy, calendar: Calendar, no
     """Return an order that goes on along another course from now; what has happened stays."""
     happened = tuple(event for event in history(order, calendar) if event.at_ms <= now)
     ahead = planned(course.since(happened[-1].status), policy, order.route, calendar, now)
-    return replace(order, course=ahead, policy=policy, started_ms=now, past=happened, ticks=())
+    return restarted(replace(order, course=ahead, policy=policy, past=happened), calendar, now)
+
+
+def restarted(order: Order, calendar: Calendar, now: int) -> Order:
+    """Return an order that goes along its course from now; the strikes of this instant are past."""
+    struck = calendar.strike(order.route, now)
+    exposed = now + 1 if struck is not None and struck[0] == now else None
+    return replace(order, started_ms=now, ticks=(), exposed_ms=exposed)
 
 
 def planned(course: Course, policy: Policy, route: Route, calendar: Calendar, now: int) -> Course:
@@ -175,13 +197,14 @@ def planned(course: Course, policy: Policy, route: Route, calendar: Calendar, no
 
 def _interrupted(order: Order, calendar: Calendar) -> Iterator[Event]:
     events = list(_undisturbed(order, calendar))
-    strike = calendar.strike(order.route, order.started_ms)
+    exposed = order.started_ms if order.exposed_ms is None else order.exposed_ms
+    strike = calendar.strike(order.route, exposed)
     if strike is None:
         yield from events
         return
     moment, window = strike
     before = [event for event in events if event.at_ms <= moment]
-    if before[-1].status.final or before[-1].status is Status.REFUNDING:
+    if before[-1].status.resting or before[-1].status is Status.REFUNDING:
         yield from events
         return
     yield from before

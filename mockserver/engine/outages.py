@@ -3,12 +3,14 @@
 What an outage does to orders in flight is assumed (A-157).
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
 from mockserver.engine.catalog import Catalog
+from mockserver.values import value_class
 
 
 class Direction(StrEnum):
@@ -50,11 +52,16 @@ class InFlight(StrEnum):
 LIST_CHANGING = (Mode.DELISTED, Mode.DISABLED)
 """The modes whose beginning and end raise the version of the lists."""
 
+_Time = tuple[int, int, int]
+"""From when until when a window lasts, and its number."""
+
+_FOREVER = 10**18
+
 MIN_PERIOD_MS = 5_000
 """The shortest period of flapping, so that no calendar makes a poll expensive."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Route:
     """The two ends of an order: chains by nickname, tokens by symbol."""
 
@@ -149,15 +156,16 @@ class Window:
         turn = now_ms - phase + (self.down_ms if phase < self.down_ms else self.period_ms)
         return turn if self.until_ms is None else min(turn, self.until_ms)
 
-    def strikes(self, after_ms: int) -> int | None:
-        """Return the first moment after `after_ms` at which the window fails or refunds orders."""
+    def strikes(self, since_ms: int) -> int | None:
+        """Return the first moment, from `since_ms` on, at which it fails or refunds orders."""
         if self.in_flight not in (InFlight.FAIL, InFlight.REFUND) or self.mode is Mode.LAGGING:
             return None
-        if after_ms < self.from_ms:
+        if since_ms <= self.from_ms:
             return self.from_ms
         if self.mode is not Mode.FLAPPING:
             return None
-        turn = self.from_ms + ((after_ms - self.from_ms) // self.period_ms + 1) * self.period_ms
+        periods = -(-(since_ms - self.from_ms) // self.period_ms)
+        turn = self.from_ms + periods * self.period_ms
         if self.until_ms is None or turn < self.until_ms or (self.closed and turn == self.until_ms):
             return turn
         return None
@@ -174,17 +182,67 @@ class WindowProblem:
 
 def window_problems(windows: Sequence[Window], catalog: Catalog) -> tuple[WindowProblem, ...]:
     """Return everything that is wrong with a calendar, in its order."""
-    chains = {chain.nickname for chain in catalog.chains}
-    tokens = {token.symbol for token in catalog.tokens}
+    taken = Taken()
     found = []
     for index, window in enumerate(windows):
-        for field, message in (
-            *_name_problems(window, chains, tokens),
-            *_shape_problems(window),
-            *_overlaps(window, windows[:index]),
-        ):
-            found.append(WindowProblem(index, field, message))
+        found += [
+            WindowProblem(index, field, message)
+            for field, message in window_issues(window, catalog, taken)
+        ]
+        taken.add(window)
     return tuple(found)
+
+
+class Taken:
+    """The times that windows take of each subject; tells whether another one overlaps them."""
+
+    def __init__(self, windows: Iterable[Window] = ()) -> None:
+        """Take the times of some windows."""
+        self._count = 0
+        self._times: dict[tuple[str | None, str | None, Direction], list[_Time]] = {}
+        for window in windows:
+            self.add(window)
+
+    def add(self, window: Window) -> None:
+        """Take a window's time as well."""
+        for times in self._of(window):
+            insort(times, (window.from_ms, _end(window), self._count))
+        self._count += 1
+
+    def overlapped(self, window: Window) -> int | None:
+        """Return the number of the window, by its order, that another one overlaps first."""
+        found = [one for times in self._of(window) if (one := _overlapped(times, window))]
+        return min((number for _, _, number in found), default=None)
+
+    def _of(self, window: Window) -> Iterator[list[_Time]]:
+        ends = (Direction.SOURCE, Direction.TARGET)
+        for end in ends if window.direction is Direction.BOTH else (window.direction,):
+            yield self._times.setdefault((window.chain, window.token, end), [])
+
+
+def _overlapped(times: Sequence[_Time], window: Window) -> _Time | None:
+    # What is taken does not overlap itself, or was complained of: the neighbours are enough.
+    place = bisect_left(times, (window.from_ms, -1, -1))
+    before, behind = times[max(0, place - 1) : place], times[place : place + 1]
+    return next(
+        (one for one in (*before, *behind) if one[0] < _end(window) and window.from_ms < one[1]),
+        None,
+    )
+
+
+def _end(window: Window) -> int:
+    return _FOREVER if window.until_ms is None else window.until_ms
+
+
+def window_issues(window: Window, catalog: Catalog, taken: Taken) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with one window beside others: the field, and what would be right."""
+    chains = {chain.nickname for chain in catalog.chains}
+    tokens = {token.symbol for token in catalog.tokens}
+    yield from _name_problems(window, chains, tokens)
+    yield from _shape_problems(window)
+    other = taken.overlapped(window)
+    if other is not None:
+        yield "from", f"overlaps window {other} of {window.subject}; leave a gap or join them"
 
 
 def _name_problems(window: Window, chains: set[str], tokens: set[str]) -> Iterator[tuple[str, str]]:
@@ -207,16 +265,3 @@ def _shape_problems(window: Window) -> Iterator[tuple[str, str]]:
         yield "period", f"{window.period_ms} ms is too short; {MIN_PERIOD_MS} ms or more is right"
     if window.mode is Mode.FLAPPING and not 1 <= window.down_percent <= 99:
         yield "down_percent", f"{window.down_percent} is outside 1 to 99"
-
-
-def _overlaps(window: Window, earlier: Sequence[Window]) -> Iterator[tuple[str, str]]:
-    for index, other in enumerate(earlier):
-        if (other.chain, other.token) != (window.chain, window.token):
-            continue
-        if Direction.BOTH not in (window.direction, other.direction) and (
-            window.direction is not other.direction
-        ):
-            continue
-        begins_first, later = sorted((other, window), key=lambda item: item.from_ms)
-        if begins_first.until_ms is None or later.from_ms < begins_first.until_ms:
-            yield "from", f"overlaps window {index} of {window.subject}; leave a gap or join them"

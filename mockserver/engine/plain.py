@@ -1,7 +1,7 @@
 """Values as plain data and back: dataclasses to mappings, decimals to texts, enums to values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from functools import cache
@@ -49,9 +49,11 @@ def _one_of(choices: tuple[Any, ...], data: Any, place: str) -> Any:
 
 def _dataclass(wanted: Any, data: Any, place: str) -> Any:
     types = _types(wanted)
-    if not isinstance(data, Mapping) or set(data) != set(types):
+    # A member that came later is missing from older dumps, and then has its default.
+    needed = {item.name for item in fields(wanted) if item.default is MISSING}
+    if not isinstance(data, Mapping) or not needed <= set(data) <= set(types):
         raise NotPlain(f"{place}: the keys of {wanted.__name__} were expected: {sorted(types)}")
-    made = {name: from_plain(types[name], data[name], f"{place}.{name}") for name in types}
+    made = {name: from_plain(types[name], data[name], f"{place}.{name}") for name in data}
     return wanted(**made)
 
 

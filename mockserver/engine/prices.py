@@ -8,6 +8,7 @@ from fractions import Fraction
 from mockserver.engine.amounts import BPS
 from mockserver.engine.derived import derived_int
 from mockserver.engine.refusal import Refusal
+from mockserver.values import value_class
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Drift:
     period_ms: int = 60_000
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Price:
     """The USD price of one whole token, and when it was last set (ms since 1970)."""
 
@@ -46,9 +47,15 @@ class Prices:
         bucket = now_ms // self.drift.period_ms
         return Price(self._moved(base, symbol, bucket), bucket * self.drift.period_ms, self.source)
 
+    def usd_of(self, symbol: str, now_ms: int) -> Decimal:
+        """Return a token's USD price at a moment. Raises `Refusal` where it has none."""
+        if self.drift is None and symbol in self.usd:
+            return self.usd[symbol]
+        return self.of(symbol, now_ms).usd
+
     def usd_fraction(self, symbol: str, now_ms: int) -> Fraction:
         """Return a token's price as an exact number. Raises `Refusal` where it has none."""
-        return Fraction(self.of(symbol, now_ms).usd)
+        return Fraction(self.usd_of(symbol, now_ms))
 
     def _moved(self, base: Decimal, symbol: str, bucket: int) -> Decimal:
         assert self.drift is not None  # noqa: S101 - only called with a drift

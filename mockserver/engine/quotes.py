@@ -1,18 +1,18 @@
 """Quotes for moving one token between chains, in both generations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
-from fractions import Fraction
 
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
 from mockserver.engine.fees import Rates, checked_channel_bps, fee_level_bps
 from mockserver.engine.prices import Prices
 from mockserver.engine.refusal import Refusal
+from mockserver.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class BridgeQuote:
     """What a 2.0 transfer gives: amounts in smallest units of the token on the target chain.
 
@@ -33,7 +33,7 @@ class BridgeQuote:
         return self.gross - self.service_fee - self.gas_fee
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class CrossChainQuote:
     """What a v1 transfer gives, in whole tokens of the token in (ESS1).
 
@@ -53,13 +53,15 @@ BridgeKey = tuple[str, int, str, str, int]
 """Symbol, amount in smallest units, source and target nickname, channel fee in basis points."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class TransferQuotes:
     """Quotes transfers by the rules, except where a published quote is fixed for the inputs."""
 
     rates: Rates
     prices: Prices
     fixed: Mapping[BridgeKey, BridgeQuote] = field(default_factory=dict)
+    _steady: dict[tuple[str, int, str], int] = field(init=False, default_factory=dict, repr=False)
+    """Gas by symbol, decimals and nickname, where prices stand still."""
 
     def bridge(
         self, amount: int, source: Placed, target: Placed, now_ms: int, channel_bps: int = 0
@@ -71,19 +73,21 @@ class TransferQuotes:
         amounts.checked_units(amount)
         _check_transfer(source, target)
         rate = self.rates.bridge_bps + checked_channel_bps(channel_bps)
-        key = (source.symbol, amount, source.chain.nickname, target.chain.nickname, channel_bps)
-        if key in self.fixed:
-            return self.fixed[key]
-        gas = gas_in_token(self.rates, self.prices, target, target, now_ms)
-        price = self.prices.of(source.symbol, now_ms).usd
+        if self.fixed:
+            ends = source.chain.nickname, target.chain.nickname
+            known = self.fixed.get((source.symbol, amount, *ends, channel_bps))
+            if known is not None:
+                return known
+        gas = self._gas(target, target, now_ms)
+        price = self.prices.usd_of(source.symbol, now_ms)
         gross = amounts.rescale_floor(amount, source.decimals, target.decimals)
         if gross - amounts.bps_floor(gross, rate) - gas <= 0:
             raise too_low(_least_bridge(source, target, rate, gas), source)
-        value = Fraction(gross, 10**target.decimals) * Fraction(price)
+        usd, one = price.as_integer_ratio()
         return BridgeQuote(
             price=price,
             gross=gross,
-            out_usd=amounts.fixed(value, 18),
+            out_usd=amounts.fixed_ratio(gross * usd, one * 10**target.decimals, 18),
             service_fee=amounts.bps_floor(gross, rate),
             gas_fee=gas,
             rate_bps=rate,
@@ -101,7 +105,7 @@ class TransferQuotes:
         rate = self.rates.v1_bps + fee_level_bps(fee_level)
         units = amounts.units_exact(amount, source.decimals)
         _check_transfer(source, target)
-        gas = gas_in_token(self.rates, self.prices, source, target, now_ms)
+        gas = self._gas(source, target, now_ms)
         fee = amounts.bps_floor(units, rate)
         out = amounts.rescale_floor(units - fee - gas, source.decimals, target.decimals)
         if out <= 0:
@@ -118,11 +122,21 @@ class TransferQuotes:
             out_units=out,
         )
 
+    def _gas(self, token: Placed, at: Placed, now_ms: int) -> int:
+        key = (token.symbol, token.decimals, at.chain.nickname)
+        gas = self._steady.get(key)
+        if gas is None:
+            gas = gas_in_token(self.rates, self.prices, token, at, now_ms)
+            if self.prices.drift is None:
+                self._steady[key] = gas
+        return gas
+
 
 def gas_in_token(rates: Rates, prices: Prices, token: Placed, at: Placed, now_ms: int) -> int:
     """Return what execution on the chain of `at` costs in a token's units, rounded down."""
-    usd = Fraction(rates.gas(at.chain))
-    return amounts.floor(usd / prices.usd_fraction(token.symbol, now_ms) * 10**token.decimals)
+    usd, part = rates.gas(at.chain).as_integer_ratio()
+    price, one = prices.usd_of(token.symbol, now_ms).as_integer_ratio()
+    return int(usd * one * 10**token.decimals // (part * price))
 
 
 def too_low(minimum: int | None, source: Placed) -> Refusal:
@@ -146,6 +160,12 @@ def _check_transfer(source: Placed, target: Placed) -> None:
             f"source and target chain are both {source.chain.nickname!r}; "
             "name another target chain, or swap through the aggregator",
             about="target chain",
+        )
+    if not source.token.listed:
+        raise Refusal(
+            "bridge-disabled",
+            f"token {source.symbol!r} is not in the list and may not be bridged; swap it",
+            about="token",
         )
     for placed, role in ((source, "source chain"), (target, "target chain")):
         if placed.chain.no_swap or placed.contract.disable_bridge:

@@ -52,7 +52,7 @@ RESERVED = (
     Reserved("4003", Effect.COURSE, "refund", "the order is refunded by itself"),
     Reserved("4004", Effect.COURSE, "dropped", "the order is dropped until a ticket resolves it"),
     Reserved("4005", Effect.COURSE, "stuck", "the order stays pending for ever"),
-    Reserved("4006", Effect.COURSE, "partial", "half of an aggregate order is filled"),
+    Reserved("4006", Effect.COURSE, "partial", "half of a swap is filled, never of a transfer"),
     Reserved("4007", Effect.COURSE, "success", "the order succeeds whatever the scenario says"),
     Reserved("5001", Effect.FAULT, "http-500", "the answer is HTTP 500, nothing is done"),
     Reserved("5002", Effect.FAULT, "http-503", "the answer is HTTP 503, nothing is done"),

@@ -6,13 +6,14 @@ from decimal import Decimal
 
 from mockserver.clock import ClockMode
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey
+from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy, course_problems
 from mockserver.engine.fees import AGGREGATORS, Rates
 from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.outages import Window, window_problems
 from mockserver.engine.prices import Prices
-from mockserver.engine.quotes import BridgeKey, BridgeQuote
+from mockserver.engine.quotes import BridgeKey, BridgeQuote, TransferQuotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,17 @@ class Scenario:
     list_version: int = 1
     id_prefix: int = 30
     fixed: FixedQuotes = field(default_factory=FixedQuotes)
+    outages: Calendar = field(init=False, repr=False, compare=False)
+    """The calendar with its look-ups, which all worlds of the scenario begin with."""
+
+    transfers: TransferQuotes = field(init=False, repr=False, compare=False)
+    """Its quotes of transfers."""
+
+    def __post_init__(self) -> None:
+        """Make what all worlds of the scenario share."""
+        put = object.__setattr__
+        put(self, "outages", Calendar(tuple(self.calendar)))
+        put(self, "transfers", TransferQuotes(self.rates, self.prices, self.fixed.bridge))
 
 
 @dataclass(frozen=True, slots=True)

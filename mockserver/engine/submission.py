@@ -1,25 +1,30 @@
 """What a submission turns into: an order with its quote, its course and its bookings."""
 
-from dataclasses import dataclass, replace
+from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from sys import intern
 
 from mockserver.engine import amounts
 from mockserver.engine.balances import Balances
-from mockserver.engine.calendar import Phase
-from mockserver.engine.catalog import Placed, checked_address
+from mockserver.engine.calendar import Calendar, Phase
+from mockserver.engine.catalog import Placed, address_key, checked_address
 from mockserver.engine.core import Core, hash_key, route_of
 from mockserver.engine.courses import Course, Policy
 from mockserver.engine.derived import derived_hash
 from mockserver.engine.desk import Desk
 from mockserver.engine.fees import MAX_SLIPPAGE_BPS, fee_level_bps
+from mockserver.engine.hashes import checked_hash
 from mockserver.engine.orders import Generation, Kind, Order, planned
+from mockserver.engine.outages import Route
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import Effect, reserved_in
+from mockserver.engine.room import check_order
 from mockserver.engine.scenario import OrderRule
+from mockserver.values import value_class
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class OrderRequest:
     """A 2.0 order: amounts in smallest units, slippage and channel fee in bps.
 
@@ -34,7 +39,7 @@ class OrderRequest:
     sender: str
     target_index: int
     recipient: str
-    cert_hash: str = ""
+    cert_hash: str
     target_chain: str | None = None
     slippage_bps: int = 0
     channel: str = ""
@@ -43,23 +48,25 @@ class OrderRequest:
     minimum: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class OpaqueOrderRequest:
     """A 2.0 order whose deposit nobody here can read: it names only where it goes.
 
-    It takes its course as every order does, and moves nothing in the books.
+    It takes its course as every order does, and moves nothing in the books. `deposit` is what is
+    told of the deposit; the same told again with all else equal is the same order.
     """
 
     kind: Kind
     sender: str
     target_index: int
     recipient: str
+    deposit: str
     target_chain: str | None = None
     slippage_bps: int = 0
     channel: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class OrderRequestV1:
     """A v1 order: chains by their v1 names, the amount in whole tokens.
 
@@ -78,7 +85,7 @@ class OrderRequestV1:
     to_address: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Terms:
     """What an order gives and costs, in smallest units of the token out."""
 
@@ -88,7 +95,7 @@ class Terms:
     gas_fee: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Draft:
     """A submission with its names resolved."""
 
@@ -132,7 +139,7 @@ def draft(core: Core, request: OrderRequest) -> Draft:
         sender=request.sender,
         recipient=request.recipient,
         evm_address=request.sender,
-        cert_hash=request.cert_hash,
+        cert_hash=checked_hash(chain, request.cert_hash),
         terms=_capped(_terms(desk, request, source, target), request.expected),
         channel=request.channel,
         minimum=request.minimum,
@@ -161,7 +168,7 @@ def draft_opaque(core: Core, request: OpaqueOrderRequest) -> Draft:
         sender=request.sender,
         recipient=request.recipient,
         evm_address=request.sender,
-        cert_hash="",
+        cert_hash=derived_hash(core.scenario.seed, "deposit", *map(repr, astuple(request))),
         terms=Terms(0, 0, 0, 0),
         channel=request.channel,
     )
@@ -185,7 +192,7 @@ def draft_v1(core: Core, request: OrderRequestV1) -> Draft:
         sender=sender,
         recipient=checked_address(target.chain, request.to_address or evm_address, "recipient"),
         evm_address=evm_address,
-        cert_hash=request.cert_hash,
+        cert_hash=checked_hash(source.chain, request.cert_hash),
         terms=_terms_v1(core, desk, request, source, target),
         fee_level=request.fee_level,
     )
@@ -199,8 +206,10 @@ def placed_order(core: Core, wanted: Draft) -> Order:
     where the transaction belongs to another order.
     """
     known = core.state.by_hash.get(hash_key(wanted.source.chain.nickname, wanted.cert_hash))
-    if wanted.cert_hash and known is not None:
+    if known is not None:
         return _same(core.state.orders[known], wanted)
+    texts = (wanted.sender, wanted.recipient, wanted.evm_address, wanted.cert_hash, wanted.channel)
+    check_order(core.state, *texts)
     order = _new_order(core, wanted)
     core.state.add(order)
     return order
@@ -212,12 +221,6 @@ def _new_order(core: Core, wanted: Draft) -> Order:
     route, terms = route_of(wanted.source, wanted.target), wanted.terms
     course, policy, polls = _steering(core, wanted)
     spendable = Balances(core).spendable(wanted.source, wanted.sender)
-    cert_hash = wanted.cert_hash or derived_hash(scenario.seed, "deposit", order_id)
-    waiting = [
-        ticket.submitted_ms
-        for ticket in core.state.tickets.values()
-        if hash_key(ticket.chain, ticket.hash) == hash_key(route.source_chain, cert_hash)
-    ]
     return Order(
         id=order_id,
         sn=_sn(core, wanted, now) if wanted.generation is Generation.V1 else None,
@@ -236,18 +239,37 @@ def _new_order(core: Core, wanted: Draft) -> Order:
         sender=wanted.sender,
         recipient=wanted.recipient,
         evm_address=wanted.evm_address,
-        cert_hash=cert_hash,
+        cert_hash=wanted.cert_hash,
         exec_hash=derived_hash(scenario.seed, "exec", order_id),
         back_hash=derived_hash(scenario.seed, "back", order_id),
         course=planned(course, policy, route, core.state.calendar, now),
         policy=policy,
         polls_needed=polls,
         refund_ms=scenario.refund_ms,
-        channel=wanted.channel,
+        # A client sends the same with each of its orders.
+        channel=intern(wanted.channel),
         fee_level=wanted.fee_level,
-        ticket_ms=min(waiting, default=None),
+        ticket_ms=_reported_ms(core, route.source_chain, wanted.cert_hash),
         resolve_ms=scenario.ticket_ms,
+        exposed_ms=_exposed_ms(core.state.calendar, route, now),
     )
+
+
+def _exposed_ms(calendar: Calendar, route: Route, now: int) -> int | None:
+    """Return from when on an outage may strike, where that is later than the submission.
+
+    An outage that began and ended in the instant of the submission is past.
+    """
+    strike = calendar.strike(route, now)
+    over = strike is not None and strike[0] == now and not strike[1].covers(now)
+    return now + 1 if over else None
+
+
+def _reported_ms(core: Core, chain: str, cert_hash: str) -> int | None:
+    """Return when a transaction was first reported, before it made its order; None where never."""
+    state = core.state
+    first = None if state.reports is None else state.reports.first.get(hash_key(chain, cert_hash))
+    return None if first is None else state.tickets[first].submitted_ms
 
 
 def _terms(desk: Desk, request: OrderRequest, source: Placed, target: Placed) -> Terms:
@@ -325,17 +347,36 @@ def _steering(core: Core, wanted: Draft) -> tuple[Course, Policy, int]:
     rule = next((rule for rule in scenario.order_rules if _matches(rule, wanted)), None)
     if rule is not None:
         name, policy, polls = rule.course, rule.policy or policy, rule.polls or polls
-    if wanted.minimum is not None and wanted.minimum > _net(wanted.terms):
-        name = "refund"
+    shortfall = _shortfall(wanted)
+    name = "refund" if shortfall else name
     texts = (wanted.recipient, wanted.sender, wanted.cert_hash)
     for reserved in reserved_in(wanted.amount, wanted.source.decimals, *texts):
-        if reserved.effect is Effect.COURSE:
-            name = reserved.name
+        chosen = scenario.courses.get(reserved.name)
+        if reserved.effect is Effect.COURSE and chosen and _may_take(wanted, chosen):
+            name = chosen.name
             break
     course = scenario.courses.get(name) or scenario.courses[scenario.default_course]
-    if wanted.kind is Kind.BRIDGE and course.delivered_percent != 100:
-        course = replace(course, delivered_percent=100)
-    return course, policy, polls
+    if shortfall and course.name == "refund":
+        course = course.because(shortfall)
+    return course if _may_take(wanted, course) else course.whole(), policy, polls
+
+
+def _shortfall(wanted: Draft) -> str:
+    """Return by how much an order misses the minimum it names, or nothing (A-153)."""
+    net = _net(wanted.terms)
+    if wanted.minimum is None or wanted.minimum <= net:
+        return ""
+    target = wanted.target
+    least, gets = (
+        f"{amounts.plain(amounts.whole_tokens(units, target.decimals))} {target.symbol}"
+        for units in (wanted.minimum, net)
+    )
+    return f"net {gets} is below the minimum {least} of the order"
+
+
+def _may_take(wanted: Draft, course: Course) -> bool:
+    """Whether a submission may take a course: only swaps are filled in part (ESS1)."""
+    return wanted.kind is Kind.AGGREGATE or course.delivered_percent == 100
 
 
 def _matches(rule: OrderRule, wanted: Draft) -> bool:
@@ -356,13 +397,20 @@ def _net(terms: Terms) -> int:
 
 
 def _same(order: Order, wanted: Draft) -> Order:
-    before = (order.generation, order.kind, order.route, order.amount, order.recipient)
+    chain = wanted.target.chain
+    before = (
+        order.generation,
+        order.kind,
+        order.route,
+        order.amount,
+        address_key(chain, order.recipient),
+    )
     now = (
         wanted.generation,
         wanted.kind,
         route_of(wanted.source, wanted.target),
         wanted.amount,
-        wanted.recipient,
+        address_key(chain, wanted.recipient),
     )
     if before == now:
         return order
@@ -391,10 +439,18 @@ def _sn(core: Core, wanted: Draft, now: int) -> str:
     """Return v1's order number (service-facts §4); one that is taken is moved on by 1 ms."""
     letters = "CC" if wanted.kind is Kind.BRIDGE else "AG"
     ids = f"{wanted.source.chain.v1_id or 0:02d}{wanted.target.chain.v1_id or 0:02d}"
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=now % (250 * 10**12))
-    while True:
-        stamp = f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
-        number = f"{letters}{wanted.kind.value}{ids}{stamp}"
-        if number not in core.state.by_sn:
-            return number
-        moment += timedelta(milliseconds=1)
+    prefix, state = f"{letters}{wanted.kind.value}{ids}", core.state
+    first = at = now % (250 * 10**12)
+    begin, end = state.sn_runs.get(prefix, (0, 0))
+    if begin <= first < end:
+        # All numbers of this stretch are taken: a clock that stands still has many orders.
+        first, at = begin, end
+    while (number := f"{prefix}{_stamp(at)}") in state.by_sn:
+        at += 1
+    state.sn_runs[prefix] = (first, at + 1)
+    return number
+
+
+def _stamp(ms: int) -> str:
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
+    return f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"

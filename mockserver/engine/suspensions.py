@@ -1,12 +1,14 @@
 """Outages made and ended while a world runs; what has happened never changes."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from mockserver.clock import iso
 from mockserver.engine.calendar import Calendar, Span
 from mockserver.engine.core import Core
 from mockserver.engine.mishaps import InvalidOutage
-from mockserver.engine.outages import Direction, Window, window_problems
+from mockserver.engine.outages import Direction, Taken, Window, window_issues
+from mockserver.engine.refusal import Refusal
 
 
 class Suspensions:
@@ -18,13 +20,18 @@ class Suspensions:
         """Work on a world's core."""
         self._core = core
 
+    @property
+    def calendar(self) -> Calendar:
+        """What they mean together."""
+        return self._core.state.calendar
+
     def all(self) -> tuple[Window, ...]:
         """Return every window, past ones too, in the order they were added."""
         return tuple(self._core.state.calendar.windows)
 
     def active(self) -> tuple[Window, ...]:
         """Return the windows that cover this moment."""
-        return self._core.state.calendar.active(self._core.now())
+        return tuple(self._core.state.calendar.active(self._core.now()))
 
     def announced(self) -> tuple[Window, ...]:
         """Return the windows that have not begun but are announced."""
@@ -39,16 +46,29 @@ class Suspensions:
 
         Raises `InvalidOutage` where the window is not in order or overlaps another one.
         """
-        now, windows = self._core.now(), self._core.state.calendar.windows
-        added = replace(window, from_ms=max(window.from_ms, now), closed=False)
-        found = window_problems((*windows, added), self._core.scenario.catalog)
-        mine = [problem for problem in found if problem.index == len(windows)]
-        if mine:
-            raise InvalidOutage(
-                "; ".join(f"{problem.field}: {problem.message}" for problem in mine)
-            )
-        self._core.state.calendar = Calendar((*windows, added))
-        return added
+        return self.suspend_all([window])[0]
+
+    def suspend_all(self, windows: Iterable[Window]) -> tuple[Window, ...]:
+        """Add several outages, all of them or none; each as `suspend` does."""
+        now, before = self._core.now(), self._core.state.calendar.windows
+        taken, added = Taken(before), []
+        for window in windows:
+            one = replace(window, from_ms=max(window.from_ms, now), closed=False)
+            issues = list(window_issues(one, self._core.scenario.catalog, taken))
+            if issues:
+                near = {"chain": self._near_chain(one), "token": self._near_token(one)}
+                told = (f"{field}: {text}{near.get(field, '')}" for field, text in issues)
+                raise InvalidOutage("; ".join(told))
+            taken.add(one)
+            added.append(one)
+        self._core.state.calendar = Calendar((*before, *added))
+        return tuple(added)
+
+    def _near_chain(self, window: Window) -> str:
+        return _near(self._core.scenario.catalog.chain, window.chain)
+
+    def _near_token(self, window: Window) -> str:
+        return _near(self._core.scenario.catalog.token, window.token)
 
     def restore(
         self,
@@ -73,13 +93,25 @@ class Suspensions:
         self._core.state.calendar = Calendar(tuple(kept))
         return tuple(ended)
 
-    def cancel(self, window: Window) -> None:
-        """Strike an outage that has not begun off the calendar.
+    def cancel(self, *windows: Window) -> None:
+        """Strike outages that have not begun off the calendar.
 
         Raises `InvalidOutage` for one that has begun or is not planned.
         """
-        windows = self._core.state.calendar.windows
-        if window not in windows or window.from_ms <= self._core.now():
-            raise InvalidOutage(f"{window.subject} has no such outage ahead")
-        rest = tuple(planned for planned in windows if planned != window)
-        self._core.state.calendar = Calendar(rest)
+        planned, now, struck = self._core.state.calendar.windows, self._core.now(), set(windows)
+        odd = next((one for one in struck - set(planned)), None)
+        odd = odd or next((one for one in struck if one.from_ms <= now), None)
+        if odd is not None:
+            raise InvalidOutage(f"{odd.subject} has no such outage ahead")
+        self._core.state.calendar = Calendar(tuple(one for one in planned if one not in struck))
+
+
+def _near(find: Callable[[str], object], name: str | None) -> str:
+    """Return the name that somebody meant, as the end of a sentence; empty where there is none."""
+    try:
+        if name is not None:
+            find(name)
+    except Refusal as refusal:
+        meant = " or ".join(map(repr, refusal.nearest))
+        return f"; did you mean {meant}?" if meant else ""
+    return ""

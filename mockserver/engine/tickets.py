@@ -3,13 +3,16 @@
 How they stand is assumed (A-154).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
-from mockserver.engine.core import Core, Ticket, hash_key
+from mockserver.engine.core import Core, Ticket, hash_key, reporter_key
 from mockserver.engine.courses import Status
-from mockserver.engine.orders import view
+from mockserver.engine.hashes import checked_hash
+from mockserver.engine.orders import Order, view
 from mockserver.engine.refusal import Refusal
+from mockserver.engine.room import check_ticket
+from mockserver.values import value_class
 
 
 class TicketStatus(StrEnum):
@@ -23,7 +26,7 @@ class TicketStatus(StrEnum):
     """The order has come to an end that needs nobody's help."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class TicketView:
     """A ticket as it stands. `solution` is `refund` or `completed`, empty while there is none."""
 
@@ -47,22 +50,30 @@ class Tickets:
         self._core = core
 
     def submit(self, chain: str, tx_hash: str, address: str) -> TicketView:
-        """Accept a report about a transaction on a nickname. Raises `Refusal` for unknown chains.
+        """Accept a report about a transaction on a nickname.
 
-        The same report from the same address is the ticket it was before.
+        Raises `Refusal` for unknown chains and for what is no hash there. The same report from the
+        same address is the ticket it was before.
         """
         known, state = self._core.scenario.catalog.chain(chain), self._core.state
+        tx_hash = checked_hash(known, tx_hash)
         key = hash_key(known.nickname, tx_hash)
-        for ticket in state.tickets.values():
-            if hash_key(ticket.chain, ticket.hash) == key and _same(ticket.address, address):
-                return self._view(ticket)
-        now, number = self._core.now(), len(state.tickets) + 1
-        ticket = Ticket(number, address, known.nickname, tx_hash, now)
-        state.tickets[number] = ticket
-        order = state.orders.get(state.by_hash.get(key, ""))
+        reports = state.reports
+        earlier = None if reports is None else reports.same.get((key, reporter_key(address)))
+        if earlier is not None:
+            return self._view(state.tickets[earlier])
+        check_ticket(state, address, tx_hash)
+        now = self._core.now()
+        ticket = Ticket(len(state.tickets) + 1, address, known.nickname, tx_hash, now)
+        state.report(ticket)
+        order = state.order_of(key)
         if order is not None and order.ticket_ms is None:
-            state.orders[order.id] = replace(order, ticket_ms=now)
+            self._note(replace(order, ticket_ms=now))
         return self._view(ticket)
+
+    def count(self) -> int:
+        """Return how many tickets there are."""
+        return len(self._core.state.tickets)
 
     def check(self, ticket_id: int) -> TicketView:
         """Return a ticket as it stands. Raises `Refusal` for an unknown one."""
@@ -78,13 +89,23 @@ class Tickets:
 
     def of(self, address: str, status: TicketStatus | None = None) -> tuple[TicketView, ...]:
         """Return an address's tickets, oldest first, those of one status if it is given."""
-        tickets = tuple(self._core.state.tickets.values())
-        views = [self._view(ticket) for ticket in tickets if _same(ticket.address, address)]
+        state = self._core.state
+        numbers = [] if state.reports is None else state.reports.of(address)
+        views = [self._view(state.tickets[number]) for number in numbers]
         return tuple(found for found in views if status in (None, found.status))
+
+    def _note(self, order: Order) -> None:
+        """Store an order with its first ticket, which changes what is ahead of a dropped one."""
+        state = self._core.state
+        status = view(order, state.calendar, self._core.now()).status
+        if status.final:
+            state.orders[order.id] = order
+        else:
+            state.change(order)
 
     def _view(self, ticket: Ticket) -> TicketView:
         state = self._core.state
-        order = state.orders.get(state.by_hash.get(hash_key(ticket.chain, ticket.hash), ""))
+        order = state.order_of(hash_key(ticket.chain, ticket.hash))
         if order is None:
             return TicketView(ticket, TicketStatus.UNKNOWN, "")
         status = view(order, state.calendar, self._core.now()).status
@@ -93,7 +114,3 @@ class Tickets:
         if status in (Status.FAILED, Status.REFUNDED):
             return TicketView(ticket, TicketStatus.SUCCEEDED, "refund")
         return TicketView(ticket, TicketStatus.PENDING, "")
-
-
-def _same(one: str, other: str) -> bool:
-    return one == other or (one[:2] == "0x" and one.lower() == other.lower())

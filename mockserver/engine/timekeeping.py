@@ -5,7 +5,10 @@ from decimal import Decimal
 from mockserver.clock import Clock, ClockMode
 from mockserver.engine.core import Core
 from mockserver.engine.mishaps import NothingDue
-from mockserver.engine.orders import history
+from mockserver.engine.orders import at, history
+
+_THROUGH_MS = -1
+"""The due time of an order that comes to nothing more by itself."""
 
 
 class Timekeeper:
@@ -41,15 +44,22 @@ class Timekeeper:
 
     def next_due(self) -> int | None:
         """Return when the next thing happens: an order's event, an outage's begin, turn or end."""
-        now, calendar = self._core.now(), self._core.state.calendar
-        moments = [
-            event.at_ms
-            for order in self._core.state.orders.values()
-            for event in history(order, calendar)
-            if event.at_ms > now
-        ]
-        boundary = calendar.next_boundary(now)
-        return min(moments if boundary is None else [*moments, boundary], default=None)
+        now, state = self._core.now(), self._core.state
+        agenda = state.agenda()
+        for order_id in list(agenda.passed(now, state.calendar, self._ahead_ms)):
+            agenda.touch(order_id)
+        # What is due by now has another event ahead of it, or is through and leaves for good.
+        for _ in agenda.passed(now, state.calendar, self._ahead_ms):
+            pass
+        due, boundary = agenda.next(), state.calendar.next_boundary(now)
+        return min((moment for moment in (due, boundary) if moment is not None), default=None)
+
+    def _ahead_ms(self, order_id: str) -> int | None:
+        """Return when the next event of an order is; `_THROUGH_MS` where nothing changes it."""
+        now, order = self._core.now(), self._core.state.orders[order_id]
+        events = history(order, self._core.state.calendar)
+        ahead = next((event.at_ms for event in events if event.at_ms > now), None)
+        return _THROUGH_MS if ahead is None and at(events, now).status.resting else ahead
 
     def next(self) -> int:
         """Jump to the next thing that happens. Raises `NothingDue` where nothing will."""
@@ -60,13 +70,13 @@ class Timekeeper:
         return self._core.now()
 
     def run_until_final(self, order_id: str) -> int:
-        """Jump to the moment an order comes to its end, and return the time.
+        """Jump to the moment an order comes to rest, and return the time.
 
         Raises `Refusal` for an unknown order, `NothingDue` for one that comes to none by itself.
         """
         order = self._core.order(order_id)
         events = history(order, self._core.state.calendar)
-        final = next((event for event in events if event.status.final), None)
+        final = next((event for event in events if event.status.resting), None)
         if final is None:
             raise NothingDue(
                 f"order {order_id!r} comes to no end by itself (course {order.course.name!r}, "

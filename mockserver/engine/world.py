@@ -93,6 +93,12 @@ class World:
         """Return a world that has been the same up to now and shares nothing that changes."""
         return World(self.scenario, self._core.wall, self._core.state.copy())
 
+    def undisturbed(self) -> "World":
+        """Return a world as this one would be if no outage had ever been."""
+        state = self._core.state.copy()
+        state.calendar = Calendar(())
+        return World(self.scenario, self._core.wall, state)
+
     def snapshot(self, name: str | None = None) -> str:
         """Keep the state, clock and all, under a name; without one the next number is taken."""
         self._snapshots = self._snapshots or {}
@@ -137,7 +143,7 @@ class World:
 def _beginning(scenario: Scenario, wall_ms: int) -> State:
     start = wall_ms if scenario.start_ms is None else scenario.start_ms
     clock = Clock(scenario.clock_mode, start, wall_ms, scenario.clock_rate)
-    return State(clock=clock, calendar=Calendar(tuple(scenario.calendar)))
+    return State(clock=clock, calendar=scenario.outages)
 
 
 def _free_number(kept: Mapping[str, State]) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mockserver import jsontext
+from mockserver.engine import base58
 from mockserver.engine.aggregates import ROUTERS
-from mockserver.engine.catalog import Chain, Placed
+from mockserver.engine.catalog import NATIVE, Chain, Placed
 from mockserver.engine.orders import Kind
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
@@ -29,7 +30,7 @@ class Reverted(CrosschainMockError):
 
 @dataclass(frozen=True, slots=True)
 class ContractCall:
-    """A transaction on an EVM chain: `value` in smallest units of the base coin."""
+    """A transaction on an EVM chain or Tron: `value` in smallest units of the base coin."""
 
     chain: str
     hash: str
@@ -128,9 +129,17 @@ def _vault_out(
     world: World, call: ContractCall, chain: Chain, arguments: "_Arguments"
 ) -> OrderRequest:
     catalog = world.scenario.catalog
-    source = catalog.placed_at(chain, arguments.address(0), "source token address")
+    token = _address_on(chain, arguments.address(0))
+    source = catalog.placed_at(chain, token, "source token address")
     told = order_text(world, arguments.blob(3))
     return _request(call, source, arguments.number(1), told, minimum=0)
+
+
+def _address_on(chain: Chain, argument: str) -> str:
+    """Return an address in a call as its chain writes it: Tron has a byte and a checksum more."""
+    if chain.evm or argument == NATIVE:
+        return argument
+    return base58.checked(b"\x41" + bytes.fromhex(argument[2:]))
 
 
 def _swap(world: World, call: ContractCall, chain: Chain, arguments: "_Arguments") -> OrderRequest:

@@ -2,23 +2,23 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from mockserver import jsontext
 from mockserver.contract import Inputs
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
+from mockserver.values import value_class
 
 STRICT = "deposit"
 """The dialect's word for taking the observed form only (E-35)."""
 
 _NEEDED = ("fromAmount", "fromIndex", "fromChain", "fromAddr", "certHash")
 _ALL = (*_NEEDED, "fromPublicKey", "signature")
-_DIGITS = re.compile(r"[0-9]{1,78}")
+_DIGITS = re.compile(r"0|[1-9][0-9]{0,76}")
 _PUBLIC_KEY = re.compile(r"(?:0x)?(?:[0-9a-fA-F]{64}|0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})?")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Certificate:
     """What a client says of the deposit: smallest units, token index, chain, address, hash."""
 

@@ -1,20 +1,20 @@
 """`extra` of 2.0 orders: rules `type_value` joined by a semicolon (GB2-order; facts §6)."""
 
 import re
-from dataclasses import dataclass
 
 from mockserver.contract import Inputs
 from mockserver.engine.refusal import Refusal
+from mockserver.values import value_class
 
 STRICT = "order-rules"
 """The dialect's word for refusing a text that does not parse (E-14)."""
 
 _RULE = re.compile(r"([1-5])_([^;]+)")
-_DIGITS = re.compile(r"[0-9]{1,78}")
+_DIGITS = re.compile(r"0|[1-9][0-9]{0,76}")
 _VERSIONS = ("1", "2")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class OrderRules:
     """What an order asks for: amounts in smallest units of the token out, a fee in bps.
 

@@ -125,6 +125,7 @@ def _order_request(world: World, inputs: Inputs) -> OrderRequestV1:
     if inputs.once("certHash"):
         source = world.scenario.catalog.chain_v1(inputs.text("fromChain"), "source chain")
         refuse_used(world, source.nickname, inputs.text("certHash"))
+    _same_address(inputs)
     user = inputs.text("evmAddress")
     return OrderRequestV1(
         source_chain=inputs.text("fromChain"),
@@ -196,14 +197,19 @@ def _third_party(view: OrderView, target: Placed) -> dict[str, Json]:
 
 
 def _same_address(inputs: Inputs) -> None:
-    """Refuse a source address that is not the user's own on an EVM chain (interface.md 2.2)."""
+    """Refuse a source address that is not the user's own on an EVM chain (interface.md 2.2).
+
+    Where an integer is published it is the address read as a number (A-012).
+    """
     source, user = inputs.text("fromAddress"), inputs.text("evmAddress")
-    if source.lower() != user.lower():
+    same = str(int(user, 16)) if source.isdecimal() else user.lower()
+    if source.lower() != same:
         raise Refusal(
             "bad-address",
-            f"{source!r} differs from 'evmAddress' {user!r}; on an EVM chain both are the same",
+            f"{source!r} differs from {inputs.wire_name('evmAddress')} {user!r}; on an EVM chain "
+            "both are the same",
             about="source address",
-            nearest=(user,),
+            nearest=(same if source.isdecimal() else user,),
         )
 
 

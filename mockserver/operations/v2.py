@@ -4,6 +4,7 @@ from mockserver.contract import Inputs
 from mockserver.engine.catalog import checked_address
 from mockserver.engine.desk import SwapAsked, TokenRef
 from mockserver.engine.orders import Kind
+from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OpaqueOrderRequest, OrderRequest
 from mockserver.engine.tickets import TicketStatus, TicketView
 from mockserver.engine.world import World
@@ -12,7 +13,7 @@ from mockserver.operations import lists
 from mockserver.operations.certificates import certificate
 from mockserver.operations.deposits import refuse_used
 from mockserver.operations.holdings import held_tokens, token_info
-from mockserver.operations.rules import STRICT, order_rules
+from mockserver.operations.rules import STRICT, order_rules, rules_of
 
 _ENDS = {"source": "from", "target": "to"}
 
@@ -121,6 +122,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
             sender=inputs.text("userAddress" if inputs.has("userAddress") else "signerAddress"),
             target_index=inputs.integer("toIndex"),
             recipient=inputs.text("toAddr"),
+            deposit=inputs.text("sourceCerts").removeprefix("0x").lower(),
             target_chain=inputs.optional("toChain"),
             slippage_bps=inputs.integer("slippage"),
             channel=inputs.text("channel"),
@@ -253,7 +255,23 @@ def _token(world: World, inputs: Inputs, end: str, chain: str) -> TokenRef:
 
 
 def _channel_bps(inputs: Inputs) -> int:
-    return inputs.integer("channelFeeRate") if inputs.has("channelFeeRate") else 0
+    """Return the third party's fee in bps: `channelFeeRate`, or rule 2 of `extra` (DEMO).
+
+    The order sends the same rule, so that it charges what its quote did. Raises `Refusal` for rules
+    that cannot be read and for two fees that differ.
+    """
+    told = rules_of(inputs.optional("extra") or "").channel_bps
+    if not inputs.has("channelFeeRate"):
+        return told
+    rate = inputs.integer("channelFeeRate")
+    if told not in (0, rate):
+        raise Refusal(
+            "bad-extra",
+            f"the third party's fee (rule 2) is {told}, while 'channelFeeRate' is {rate}; send one "
+            "of them, or the same in both",
+            about="order rules",
+        )
+    return rate
 
 
 def _ticket(view: TicketView) -> Json:

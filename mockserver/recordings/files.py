@@ -1,34 +1,45 @@
 """Recording files in YAML, readable without Python and the same byte for byte when rewritten."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import yaml
 
 from mockserver import documents
-from mockserver.clock import parse_duration
+from mockserver.clock import iso, parse_duration, parse_instant
+from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile, Problem
-from mockserver.jsontext import Json, plain
-from mockserver.recordings.recording import RecordedExchange, Recording
+from mockserver.exchange import BadEncoding, Headers, Request, Response, query_pairs
+from mockserver.jsontext import Json
+from mockserver.recordings import bodies
+from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
 
+FORMAT = "crosschain-mock/recording@2"
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms"))
 
 
 def load(file: Path) -> Recording:
     """Return a recording file. Raises `InvalidFile` with file and line of every problem."""
-    value = documents.read(file, "recording").value
-    dialect = value.get("dialect", "documented")
+    document = documents.read(file, "recording")
+    value = document.value
+    origin = value["origin"]
     return Recording(
         title=value["title"],
         description=value.get("description", ""),
-        origin=value["origin"],
+        origin=origin,
         source=value.get("source", ""),
-        dialect=dialect if isinstance(dialect, str) else ",".join(dialect),
+        dialect=_dialect(value.get("dialect", "documented" if origin == "simulation" else None)),
         scenario=value.get("scenario", "default"),
         start=value.get("start"),
-        exchanges=tuple(_exchange(row) for row in value["exchanges"]),
+        clock_skew_ms=_signed(value["clockSkew"]) if "clockSkew" in value else None,
+        stand_ins=_stand_ins(value.get("standIns", {})),
+        remarks=tuple(value.get("remarks", ())),
+        exchanges=_exchanges(document, origin),
+        file=file,
     )
 
 
@@ -36,85 +47,195 @@ def load_folder(folder: Path) -> tuple[Recording, ...]:
     """Return every recording below a folder, in the order of their paths."""
     files = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
     if not files:
-        raise InvalidFile([Problem(folder, None, "", "no recording (*.yaml) in this folder")])
+        there = folder.is_dir()
+        reason = "no recording (*.yaml) in this folder" if there else "there is no such folder"
+        raise InvalidFile([Problem(folder, None, "", reason)])
     return tuple(load(file) for file in files)
 
 
 def text_of(recording: Recording) -> str:
     """Return a recording as the text of its file."""
-    head: dict[str, Json] = {"format": "crosschain-mock/recording@1", "title": recording.title}
-    optional = {
+    rows = "".join(exchange_text(exchange, recording.origin) for exchange in recording.exchanges)
+    return head_text(recording) + rows
+
+
+def head_text(recording: Recording) -> str:
+    """Return the text of a recording's file up to its first exchange."""
+    dialect = recording.dialect
+    skew, stand_ins = recording.clock_skew_ms, recording.stand_ins
+    members = {
+        "format": FORMAT,
+        "title": recording.title,
         "description": recording.description,
         "origin": recording.origin,
         "source": recording.source,
-        "dialect": recording.dialect.split(",") if "," in recording.dialect else recording.dialect,
+        "dialect": dialect.split(",") if dialect and dialect.startswith("E-") else dialect,
         "scenario": recording.scenario if recording.origin == "simulation" else "",
         "start": recording.start,
+        "clockSkew": None if skew is None else _duration(skew),
+        "standIns": {"of": list(stand_ins.of), "salt": stand_ins.salt} if stand_ins.of else {},
+        "remarks": list(recording.remarks),
     }
-    head.update({key: value for key, value in optional.items() if value})
-    head["exchanges"] = [_row(exchange) for exchange in recording.exchanges]
-    return yaml.dump(head, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return _yaml({key: value for key, value in members.items() if value}) + "exchanges:\n"
 
 
-def _exchange(row: Mapping[str, Any]) -> RecordedExchange:
+def exchange_text(
+    exchange: RecordedExchange, origin: str, files: Mapping[bytes, str] | None = None
+) -> str:
+    """Return an exchange as it stands in a file of the given origin.
+
+    `files` names the files that hold large bodies, by body.
+    """
+    row = _row(exchange, origin, files or {})
+    return _yaml([row])
+
+
+def _exchanges(document: Document, origin: str) -> tuple[RecordedExchange, ...]:
+    rows = document.value["exchanges"]
+    seen: dict[str, int] = {}
+    for index, row in enumerate(rows):
+        if seen.setdefault(row["name"], index) != index:
+            place = ("exchanges", index, "name")
+            message = f"{row['name']!r} is the name of an earlier exchange of this file"
+            raise InvalidFile([document.problem(place, message)])
+    return tuple(
+        _exchange(document, ("exchanges", index), row, origin) for index, row in enumerate(rows)
+    )
+
+
+def _exchange(
+    document: Document, place: FieldPath, row: Mapping[str, Any], origin: str
+) -> RecordedExchange:
     request, response = row["request"], row["response"]
     return RecordedExchange(
         name=row["name"],
         operation=row["operation"],
-        method=request["method"],
-        path=request["path"],
-        query={
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in request.get("query", {}).items()
-        },
-        headers=request.get("headers", {}),
-        body=request.get("body"),
-        body_text=request.get("bodyText"),
-        status=response["status"],
-        response_headers=response.get("headers", {}),
-        response_body=response["body"],
-        note=row.get("note", ""),
+        request=Request(
+            request["method"],
+            quote(request["path"], safe="/%:@!$&'()*+,;=~"),
+            request.get("rawQuery", _query(request.get("query", {}))),
+            Headers(_headers(request)),
+            bodies.read(document, (*place, "request"), request),
+        ),
+        response=Response(
+            response["status"],
+            _headers(response),
+            bodies.read(document, (*place, "response"), response),
+        ),
+        origin=row.get("origin", origin),
+        time_ms=parse_instant(row["time"]) if "time" in row else None,
+        duration_ms=parse_duration(row["duration"]) if "duration" in row else None,
         advance_ms=parse_duration(row["advance"]) if "advance" in row else 0,
+        removed=tuple(row.get("removed", ())),
+        request_omitted=request.get("bodyOmitted", ""),
+        response_omitted=response.get("bodyOmitted", ""),
+        note=row.get("note", ""),
     )
 
 
-def _row(exchange: RecordedExchange) -> dict[str, Json]:
-    row: dict[str, Json] = {"name": exchange.name, "operation": exchange.operation}
-    if exchange.note:
-        row["note"] = exchange.note
-    if exchange.advance_ms:
-        row["advance"] = _duration(exchange.advance_ms)
-    request: dict[str, Json] = {"method": exchange.method, "path": exchange.path}
-    parts = {
-        "query": {
-            name: value if isinstance(value, str) else list(value)
-            for name, value in exchange.query.items()
-        },
-        "headers": dict(exchange.headers),
+def _headers(part: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple(_spread(part.get("headers", {})))
+
+
+def _query(query: Mapping[str, Any]) -> str:
+    return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for name, value in _spread(query))
+
+
+def _spread(members: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (name, value)
+        for name, values in members.items()
+        for value in ([values] if isinstance(values, str) else values)
+    ]
+
+
+def _folded(pairs: Sequence[tuple[str, str]]) -> dict[str, Json]:
+    """Return pairs as a mapping, with a list where a name is repeated."""
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else list(values) for name, values in found.items()}
+
+
+def _row(exchange: RecordedExchange, origin: str, files: Mapping[bytes, str]) -> dict[str, Json]:
+    time, duration = exchange.time_ms, exchange.duration_ms
+    members = {
+        "name": exchange.name,
+        "operation": exchange.operation,
+        "note": exchange.note,
+        "advance": _duration(exchange.advance_ms) if exchange.advance_ms else "",
+        "origin": exchange.origin if exchange.origin != origin else "",
+        "time": None if time is None else iso(time),
+        "duration": None if duration is None else _duration(duration),
+        "removed": list(exchange.removed),
+        "request": _request_row(exchange, files),
+        "response": _response_row(exchange, files),
     }
-    request.update({key: part for key, part in parts.items() if part})
-    if exchange.body is not None:
-        request["body"] = exchange.body
-    if exchange.body_text is not None:
-        request["bodyText"] = exchange.body_text
-    row["request"] = request
-    response: dict[str, Json] = {"status": exchange.status}
-    if exchange.response_headers:
-        response["headers"] = dict(exchange.response_headers)
-    response["body"] = exchange.response_body
-    row["response"] = response
-    return row
+    return {key: value for key, value in members.items() if value}
+
+
+def _request_row(exchange: RecordedExchange, files: Mapping[bytes, str]) -> dict[str, Json]:
+    request = exchange.request
+    row: dict[str, Json] = {"method": request.method, "path": request.path}
+    row |= _query_row(request.query)
+    headers = _folded(request.headers.items_sent)
+    row |= {"headers": headers} if headers else {}
+    return row | _body_row(request.body, exchange.request_omitted, files)
+
+
+def _response_row(exchange: RecordedExchange, files: Mapping[bytes, str]) -> dict[str, Json]:
+    response = exchange.response
+    headers = _folded(response.headers)
+    row: dict[str, Json] = {"status": response.status} | ({"headers": headers} if headers else {})
+    return row | _body_row(response.body, exchange.response_omitted, files)
+
+
+def _query_row(query: str) -> dict[str, Json]:
+    try:
+        pairs = query_pairs(query)
+    except BadEncoding:
+        return {"rawQuery": query}
+    shown = _folded(pairs)
+    if not query or _spread(shown) == pairs:
+        return {"query": shown} if shown else {}
+    return {"rawQuery": query}
+
+
+def _body_row(body: bytes, omitted: str, files: Mapping[bytes, str]) -> dict[str, Json]:
+    if omitted:
+        return {"bodyOmitted": omitted}
+    if body in files:
+        return {"bodyFile": {"name": files[body], "sha256": bodies.checksum_of(body)}}
+    return bodies.shown(body)
+
+
+def _dialect(value: str | list[str] | None) -> str | None:
+    return value if value is None or isinstance(value, str) else ",".join(value)
+
+
+def _stand_ins(told: Mapping[str, Any]) -> StandIns:
+    return StandIns(tuple(told.get("of", ())), told.get("salt", ""))
+
+
+def _signed(text: str) -> int:
+    return -parse_duration(text[1:]) if text.startswith("-") else parse_duration(text)
 
 
 def _duration(ms: int) -> str:
-    text = ""
+    if not ms:
+        return "0ms"
+    text, ms = "-" if ms < 0 else "", abs(ms)
     for size, unit in _UNITS:
         count, ms = divmod(ms, size)
         text += f"{count}{unit}" if count else ""
     return text
 
 
-class _Dumper(yaml.SafeDumper):
+def _yaml(value: Json) -> str:
+    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100))
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
     """Writes decimal numbers as they are, and never an alias."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -122,9 +243,22 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _decimal(dumper: yaml.SafeDumper, number: Decimal) -> yaml.ScalarNode:
-    text = plain(number)
+    text = f"{number:f}"
     kind = "float" if "." in text else "int"
     return dumper.represent_scalar(f"tag:yaml.org,2002:{kind}", text)
 
 
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Write a text of several lines as such."""
+    style = "|" if "\n" in text and "\r" not in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
 _Dumper.add_representer(Decimal, _decimal)
+_Dumper.add_representer(str, _text)
+# Our own reader takes 1.5e5 for a number, YAML 1.1 for a text: such a text is quoted.
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(?:0|[1-9][0-9]*)\.[0-9]+(?:[eE][-+]?[0-9]+)?$"),
+    list("-+0123456789"),
+)

@@ -1,16 +1,16 @@
-"""Finding the recorded answer to a request, and saying how the nearest one differs."""
+"""Reading a request as it is compared with recorded ones, and saying how two of them differ."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.exchange import BadEncoding, Request, query_pairs
 from mockserver.jsontext import Json
-from mockserver.recordings.recording import RecordedExchange
+from mockserver.recordings.rules import MatchRule, Part
 
-VOLATILE_HEADERS = frozenset({"appkey", "expiretime", "timestamp", "signature"})
-"""Headers that differ at every call of the same client, and are not compared."""
+_MOST_DIGITS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,75 +31,166 @@ class RequestForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Miss:
-    """No recording answers a request; `nearest` comes closest, and `differences` tell how."""
+class RequestReading:
+    """A request, read by its operation's rule.
 
-    nearest: RecordedExchange | None
-    differences: tuple[str, ...]
+    `form` is what is compared; `loose` is the same without the amounts that may be near, which
+    `amounts` holds. `bound` holds the values that each client chooses anew.
+    """
 
-    def sentence(self, operation: str) -> str:
-        """Return the whole as a sentence."""
-        if self.nearest is None:
-            return f"nothing is recorded for {operation}"
-        return f"nearest recording {self.nearest.name!r} differs: {'; '.join(self.differences)}"
+    form: RequestForm
+    loose: RequestForm
+    bound: Mapping[Part, str]
+    amounts: Mapping[Part, Decimal]
+
+    def distance(self, other: "RequestReading", rule: MatchRule) -> Decimal | None:
+        """Return by how many percent the amounts are off; None where that is too much."""
+        if self.loose != other.loose or set(self.amounts) != set(other.amounts):
+            return None
+        worst = Decimal(0)
+        for part, recorded in self.amounts.items():
+            if recorded <= 0:
+                return None
+            off = abs(other.amounts[part] - recorded) * 100 / recorded
+            if off > rule.near[part]:
+                return None
+            worst = max(worst, off)
+        return worst
 
 
-def form_of(operation: str, header_names: Iterable[str], request: Request) -> RequestForm:
-    """Return the comparable form of a request; `header_names` are the operation's own headers."""
-    try:
-        pairs = query_pairs(request.query)
-    except BadEncoding:
-        pairs = [("", request.query)]
-    headers = [
-        (name.lower(), request.headers[name])
-        for name in header_names
-        if name.lower() not in VOLATILE_HEADERS and name in request.headers
-    ]
-    return RequestForm(operation, tuple(sorted(pairs)), tuple(sorted(headers)), _canonical(request))
-
-
-class Shelf:
-    """Recorded exchanges, found by the form of a request. Equal requests answer one by one."""
+class RequestParts:
+    """The parts of a request by name; texts that hold hexadecimal JSON are read as JSON."""
 
     def __init__(
-        self, exchanges: Iterable[RecordedExchange], header_names: Mapping[str, Iterable[str]]
+        self, header_names: Iterable[str], request: Request, choices: Mapping[str, str]
     ) -> None:
-        """Index exchanges; `header_names` gives for each operation the headers it declares."""
-        self._by_form: dict[RequestForm, list[RecordedExchange]] = {}
-        for exchange in exchanges:
-            names = header_names.get(exchange.operation, ())
-            form = form_of(exchange.operation, names, exchange.request())
-            self._by_form.setdefault(form, []).append(exchange)
+        """Read a request; `choices` says which text of this client stands for a recorded one."""
+        self._choices = choices
+        try:
+            pairs = query_pairs(request.query)
+        except BadEncoding:
+            pairs = [("", request.query)]
+        self.query = [(name, self._recorded(value)) for name, value in pairs]
+        self.headers = {
+            name.lower(): request.headers[name] for name in header_names if name in request.headers
+        }
+        self.body = self._translated(_body(request))
 
-    def __len__(self) -> int:
-        return sum(map(len, self._by_form.values()))
+    def drop(self, names: frozenset[str]) -> None:
+        """Take out every part of these names, which are in lower case, wherever it stands."""
+        self.query = [pair for pair in self.query if pair[0].lower() not in names]
+        self.headers = {name: text for name, text in self.headers.items() if name not in names}
+        self.body = _without(self.body, names)
 
-    def find(self, form: RequestForm, seen: int) -> RecordedExchange | None:
-        """Return the answer to a request that was asked `seen` times before; the last repeats."""
-        found = self._by_form.get(form)
-        return found[min(seen, len(found) - 1)] if found else None
+    def take(self, part: Part) -> str:
+        """Return a part as text and take it out; empty where there is none."""
+        return self._named(part, take=True)
 
-    def miss(self, form: RequestForm) -> Miss:
-        """Return what came closest to a request that is not recorded."""
-        candidates = [
-            (tuple(form.differences(known)), exchanges[0])
-            for known, exchanges in self._by_form.items()
-            if known.operation == form.operation
-        ]
-        if not candidates:
-            return Miss(None, ())
-        differences, nearest = min(candidates, key=lambda candidate: len(candidate[0]))
-        return Miss(nearest, differences)
+    def text(self, part: Part) -> str:
+        """Return a part as text; empty where there is none."""
+        return self._named(part, take=False)
+
+    def form(self, operation: str) -> RequestForm:
+        """Return what is left, in a form to be compared."""
+        body = "" if self.body is None else jsontext.encode(_sorted(self.body)).decode()
+        headers = sorted(self.headers.items())
+        return RequestForm(operation, tuple(sorted(self.query)), tuple(headers), body)
+
+    def _named(self, part: Part, *, take: bool) -> str:
+        where, *names = part
+        if where == "body":
+            return self._in_body(names, take=take)
+        if where == "headers":
+            return (self.headers.pop(names[0], "")) if take else self.headers.get(names[0], "")
+        found = next((value for name, value in self.query if name == names[0]), "")
+        if take:
+            self.query = [pair for pair in self.query if pair[0] != names[0]]
+        return found
+
+    def _in_body(self, names: list[str], *, take: bool) -> str:
+        node: Any = self.body
+        for name in names[:-1]:
+            if not isinstance(node, dict) or name not in node:
+                return ""
+            if isinstance(node[name], str):
+                node[name] = self._translated(_unpacked(node[name]))
+            node = node[name]
+        if not isinstance(node, dict) or names[-1] not in node:
+            return ""
+        found = node.pop(names[-1]) if take else node[names[-1]]
+        return found if isinstance(found, str) else jsontext.encode(found).decode()
+
+    def _recorded(self, text: str) -> str:
+        return self._choices.get(text.lower(), text) if self._choices else text
+
+    def _translated(self, value: Json) -> Json:
+        if not self._choices:
+            return value
+        if isinstance(value, dict):
+            return {name: self._translated(item) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self._translated(item) for item in value]
+        return self._recorded(value) if isinstance(value, str) else value
 
 
-def _canonical(request: Request) -> str:
-    if not request.body or request.method == "GET":
-        return ""
+def read_request(
+    operation: str,
+    header_names: Iterable[str],
+    request: Request,
+    rule: MatchRule,
+    choices: Mapping[str, str] | None = None,
+    removed: frozenset[str] = frozenset(),
+) -> RequestReading:
+    """Return a request as it is compared; `header_names` are the operation's own headers.
+
+    `removed` are names, in lower case, of what a recorder took out: it cannot be compared.
+    """
+    parts = RequestParts(header_names, request, choices or {})
+    if removed:
+        parts.drop(removed)
+    for part in rule.ignored:
+        parts.take(part)
+    bound = {part: value for part in rule.bound if (value := parts.take(part))}
+    amounts = {}
+    form = parts.form(operation)
+    for part in rule.near:
+        amount = _amount(parts.text(part))
+        if amount is not None:
+            amounts[part] = amount
+            parts.take(part)
+    loose = parts.form(operation) if amounts else form
+    return RequestReading(form, loose, bound, amounts)
+
+
+def _amount(text: str) -> Decimal | None:
     try:
-        value = jsontext.decode(request.body)
+        found = Decimal(text[:_MOST_DIGITS])
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None
+
+
+def _body(request: Request) -> Json:
+    if not request.body or request.method == "GET":
+        return None
+    try:
+        return jsontext.decode(request.body)
     except jsontext.NotJson:
         return request.body.decode("utf-8", "backslashreplace")
-    return jsontext.encode(_sorted(value)).decode()
+
+
+def _unpacked(text: str) -> Json:
+    try:
+        return jsontext.decode(bytes.fromhex(text.removeprefix("0x")))
+    except (jsontext.NotJson, ValueError):
+        return text
+
+
+def _without(value: Json, names: frozenset[str]) -> Json:
+    if isinstance(value, dict):
+        kept = {name: item for name, item in value.items() if name.lower() not in names}
+        return {name: _without(item, names) for name, item in kept.items()}
+    return [_without(item, names) for item in value] if isinstance(value, list) else value
 
 
 def _sorted(value: Json) -> Json:
@@ -119,8 +210,13 @@ def _members(body: str) -> dict[str, Any]:
 def _differ(kind: str, recorded: Mapping[str, Any], came: Mapping[str, Any]) -> Iterator[str]:
     for name in sorted({*recorded, *came}):
         if name not in came:
-            yield f"{kind} {name!r} is missing, recorded {recorded[name]!r}"
+            yield f"{kind} {name!r} is missing, recorded {_shown(recorded[name])}"
         elif name not in recorded:
             yield f"{kind} {name!r} was not recorded"
         elif recorded[name] != came[name]:
-            yield f"{kind} {name!r} is {came[name]!r}, recorded {recorded[name]!r}"
+            yield f"{kind} {name!r} is {_shown(came[name])}, recorded {_shown(recorded[name])}"
+
+
+def _shown(value: Json) -> str:
+    text = repr(value) if isinstance(value, str) else jsontext.encode(value).decode()
+    return text if len(text) <= 200 else f"{text[:200]}…"

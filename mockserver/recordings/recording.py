@@ -1,74 +1,80 @@
 """A recording as a value: where it comes from, and the exchanges in their order."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from urllib.parse import quote, quote_plus
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from mockserver import jsontext
-from mockserver.exchange import Headers, Request
+from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedExchange:
-    """A request and the answer it got, in the words of the recording file.
+    """A request and the answer it got, both byte for byte.
 
-    `body` is the JSON of the request; `body_text` a body that is none, sent as it stands.
-    `advance_ms` is how far the clock moved before the request.
+    `origin` is `captured`, `published` or `simulation`. `time_ms` is when the request was sent, in
+    milliseconds since 1970 by the recorder's clock, and `duration_ms` how long the answer took to
+    arrive whole; both are None where nobody measured. `advance_ms` is how far the clock of a
+    simulation moved before the request. `removed` names headers and fields that were taken out
+    before the exchange was kept. `request_omitted` and `response_omitted` say why a body is not
+    kept; they are empty where it is. `note` says what the exchange shows.
     """
 
     name: str
     operation: str
-    method: str
-    path: str
-    query: Mapping[str, str | tuple[str, ...]]
-    headers: Mapping[str, str]
-    body: Json
-    body_text: str | None
-    status: int
-    response_headers: Mapping[str, str]
-    response_body: Json
-    note: str = ""
+    request: Request
+    response: Response
+    origin: str
+    time_ms: int | None = None
+    duration_ms: int | None = None
     advance_ms: int = 0
+    removed: tuple[str, ...] = ()
+    request_omitted: str = ""
+    response_omitted: str = ""
+    note: str = ""
 
-    def request(self) -> Request:
-        """Return the request as it would arrive."""
-        pairs = [
-            f"{quote_plus(name)}={quote_plus(value)}"
-            for name, values in self.query.items()
-            for value in ((values,) if isinstance(values, str) else values)
-        ]
-        return Request(
-            self.method,
-            quote(self.path, safe="/%"),
-            "&".join(pairs),
-            Headers(tuple(self.headers.items())),
-            self._raw_body(),
-        )
+    def response_json(self) -> Json:
+        """Return the JSON of the answer. Raises `jsontext.NotJson` where it is none."""
+        return jsontext.decode(self.response.body)
 
-    def answered(self, status: int, headers: Mapping[str, str], body: Json) -> "RecordedExchange":
+    def answered(self, response: Response) -> "RecordedExchange":
         """Return the same request with another answer."""
-        return replace(self, status=status, response_headers=dict(headers), response_body=body)
+        return replace(self, response=response)
 
-    def _raw_body(self) -> bytes:
-        if self.body_text is not None:
-            return self.body_text.encode()
-        return b"" if self.body is None else jsontext.encode(self.body)
+
+@dataclass(frozen=True, slots=True)
+class StandIns:
+    """Which values of a set were replaced by stand-ins of the same form.
+
+    `of` holds some of `addresses`, `hashes` and `orders`. The same value has the same stand-in
+    wherever the `salt` (32 hexadecimal digits) is the same.
+    """
+
+    of: tuple[str, ...] = ()
+    salt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
     """A file of exchanges.
 
-    `origin` is `simulation`, `published` or `captured`; `start` is the clock's time at the first
-    exchange, as ISO 8601 text; `dialect` is what `--dialect` takes.
+    `origin` is `captured`, `published` or `simulation`, and holds for every exchange that says
+    nothing else; `source` says where the answers come from. `dialect` is what `--dialect` takes,
+    None where it is not known. `start` is the clock's time at the first exchange, as ISO 8601
+    text. `clock_skew_ms` is how far the service's clock was ahead of the recorder's, in
+    milliseconds. `stand_ins` says what was replaced by stand-ins. `remarks` is what was noticed
+    while recording. `file` is where it was read from.
     """
 
     title: str
     origin: str
-    dialect: str
     exchanges: tuple[RecordedExchange, ...]
+    dialect: str | None = None
     description: str = ""
     source: str = ""
     scenario: str = "default"
     start: str | None = None
+    clock_skew_ms: int | None = None
+    stand_ins: StandIns = field(default_factory=StandIns)
+    remarks: tuple[str, ...] = ()
+    file: Path | None = None

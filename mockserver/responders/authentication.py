@@ -5,7 +5,6 @@ are judged in a world that has registered keys for them (facts §3).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from mockserver.clock import iso
@@ -14,18 +13,22 @@ from mockserver.responders import wallets
 from mockserver.responders.denial import Denial
 from mockserver.signing import developer
 from mockserver.signing.keyring import Keyring
+from mockserver.values import value_class
+
+NO_AUTH = "none"
+"""The word of operations that ask for nothing."""
 
 _MILLISECONDS_FROM = 100_000_000_000
 """From here on a timestamp is in milliseconds: as seconds it would be the year 5138 (A-014)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Claim:
-    """A well-formed request on its way in: its inputs, its body as sent, and the time in ms."""
+    """A well-formed request on its way in: its inputs, its body as sent, and who tells the time."""
 
     inputs: Inputs
     body: bytes
-    now_ms: int
+    now: Callable[[], int]
 
 
 Strategy = Callable[[Claim, Keyring], Denial | None]
@@ -43,7 +46,7 @@ def timestamp_ms(timestamp: int) -> int:
 
 def by_window(claim: Claim) -> Denial | None:
     """Return why the time of a v1 request is not good: `timestamp` plus `expireTime`, in ms."""
-    inputs, now = claim.inputs, claim.now_ms
+    inputs, now = claim.inputs, claim.now()
     sent, window = timestamp_ms(inputs.integer("timestamp")), inputs.integer("expireTime")
     if sent + window < now:
         return Denial(
@@ -99,7 +102,7 @@ def nobody_asks(claim: Claim, keys: Keyring) -> Denial | None:
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
-        "none": nobody_asks,
+        NO_AUTH: nobody_asks,
         "developer-key": by_developer_key,
         "wallet-signature": by_wallet,
     }

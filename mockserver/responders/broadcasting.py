@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from mockserver.engine.catalog import NATIVE, Chain
-from mockserver.engine.derived import derived_hash
+from mockserver.engine.hashes import hash_form, made_up_hash
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.errors import CrosschainMockError
@@ -55,11 +55,11 @@ def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
             "'value', 'hash' and either 'data' or, on a chain without contracts, 'token' and 'memo'"
         )
     chain = _chain(hosted, _text(body, "chain"))
-    if not chain.evm:
+    if not chain.evm and not (chain.carries_orders and "data" in body):
         return shown(_take_transfer(hosted, chain, body))
-    if "raw" in body:
+    if chain.evm and "raw" in body:
         return shown(take_raw(hosted, chain.nickname, _text(body, "raw")))
-    call = _call(hosted, chain.nickname, body)
+    call = _call(hosted, chain, body)
     return shown(take(hosted, Told(call, nonce_of(hosted, call.chain, call.sender))))
 
 
@@ -85,9 +85,7 @@ def take(hosted: HostedWorld, told: Told) -> SeenTransaction:
 
 def nonce_of(hosted: HostedWorld, chain: str, sender: str) -> int:
     """Return how many transactions an address has sent on a chain."""
-    wanted = sender.lower()
-    seen = hosted.transactions.values()
-    return sum(one.chain == chain and one.sender.lower() == wanted for one in seen)
+    return hosted.transactions.count_from(chain, sender)
 
 
 def shown(seen: SeenTransaction) -> Json:
@@ -111,7 +109,7 @@ def _take_transfer(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json]) 
     memo = _text(body, "memo", "").encode("utf-8", "replace")
     call = ContractCall(
         chain.nickname,
-        _text(body, "hash", "") or _made_up_hash(hosted, chain.nickname, memo),
+        _text(body, "hash", "") or _made_up_hash(hosted, chain, memo),
         _text(body, "from"),
         _text(body, "to", ""),
         _value(body),
@@ -134,10 +132,11 @@ def _taken(
     hosted: HostedWorld, told: Told, read: Callable[[], OrderRequest | None]
 ) -> SeenTransaction:
     call = told.call
-    key = (call.chain, call.hash.lower())
-    known = hosted.transactions.get(key)
+    known = hosted.transactions.get(call.chain, call.hash)
     if known is not None and _stands(hosted, known):
         return known
+    if full := hosted.transactions.full():
+        raise BadTransaction(full)
     evm = hosted.world.scenario.catalog.chain(call.chain).evm
     order_id, reason, reverted = _outcome(hosted, read, evm=evm)
     seen = SeenTransaction(
@@ -154,7 +153,7 @@ def _taken(
         reason=reason,
         reverted=reverted,
     )
-    hosted.transactions[key] = seen
+    hosted.transactions.add(seen)
     return seen
 
 
@@ -183,26 +182,30 @@ def _outcome(
         return None, f"{refusal.name}: {refusal.reason}", False
 
 
-def _call(hosted: HostedWorld, chain: str, body: Mapping[str, Json]) -> ContractCall:
+def _call(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json]) -> ContractCall:
     odd = [name for name in ("token", "memo") if name in body]
     if odd:
-        raise BadTransaction(f"{odd[0]!r}: orders on {chain!r} are contract calls; give 'data'")
+        name = chain.nickname
+        raise BadTransaction(f"{odd[0]!r}: orders on {name!r} are contract calls; give 'data'")
     data = _bytes(_text(body, "data", "0x"), "data")
     to, value = _text(body, "to", ""), _value(body)
     told = _text(body, "hash", "") or _made_up_hash(hosted, chain, data)
-    if len(told) != 66 or not told.startswith("0x") or not _HEX.issuperset(told[2:]):
-        raise BadTransaction(f"'hash': {told[:80]!r} is not 0x and 64 hex digits")
-    return ContractCall(chain, told, _sender(body), to, value, data)
+    form = hash_form(chain)
+    if form.normal(told) is None:
+        raise BadTransaction(f"'hash': {told[:80]!r} is not {form.words}")
+    return ContractCall(chain.nickname, told, _sender(chain, body), to, value, data)
 
 
-def _made_up_hash(hosted: HostedWorld, chain: str, data: bytes) -> str:
+def _made_up_hash(hosted: HostedWorld, chain: Chain, data: bytes) -> str:
     """Return the hash of a transaction that was told without one."""
-    number = str(len(hosted.transactions))
-    return derived_hash(hosted.world.scenario.seed, "told", chain, number, data.hex())
+    number, seed = str(len(hosted.transactions)), hosted.world.scenario.seed
+    return made_up_hash(chain, seed, "told", chain.nickname, number, data.hex())
 
 
-def _sender(body: Mapping[str, Json]) -> str:
+def _sender(chain: Chain, body: Mapping[str, Json]) -> str:
     sender = _text(body, "from")
+    if not chain.evm:
+        return sender
     if len(sender) != 42 or not sender.startswith("0x") or not _HEX.issuperset(sender[2:]):
         raise BadTransaction(f"'from': {sender[:60]!r} is not 0x and 40 hex digits")
     return sender

@@ -7,8 +7,10 @@ behind it: calls are answered from the world's lists and balances.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from types import MappingProxyType
 
+from mockserver import limits
 from mockserver.engine.catalog import NATIVE, Chain
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
@@ -60,6 +62,8 @@ def answer(hosted: HostedWorld, nickname: str, body: Json) -> Json:
     except Refusal as refusal:
         return _error(None, _INVALID, refusal.reason)
     if isinstance(body, Sequence) and not isinstance(body, str):
+        if len(body) > limits.BATCH.most:
+            return _error(None, _INVALID, f"a batch has at most {limits.BATCH}, got {len(body)}")
         return [_one(hosted, chain, call) for call in body]
     return _one(hosted, chain, body)
 
@@ -68,6 +72,8 @@ def _one(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
     if not isinstance(call, Mapping) or not isinstance(call.get("method"), str):
         return _error(None, _INVALID, "no JSON-RPC call: expected an object with 'method'")
     number, params = call.get("id"), call.get("params", [])
+    if isinstance(number, bool) or not isinstance(number, str | int | Decimal | None):
+        return _error(None, _INVALID, "'id': expected text, a number or null")
     method = METHODS.get(call["method"])
     if method is None:
         known = ", ".join(METHODS)
@@ -149,12 +155,12 @@ def _send(asked: Asked) -> Json:
 
 
 def _transaction(asked: Asked) -> Json:
-    seen = asked.hosted.transactions.get((asked.chain.nickname, asked.text(0).lower()))
+    seen = asked.hosted.transactions.get(asked.chain.nickname, asked.text(0))
     return None if seen is None else receipts.transaction(seen)
 
 
 def _receipt(asked: Asked) -> Json:
-    seen = asked.hosted.transactions.get((asked.chain.nickname, asked.text(0).lower()))
+    seen = asked.hosted.transactions.get(asked.chain.nickname, asked.text(0))
     return None if seen is None else receipts.receipt(seen)
 
 

@@ -1,12 +1,14 @@
 """How an answer reaches the client: at once and whole, or disturbed on purpose."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_CEILING, Context
 from enum import StrEnum
+from typing import Protocol
 
 from mockserver.clock import ClockMode
 from mockserver.engine.world import World
 from mockserver.exchange import Response
+from mockserver.values import value_class
 
 ELAPSED_HEADER = "X-Mock-Virtual-Elapsed"
 """How much of the world's time an answer took, in milliseconds."""
@@ -21,16 +23,28 @@ class Cut(StrEnum):
     TRUNCATED = "truncated-body"
 
 
-@dataclass(frozen=True, slots=True)
+class Stream(Protocol):
+    """A body that goes on: asked again and again for what is new, until the client leaves."""
+
+    def pull(self) -> bytes:
+        """Return what is new, as bytes to send; empty where nothing is."""
+
+    def close(self) -> None:
+        """Take note that nobody listens any more."""
+
+
+@value_class(frozen=True, slots=True)
 class Delivery:
     """An answer and the manner of its sending.
 
-    `delay_ms` is wall time to wait before it; `cut` is what happens to the connection.
+    `delay_ms` is wall time to wait before it; `cut` is what happens to the connection; what
+    `stream` gives follows the headers of the response, whose body is empty then.
     """
 
     response: Response
     delay_ms: int = 0
     cut: Cut | None = None
+    stream: Stream | None = None
 
 
 def charged(delivery: Delivery, world: World) -> Delivery:

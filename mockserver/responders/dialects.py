@@ -1,27 +1,40 @@
 """Contracts by dialect, and the erratum that explains why a request does not fit."""
 
+from collections import OrderedDict
 from collections.abc import Iterator
 
-from mockserver.contract import Contract, ContractSource, Erratum, Operation
+from mockserver.contract import Contract, ContractSource, Erratum, Operation, Source
 from mockserver.exchange import Request
+
+_EXPLAINED = 65_536
+_KEPT = 256
 
 
 class Contracts:
     """The contract in every dialect that was asked for, each made once."""
 
-    def __init__(self, source: ContractSource | None = None) -> None:
+    def __init__(self, source: Source | None = None) -> None:
         """Make contracts from the shipped data, or from another source."""
-        self.source = source or ContractSource()
-        self._made: dict[str, Contract] = {}
+        self.source: Source = source or ContractSource()
+        self._made: OrderedDict[str, Contract] = OrderedDict()
 
     def get(self, spec: str) -> Contract:
         """Return the contract in a dialect. Raises `UnknownDialect`."""
         if spec not in self._made:
             self._made[spec] = self.source.contract(spec)
+            if len(self._made) > _KEPT:
+                self._made.popitem(last=False)
+        else:
+            self._made.move_to_end(spec)
         return self._made[spec]
 
     def explanation(self, contract: Contract, operation: Operation, request: Request) -> str:
-        """Return which errata explain a request that breaks the contract; empty where none does."""
+        """Return which errata explain a request that breaks the contract; empty where none does.
+
+        A long body is not read again for each of them: no client's own is.
+        """
+        if len(request.body) > _EXPLAINED:
+            return ""
         return "; ".join(
             _sentence(erratum, applied=contract.dialect.applies(erratum.id))
             for erratum in self._explaining(contract, operation, request)

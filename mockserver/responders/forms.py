@@ -6,7 +6,7 @@ from typing import Any
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
-from mockserver.validation import SchemaCheck, did_you_mean, shown
+from mockserver.validation import SchemaCheck, Violation, did_you_mean, shown
 
 Schema = Mapping[str, Any]
 
@@ -83,7 +83,7 @@ def check(schema: Schema, value: Json, where: str) -> None:
     """Raise `BadControl` with every place where a value breaks a form; `where` is its name."""
     branch = _branch(schema, value, where)
     wrong = [
-        f"{where} field {violation.field!r}: {violation.message}"
+        f"{where} field {violation.field!r}: {_told(branch, violation)}"
         if violation.path
         else f"{where}: {violation.message}"
         for violation in SchemaCheck(branch, compiled=False).violations(value)
@@ -108,6 +108,14 @@ def instant_ms(text: str) -> int:
         raise ClockRefused(
             f"{text!r} is no time; write for example '2026-01-01T00:00:00Z'"
         ) from None
+
+
+def _told(schema: Schema, violation: Violation) -> str:
+    """Return what is wrong with a field; what came under the name of a secret is not repeated."""
+    field = schema.get("properties", {}).get(violation.path[0], {})
+    if not field.get("writeOnly"):
+        return violation.message
+    return f"expected {field['x-expects']}; what came is not repeated"
 
 
 def _variant(schema: Schema, by: str, name: str) -> Schema:

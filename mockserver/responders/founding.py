@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
-from mockserver import resources, scenarios
+from mockserver import limits, resources, scenarios
 from mockserver.clock import ClockMode
 from mockserver.engine.mishaps import StateNotLoadable
 from mockserver.engine.scenario import Scenario
@@ -20,6 +20,7 @@ from mockserver.responders.dumping import seen_of
 from mockserver.responders.forms import BadControl
 from mockserver.responders.hosted import FORMAT, HostedWorld
 from mockserver.responders.refusing import Refuser
+from mockserver.responders.replay import Replay
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
 
@@ -47,13 +48,15 @@ class Wish:
 class Manner:
     """How the worlds of a server are where a wish says nothing.
 
-    `refusal_status` replaces the HTTP 200 of enveloped refusals; `breaks` are names.
+    `refusal_status` replaces the HTTP 200 of enveloped refusals; `breaks` are names; `replay` are
+    recordings that answer in every world.
     """
 
     dialect: str = "documented"
     refusal_status: int | None = None
     keys: Keyring = field(default_factory=Keyring)
     breaks: tuple[str, ...] = ()
+    replay: Replay | None = None
 
 
 class Founder:
@@ -104,16 +107,22 @@ class Founder:
         except BadControl as error:
             raise StateNotLoadable(f"this dump is damaged: {error}") from None
         for item in dump["transactions"]:
-            seen = seen_of(item)
-            hosted.transactions[seen.chain, seen.hash.lower()] = seen
+            if full := hosted.transactions.full():
+                raise StateNotLoadable(f"this dump holds too much: {full}")
+            hosted.transactions.add(seen_of(item))
         return hosted
 
     def _hosted(self, key: str, world: World, dialect: str) -> HostedWorld:
+        if dialect not in self._refusers and len(self._refusers) >= limits.DIALECTS.most:
+            raise BadControl(
+                f"the worlds of this server speak {limits.DIALECTS} already; take one of these"
+            )
         contract = self._contracts.get(dialect)
         if dialect not in self._refusers:
             self._refusers[dialect] = Refuser(contract, self._manner.refusal_status)
         refuser = self._refusers[dialect]
-        return HostedWorld(key, world, contract, refuser, keys=self._manner.keys)
+        manner = self._manner
+        return HostedWorld(key, world, contract, refuser, keys=manner.keys, replay=manner.replay)
 
     def _named(self, name: str | None) -> Scenario:
         if name is None or name == self._scenario.name:

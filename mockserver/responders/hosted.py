@@ -1,35 +1,45 @@
 """Worlds as the server hosts them: the engine's world with what belongs to its traffic."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from secrets import token_hex
 
+from mockserver import limits
 from mockserver.contract import Contract
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.recordings import RequestForm
 from mockserver.responders.breaks import Breaks
 from mockserver.responders.dumping import plain_of
 from mockserver.responders.faults import Faults
 from mockserver.responders.forms import BadControl
-from mockserver.responders.journal import Journal
+from mockserver.responders.journal import Journal, Shelf
 from mockserver.responders.refusing import Refuser
-from mockserver.responders.seen import SeenTransaction
+from mockserver.responders.replay import Played, Replay
+from mockserver.responders.responder import Call, Responder
+from mockserver.responders.seen import SeenTransactions
 from mockserver.responders.stubs import Stubs
 from mockserver.signing.keyring import Keyring
+from mockserver.values import value_class
 
 DEFAULT_WORLD = "default"
 FORMAT = "crosschain-mock/world@1"
 """The format of a world's dump."""
 
-MOST_SNAPSHOTS = 1_000
-"""How many snapshots a world keeps at once."""
+_ORDER_WEIGHT, _TICKET_WEIGHT = 1_600, 1_000
+_UNASKED = 10_000
+_SHARED = 4
+"""A snapshot shares its values with the world; this part of them is taken to be its own."""
 
 _KEY = re.compile(r"[A-Za-z0-9._~-]{1,128}")
 
 
 class BadWorldKey(ValueError):
     """A world key with characters that no key has."""
+
+
+class TooManyWorlds(BadControl):
+    """Another world than there are, where the server has as many as it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +58,9 @@ class Kept:
     stubs: Stubs
     breaks: Breaks
     expected: tuple[Expected, ...]
-    played: Mapping[RequestForm, int]
-    transactions: Mapping[tuple[str, str], SeenTransaction]
+    played: Played
+    transactions: SeenTransactions
+    weight: int
 
 
 @dataclass(slots=True)
@@ -65,14 +76,21 @@ class HostedWorld:
     contract: Contract
     refuser: Refuser
     journal: Journal = field(default_factory=Journal)
-    played: dict[RequestForm, int] = field(default_factory=dict)
+    replay: Replay | None = None
+    played: Played = field(default_factory=Played)
     keys: Keyring = field(default_factory=Keyring)
-    transactions: dict[tuple[str, str], SeenTransaction] = field(default_factory=dict)
+    transactions: SeenTransactions = field(default_factory=SeenTransactions)
     faults: Faults = field(default_factory=Faults)
     stubs: Stubs = field(default_factory=Stubs)
     breaks: Breaks = field(default_factory=Breaks)
     expected: tuple[Expected, ...] = ()
+    generated: Responder | None = None
+    """Answers in place of the simulation; no snapshot, fork or dump has it."""
     failures: tuple[str, ...] = ()
+    revision: int = 0
+    """Counts what the control API has changed, for those who watch the world."""
+    epoch: str = field(init=False, default_factory=lambda: token_hex(6))
+    """Tells this world from another one that had its key before."""
     began_ms: int = field(init=False)
     _kept: dict[str, Kept] | None = field(init=False, default=None)
 
@@ -91,21 +109,26 @@ class HostedWorld:
             key=key,
             world=self.world.fork(),
             journal=Journal(),
-            played=dict(self.played),
-            transactions=dict(self.transactions),
+            played=self.played.copy(),
+            transactions=self.transactions.copy(),
             faults=self.faults.copy(),
             stubs=self.stubs.copy(),
             breaks=self.breaks.copy(),
+            generated=None,
             failures=(),
         )
         twin.began_ms = self.began_ms
         return twin
 
+    def undisturbed(self) -> "HostedWorld":
+        """Return a world as this one would be if no outage had ever been."""
+        return replace(self, world=self.world.undisturbed())
+
     def snapshot(self, name: str | None = None) -> str:
         """Keep everything but the journal under a name and return it. Raises `BadControl`."""
         known = self.world.snapshots()
-        if name not in known and len(known) >= MOST_SNAPSHOTS:
-            raise BadControl(f"there are {MOST_SNAPSHOTS} snapshots already; drop some first")
+        if name not in known and len(known) >= limits.SNAPSHOTS.most:
+            raise BadControl(f"there are {limits.SNAPSHOTS} already; drop some first")
         chosen = self.world.snapshot(name)
         self._kept = self._kept or {}
         self._kept[chosen] = Kept(
@@ -113,10 +136,26 @@ class HostedWorld:
             self.stubs.copy(),
             self.breaks.copy(),
             self.expected,
-            dict(self.played),
-            dict(self.transactions),
+            self.played.copy(),
+            self.transactions.copy(),
+            self._weight() // _SHARED,
         )
         return chosen
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes the world and its snapshots keep, beside its journal."""
+        return self._weight() + sum([kept.weight for kept in (self._kept or {}).values()])
+
+    def expect(self, expected: Expected) -> None:
+        """Expect a refusal. Raises `BadControl` where too many are expected already."""
+        if len(self.expected) >= limits.EXPECTED.most:
+            raise BadControl(f"{limits.EXPECTED} are expected already; reset the world")
+        self.expected = (*self.expected, expected)
+
+    def failed(self, failure: str) -> None:
+        """Note a defect of the server."""
+        self.failures = (*self.failures, failure)[: limits.FAILURES.most]
 
     def revert(self, name: str) -> None:
         """Go back to a snapshot, which stays; the journal goes on. Raises `UnknownSnapshot`."""
@@ -126,8 +165,8 @@ class HostedWorld:
             return
         self.faults, self.stubs = kept.faults.copy(), kept.stubs.copy()
         self.breaks = kept.breaks.copy()
-        self.expected, self.played = kept.expected, dict(kept.played)
-        self.transactions = dict(kept.transactions)
+        self.expected, self.played = kept.expected, kept.played.copy()
+        self.transactions = kept.transactions.copy()
 
     def drop(self, name: str) -> None:
         """Forget a snapshot. Raises `UnknownSnapshot`."""
@@ -142,12 +181,17 @@ class HostedWorld:
         """
         self.world.reset()
         self.journal.clear()
-        self.played.clear()
-        self.transactions.clear()
+        self.played = Played()
+        self.transactions = SeenTransactions()
         self.faults, self.stubs = Faults(), Stubs()
         self.breaks.forget()
-        self.expected, self.failures = (), ()
+        self.expected, self.failures, self.generated = (), (), None
         self.began_ms = self.world.now()
+
+    def _weight(self) -> int:
+        stored = self.world.orders.count() * _ORDER_WEIGHT
+        stored += self.world.tickets.count() * _TICKET_WEIGHT
+        return stored + self.transactions.weight + self.stubs.weight + self.faults.weight
 
     def dump(self, app_keys: Sequence[str] = ()) -> dict[str, Json]:
         """Return everything that has happened as plain data, but for the journal and the keys."""
@@ -164,6 +208,13 @@ class HostedWorld:
         }
 
 
+@value_class(frozen=True, slots=True)
+class HostedCall(Call):
+    """A call as the server makes it, with the whole of its world."""
+
+    hosted: HostedWorld
+
+
 class Worlds:
     """The worlds of one server; each comes into being on first use."""
 
@@ -172,6 +223,9 @@ class Worlds:
         self._make = make
         self._worlds: dict[str, HostedWorld] = {}
         self._by_app_key: dict[str, str] = {}
+        self._unasked = 0
+        self._bound: dict[str, tuple[str, ...]] = {}
+        self._shelf = Shelf()
 
     def __iter__(self) -> Iterator[HostedWorld]:
         return iter(list(self._worlds.values()))
@@ -183,46 +237,92 @@ class Worlds:
         return key in self._worlds
 
     def get(self, key: str) -> HostedWorld:
-        """Return the world of a key, made now if it is new. Raises `BadWorldKey`."""
+        """Return the world of a key, made now if it is new.
+
+        Raises `BadWorldKey`, and `TooManyWorlds` where there is no room for another.
+        """
         found = self._worlds.get(key)
         if found is None:
-            found = self._worlds[checked_key(key)] = self._make(key)
+            self._room(checked_key(key))
+            found = self._make(key)
+            self.put(found)
         return found
 
     def put(self, hosted: HostedWorld) -> None:
-        """Host a world under its key, in place of one that was there."""
-        self._worlds[checked_key(hosted.key)] = hosted
+        """Host a world under its key, in place of one that was there. Raises `TooManyWorlds`."""
+        self._room(checked_key(hosted.key))
+        before = self._worlds.get(hosted.key)
+        if before is not None:
+            before.journal.leave()
+        self._worlds[hosted.key] = hosted
+        hosted.journal.share(self._shelf)
 
     def drop(self, key: str) -> bool:
         """Forget a world; return whether there was one. Asked for again, it begins afresh."""
-        self._by_app_key = {app: to for app, to in self._by_app_key.items() if to != key}
-        return self._worlds.pop(key, None) is not None
+        self.unbind(key)
+        gone = self._worlds.pop(key, None)
+        if gone is not None:
+            gone.journal.leave()
+        return gone is not None
+
+    def full(self) -> str:
+        """Return why nothing more is kept in any world; empty where there is room."""
+        used = sum([hosted.weight for hosted in self._worlds.values()])
+        if used >= limits.ALL_BYTES.most:
+            return f"the worlds of this server keep {limits.ALL_BYTES} already; drop or reset some"
+        # Orders come often and are small: they are not each a reason to look at every world.
+        self._unasked = min(_UNASKED, (limits.ALL_BYTES.most - used) // _ORDER_WEIGHT // 2)
+        return ""
+
+    def full_of_orders(self) -> str:
+        """Return why no order or ticket is kept in any world; empty where there is room."""
+        if self._unasked > 0:
+            self._unasked -= 1
+            return ""
+        return self.full()
 
     def bind(self, app_keys: Sequence[str], key: str) -> None:
         """Send v1 requests with these app keys to a world, where nothing else names one.
 
-        Raises `BadControl` where one is another world's, and nothing is changed.
+        Raises `BadControl` where one is another world's or there are too many, and nothing is
+        changed.
         """
         for app_key in app_keys:
             other = self._by_app_key.get(app_key, key)
             if other != key:
                 raise BadControl(f"app key {app_key!r} belongs to world {other!r}; drop that first")
+        bound = dict.fromkeys((*self._bound.get(key, ()), *app_keys))
+        more = len(self._by_app_key) + len(bound) - len(self._bound.get(key, ()))
+        for count, limit in ((len(bound), limits.APP_KEYS), (more, limits.ALL_APP_KEYS)):
+            if count > limit.most:
+                raise BadControl(f"{count} app keys are too many; {limit.scope} has {limit}")
+        if bound:
+            self._bound[key] = tuple(bound)
         self._by_app_key.update(dict.fromkeys(app_keys, key))
 
     def unbind(self, key: str) -> list[str]:
         """Send no app keys to a world any more and return which were."""
-        bound = self.bound(key)
-        for app_key in bound:
+        released = self._bound.pop(key, ())
+        for app_key in released:
             del self._by_app_key[app_key]
-        return bound
+        return list(released)
 
     def bound(self, key: str) -> list[str]:
         """Return the app keys whose requests go to a world."""
-        return [app_key for app_key, to in self._by_app_key.items() if to == key]
+        return list(self._bound.get(key, ()))
 
     def key_of(self, app_key: str | None) -> str:
         """Return the key of the world that an app key is bound to, else the default one's."""
         return self._by_app_key.get(app_key or "", DEFAULT_WORLD)
+
+    def _room(self, key: str) -> None:
+        if key in self._worlds or key == DEFAULT_WORLD:
+            return
+        if len(self._worlds) >= limits.WORLDS.most:
+            raise TooManyWorlds(
+                f"there are {limits.WORLDS} already, and none of the key {key!r}; drop some first "
+                "(DELETE /__mock/worlds/KEY)"
+            )
 
 
 def checked_key(key: str) -> str:

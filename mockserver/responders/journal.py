@@ -1,24 +1,34 @@
 """The journal of a world: what came and what was answered, bounded, with a count of the lost."""
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
-from mockserver import jsontext
+from mockserver import jsontext, limits
 from mockserver.clock import iso
 from mockserver.exchange import BadEncoding, Request, Response, query_pairs
 from mockserver.jsontext import Json
+from mockserver.recordings.redaction.names import is_secret_member
 from mockserver.responders.refusing import REFUSAL_HEADER
+from mockserver.values import value_class
 
-CAPACITY = 1000
+CAPACITY = limits.JOURNAL.most
+REDACTED = "redacted"
+"""Stands for a value that lets somebody in: journals are printed into the logs of others."""
+
+_OVERHEAD = 1000
+"""Bytes that an entry is taken to need beside its texts."""
+
+_SHOWN_DEPTH = jsontext.MAX_DEPTH // 2
+"""How deep a body may nest that is shown as JSON: who reads the journal has a bound, too."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Entry:
     """One request a world has seen. `sequence` counts from 1; `at_ms` is the world's time.
 
     `fault` names what disturbed the answer on its way; the response is what would have been sent.
+    `weight` is about how many bytes the entry takes.
     """
 
     sequence: int
@@ -28,6 +38,21 @@ class Entry:
     response: Response
     responder: str
     fault: str = ""
+    weight: int = 0
+
+    def __repr__(self) -> str:
+        told = self.refusal or str(self.response.status)
+        return f"<Entry {self.sequence}: {self.request.method} {self.path} -> {told}>"
+
+    @property
+    def json(self) -> Json:
+        """The body of the answer as JSON; None where it is empty, a text where it is no JSON."""
+        return _text(self.response.body)
+
+    @property
+    def request_json(self) -> Json:
+        """The body of the request as JSON; None where it is empty, a text where it is no JSON."""
+        return _text(self.request.body)
 
     @property
     def path(self) -> str:
@@ -41,7 +66,7 @@ class Entry:
         return self.response.header(REFUSAL_HEADER)
 
     def render(self) -> dict[str, Json]:
-        """Return the entry as JSON for the control API."""
+        """Return the entry as JSON for the control API, without what lets others in."""
         return {
             "sequence": self.sequence,
             "at": iso(self.at_ms),
@@ -53,27 +78,57 @@ class Entry:
                 "method": self.request.method,
                 "path": self.request.path,
                 "query": _pairs(self.request.query),
-                "headers": [list(item) for item in self.request.headers.items_sent],
+                "headers": _headers(self.request.headers.items_sent),
                 "body": _text(self.request.body),
             },
             "response": {
                 "status": self.response.status,
-                "headers": [list(item) for item in self.response.headers],
+                "headers": _headers(self.response.headers),
                 "body": _text(self.response.body),
             },
         }
 
 
+class Shelf:
+    """The room that the journals of one server share."""
+
+    __slots__ = ("_journals", "_most", "_used")
+
+    def __init__(self, most: int = limits.ALL_JOURNAL_BYTES.most) -> None:
+        """Hold at most so many bytes."""
+        self._most = most
+        self._used = 0
+        self._journals: dict[int, Journal] = {}
+
+    def changed(self, journal: "Journal", by: int) -> None:
+        """Note that a journal needs more bytes than before, or fewer."""
+        self._used += by
+        if by > 0:
+            self._journals[id(journal)] = journal
+            while self._used > self._most:
+                max(self._journals.values(), key=lambda one: one.weight).halve()
+        elif not journal.weight:
+            self._journals.pop(id(journal), None)
+
+    def leave(self, journal: "Journal") -> None:
+        """Count a journal no more."""
+        if self._journals.pop(id(journal), None) is not None:
+            self._used -= journal.weight
+
+
 class Journal:
     """The newest exchanges of a world."""
 
-    __slots__ = ("_capacity", "_entries", "_next")
+    __slots__ = ("_capacity", "_entries", "_most", "_next", "_shelf", "weight")
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
-        """Keep at most `capacity` entries; older ones are counted and let go."""
+    def __init__(self, capacity: int = CAPACITY, most: int = limits.JOURNAL_BYTES.most) -> None:
+        """Keep at most `capacity` entries of `most` bytes; older ones are counted and let go."""
         self._capacity = capacity
+        self._most = most
         self._entries: deque[Entry] | None = None
         self._next = 1
+        self._shelf: Shelf | None = None
+        self.weight = 0
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries or ())
@@ -91,6 +146,18 @@ class Journal:
         """The number of the newest entry; 0 before the first."""
         return self._next - 1
 
+    def share(self, shelf: Shelf) -> None:
+        """Take room among other journals from now on."""
+        self.leave()
+        self._shelf = shelf
+        shelf.changed(self, self.weight)
+
+    def leave(self) -> None:
+        """Give the room up that was taken among other journals."""
+        if self._shelf is not None:
+            self._shelf.leave(self)
+            self._shelf = None
+
     def add(
         self,
         at_ms: int,
@@ -103,11 +170,27 @@ class Journal:
     ) -> Entry:
         """Write down an exchange and return its entry."""
         if self._entries is None:
-            self._entries = deque(maxlen=self._capacity)
-        entry = Entry(self._next, at_ms, operation, request, response, responder, fault)
+            self._entries = deque()
+        weight = _weight(request, response)
+        entry = Entry(self._next, at_ms, operation, request, response, responder, fault, weight)
         self._next += 1
         self._entries.append(entry)
+        self.weight += weight
+        while len(self._entries) > self._capacity or self.weight > self._most:
+            gone = self._entries.popleft().weight
+            self.weight -= gone
+            weight -= gone
+        if self._shelf is not None:
+            self._shelf.changed(self, weight)
         return entry
+
+    def halve(self) -> None:
+        """Let the older half go, by bytes, and at least one entry."""
+        before = self.weight
+        while self._entries and self.weight > before // 2:
+            self.weight -= self._entries.popleft().weight
+        if self._shelf is not None:
+            self._shelf.changed(self, self.weight - before)
 
     def since(self, sequence: int) -> list[Entry]:
         """Return the entries after a sequence number."""
@@ -115,12 +198,39 @@ class Journal:
 
     def clear(self) -> None:
         """Forget everything; the numbers go on."""
+        before, self.weight = self.weight, 0
         self._entries = None
+        if self._shelf is not None:
+            self._shelf.changed(self, -before)
+
+
+def withheld(name: str, value: str) -> str:
+    """Return the value of a header or parameter as it may be shown: secrets are told of only."""
+    return REDACTED if value and name.lower() != "appkey" and _lets_in(name) else value
+
+
+def _lets_in(name: str) -> bool:
+    lowered = name.lower()
+    return is_secret_member(name) or lowered.endswith(("token", "authorization", "-key"))
+
+
+def _headers(items: Sequence[tuple[str, str]]) -> list[list[str]]:
+    return [[name, withheld(name, value)] for name, value in items]
+
+
+def _weight(request: Request, response: Response) -> int:
+    texts = len(request.path) + len(request.query) + len(request.body) + len(response.body)
+    return (
+        _OVERHEAD
+        + texts
+        + request.headers.size
+        + sum([len(value) for _, value in response.headers])
+    )
 
 
 def _pairs(query: str) -> list[list[str]] | str:
     try:
-        return [list(pair) for pair in query_pairs(query)]
+        return [[name, withheld(name, value)] for name, value in query_pairs(query)]
     except BadEncoding:
         return query
 
@@ -130,6 +240,6 @@ def _text(body: bytes) -> Json:
     if not body:
         return None
     try:
-        return jsontext.decode(body)
+        return jsontext.decode(body, depth=_SHOWN_DEPTH)
     except jsontext.NotJson:
         return body.decode("utf-8", "backslashreplace")

@@ -3,6 +3,7 @@
 from base64 import b64encode
 from collections.abc import Mapping
 
+from mockserver import limits
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.responders.hosted import HostedWorld
@@ -13,7 +14,13 @@ REGISTRATION_SCHEMA: Mapping[str, Json] = {
     "type": "object",
     "properties": {
         "appKey": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": r"^\S+$"},
-        "appSecret": {"type": "string", "minLength": 1, "maxLength": 1000},
+        "appSecret": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 1000,
+            "writeOnly": True,
+            "x-expects": "a text of 1 to 1000 characters",
+        },
         "verifyWallets": {"type": "boolean"},
     },
     "additionalProperties": False,
@@ -74,7 +81,10 @@ def _registered(keys: Keyring, body: Mapping[str, Json]) -> Keyring:
             wallet.require()
         keys = keys.verifying_wallets(verify)
     if "appKey" in body or "appSecret" in body:
-        keys = keys.with_developer(_text(body, "appKey"), _text(body, "appSecret"))
+        app_key, secret = _text(body, "appKey"), _text(body, "appSecret")
+        if app_key not in keys.developers and len(keys.developers) >= limits.KEYS.most:
+            raise BadKeys(f"there are {limits.KEYS} already; forget them first")
+        keys = keys.with_developer(app_key, secret)
     return keys
 
 

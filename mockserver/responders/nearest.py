@@ -8,7 +8,7 @@ from mockserver import jsontext
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
-from mockserver.responders.journal import Entry
+from mockserver.responders.journal import Entry, withheld
 
 _BLAMED = re.compile(r"(header|query parameter|body field) '([^']+)'")
 _SUGGESTED = re.compile(r"did you mean '([^']+)'")
@@ -49,8 +49,8 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
         "operation": operation.id,
         "method": operation.method,
         "path": operation.path,
-        "query": {name: _text(value) for name, value in kept["query"].items()},
-        "headers": {name: _text(value) for name, value in kept["headers"].items()},
+        "query": {name: withheld(name, _text(value)) for name, value in kept["query"].items()},
+        "headers": {name: withheld(name, _text(value)) for name, value in kept["headers"].items()},
         "body": kept["body"] if operation.method == "POST" else None,
         "changed": _changes(operation, sent, kept, entry),
     }
@@ -128,9 +128,13 @@ def _changes(operation: Operation, sent: Parts, kept: Parts, entry: Entry) -> li
             if name not in values:
                 found.append(f"{words[location]} {name!r}: left out")
             elif before != after:
-                found.append(
-                    f"{words[location]} {name!r}: {_shown(after)} instead of {_shown(before)}"
-                )
+                shown = [
+                    _shown(value if value is None else withheld(name, _text(value)))
+                    if location != "body"
+                    else _shown(value)
+                    for value in (after, before)
+                ]
+                found.append(f"{words[location]} {name!r}: {' instead of '.join(shown)}")
     return found
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from mockserver import jsontext
 from mockserver.contract import Inputs, Reading, sentence
 from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
-from mockserver.responders.authentication import Claim, authenticate
+from mockserver.responders.authentication import NO_AUTH, Claim, authenticate
+from mockserver.responders.denial import Denial
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.listings import LIST_OPERATIONS, Listings
 from mockserver.responders.refusing import JSON_TYPE
@@ -17,14 +17,17 @@ from mockserver.responders.responder import Call
 from mockserver.responders.signer import OWN_ANSWERS
 from mockserver.validation import Violation
 
+_JSON = (JSON_TYPE,)
 _TOLD = 4
 """How many violations a refusal spells out; the rest is counted."""
 
 _OWN_NAMES: Mapping[tuple[str, str], str] = MappingProxyType(
     {
-        # v1 has a code of its own for swaps that do not cover gas and fee (ESS1).
+        # Swaps that do not cover gas and fee have a code of their own (ESS1, ESS2).
         ("v1.getAggregateQuote", "amount-too-low"): "aggregate-amount-too-low",
         ("v1.submitAggregate", "amount-too-low"): "aggregate-amount-too-low",
+        ("v2.getAggregateQuote", "amount-too-low"): "aggregate-amount-too-low",
+        ("v2.getAggregateSwap", "amount-too-low"): "aggregate-amount-too-low",
     }
 )
 
@@ -46,9 +49,7 @@ class Simulation:
         if reading.refusal or reading.violations:
             return self._broken(call, reading)
         hosted = call.hosted
-        claim = Claim(reading.inputs, call.request.body, hosted.world.now())
-        denial = authenticate(call.operation.auth, claim, hosted.keys)
-        if denial:
+        if call.operation.auth != NO_AUTH and (denial := _denial(call, reading.inputs)):
             return hosted.refuser.refuse(call.operation.generation, denial.name, denial.reason)
         try:
             body = self._body(call, reading.inputs)
@@ -56,7 +57,7 @@ class Simulation:
             reason = _blaming(refusal, reading.inputs)
             name = _OWN_NAMES.get((call.operation.id, refusal.name), refusal.name)
             return hosted.refuser.refuse(call.operation.generation, name, reason)
-        return Response(200, (JSON_TYPE,), body)
+        return Response(200, _JSON, body)
 
     def _body(self, call: Call, inputs: Inputs) -> bytes:
         if call.operation.id not in LIST_OPERATIONS:
@@ -65,10 +66,7 @@ class Simulation:
         return self._listings.body(call, chain, lambda: self._encoded(call, inputs))
 
     def _encoded(self, call: Call, inputs: Inputs) -> bytes:
-        operation = call.operation
-        shaped = operation.shape(self._data(call, inputs))
-        answer = operation.generation.answer(shaped) if operation.enveloped else shaped
-        return jsontext.encode(answer)
+        return call.operation.write(self._data(call, inputs))
 
     def _data(self, call: Call, inputs: Inputs) -> Json:
         own = OWN_ANSWERS.get(call.operation.id)
@@ -88,6 +86,11 @@ class Simulation:
         if explained:
             return refuser.refuse(generation, "other-dialect", "; ".join([*told, explained]))
         return refuser.refuse(generation, _name(reading.violations[0]), "; ".join(told))
+
+
+def _denial(call: Call, inputs: Inputs) -> Denial | None:
+    claim = Claim(inputs, call.request.body, call.hosted.world.now)
+    return authenticate(call.operation.auth, claim, call.hosted.keys)
 
 
 def _name(violation: Violation) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mockserver import jsontext
+from mockserver import jsontext, limits
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
@@ -25,8 +25,22 @@ from mockserver.responders.responder import Call
 from mockserver.responders.subsets import Subset, subset_of
 from mockserver.validation import Violation
 
-MOST = 1_000
-"""How many stubs a world may have at once."""
+_FRAMING = frozenset(
+    (
+        "connection",
+        "content-encoding",
+        "content-length",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    )
+)
+"""Headers that say how an answer travels, which is the server's to say."""
+
+_WITHOUT_BODY = (204, 205, 304)
 
 _RESPONSE = members(
     {
@@ -45,7 +59,7 @@ _RESPONSE = members(
             "type": "object",
             "maxProperties": 50,
             "propertyNames": {
-                "pattern": r"^[A-Za-z0-9!#$%&'*+.^_|~-]{1,100}$",
+                "pattern": r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$",
                 "x-expects": "the name of a header",
             },
             "additionalProperties": {
@@ -84,17 +98,26 @@ class Stub:
     times: int | None
     told: Mapping[str, Json]
 
+    def __repr__(self) -> str:
+        return f"<Stub {self.id!r} of {self.operation}>"
+
+    @property
+    def weight(self) -> int:
+        """How many bytes it takes in a dump, and its answer on the way."""
+        return len(jsontext.encode(self.told)) + len(self.response.body)
+
 
 class Stubs:
     """The stubs of one world; the newest one that fits answers."""
 
-    __slots__ = ("_next", "_stubs", "_used")
+    __slots__ = ("_next", "_stubs", "_used", "weight")
 
     def __init__(self) -> None:
         """Begin with none."""
         self._stubs: tuple[Stub, ...] = ()
         self._used: dict[str, int] = {}
         self._next = 1
+        self.weight = 0
 
     def __iter__(self) -> Iterator[Stub]:
         return iter(self._stubs)
@@ -113,8 +136,8 @@ class Stubs:
     def add(self, told: Mapping[str, Json], contract: Contract, refuser: Refuser) -> Stub:
         """Set a stub as a request describes it. Raises `BadControl`, and nothing is changed."""
         check(FORM, told, "body")
-        if len(self._stubs) >= MOST:
-            raise BadControl(f"there are {MOST} stubs already; remove some first")
+        if len(self._stubs) >= limits.STUBS.most:
+            raise BadControl(f"there are {limits.STUBS} already; remove some first")
         name = told.get("id") or self._free_id()
         if any(stub.id == name for stub in self._stubs):
             raise BadControl(f"body field 'id': {name!r} is the id of another stub")
@@ -127,6 +150,9 @@ class Stubs:
             told.get("times"),
             dict(told),
         )
+        if self.weight + stub.weight > limits.STUB_BYTES.most:
+            raise BadControl(f"the stubs would have more than {limits.STUB_BYTES}; remove some")
+        self.weight += stub.weight
         self._stubs = (*self._stubs, stub)
         return stub
 
@@ -138,18 +164,20 @@ class Stubs:
             raise BadControl(f"stub {stub_id[:80]!r} does not exist; there are {known}")
         self._stubs = tuple(stub for stub in self._stubs if stub is not found)
         self._used.pop(stub_id, None)
+        self.weight -= found.weight
         return found
 
     def clear(self) -> int:
         """Take all stubs away and return how many there were."""
         count = len(self._stubs)
-        self._stubs, self._used = (), {}
+        self._stubs, self._used, self.weight = (), {}, 0
         return count
 
     def copy(self) -> "Stubs":
         """Return the same stubs with the same counts, apart from now on."""
         twin = Stubs()
         twin._stubs, twin._used, twin._next = self._stubs, dict(self._used), self._next
+        twin.weight = self.weight
         return twin
 
     def dump(self) -> list[Json]:
@@ -210,6 +238,16 @@ def _response(
     if set(stray) & response.keys():
         raise BadControl(f"body field 'response': {chosen[0]!r} takes no {' and no '.join(stray)}")
     more = tuple(response.get("headers", {}).items())
+    framing = [name for name, _ in more if name.lower() in _FRAMING]
+    if framing:
+        raise BadControl(
+            f"body field 'response.headers': {framing[0]!r} says how an answer travels, which is "
+            "the server's to say; set a fault to disturb it"
+        )
+    if response.get("status") in _WITHOUT_BODY and response.get("body", "") != "":
+        raise BadControl(
+            f"body field 'response.body': an answer of status {response['status']} has none"
+        )
     if chosen == ["data"]:
         return _success(told, operation).with_headers(*more)
     if chosen == ["refusal"]:

@@ -91,6 +91,7 @@ def _token(item: Mapping[str, Any]) -> Token:
         cmcid=item.get("cmcid"),
         visible=item.get("visible", True),
         delisted=item.get("delisted", False),
+        listed=item.get("listed", True),
     )
 
 
@@ -124,6 +125,9 @@ def _asset_problems(chains: Sequence[_Item], assets: Sequence[_Item]) -> Iterato
     known = {item["nickname"]: _chain(document, item) for document, _, item in chains}
     owners: dict[tuple[str, str], str] = {}
     for document, path, item in assets:
+        if not item["contracts"] and item.get("listed", True):
+            text = "a listed token has a contract on a chain; give one, or 'listed: false'"
+            yield document.problem((*path, "contracts"), text)
         for nickname, contract in item["contracts"].items():
             place = (*path, "contracts", nickname)
             chain = known.get(nickname)

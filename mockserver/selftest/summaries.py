@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 
-from mockserver.conformance.verdict import Rule
+from mockserver.conformance.checks.rule import Rule
 from mockserver.jsontext import Json
 from mockserver.selftest.trial import HEALTHY, Trial
 

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from mockserver.conformance.judge import DEFECT
+from mockserver.conformance.checks.judge import DEFECT
 from mockserver.conformance.options import Options
-from mockserver.conformance.permit import Arming
 from mockserver.conformance.result import Result
-from mockserver.conformance.runner import run
-from mockserver.conformance.target import Target
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.permit import Arming
+from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from mockserver.responders.breaks import Break
-from mockserver.testing.server import CrosschainMock
+from mockserver.testing.server import MockServer
 
 _UNHURRIED = Decimal(100_000)
 """Requests a second: the mock of the self-test need not be spared."""
@@ -83,7 +83,7 @@ HEALTHY = "healthy"
 
 
 def tried(
-    mock: CrosschainMock,
+    mock: MockServer,
     broken: Break,
     *,
     armed: bool,
@@ -104,9 +104,7 @@ def tried(
     )
 
 
-def healthy(
-    mock: CrosschainMock, *, armed: bool, seed: int, options: Options | None = None
-) -> Trial:
+def healthy(mock: MockServer, *, armed: bool, seed: int, options: Options | None = None) -> Trial:
     """Return what the rules say of a world as it is."""
     result = _result(mock, f"{HEALTHY}-{seed}", (), _options(options, armed, seed))
     name = f"{HEALTHY} (seed {seed})"
@@ -118,7 +116,7 @@ def _options(options: Options | None, armed: bool, seed: int) -> Options:
     return replace(options or Options(rate=_UNHURRIED), arming=arming, seed=seed)
 
 
-def _result(mock: CrosschainMock, name: str, breaks: tuple[str, ...], options: Options) -> Result:
+def _result(mock: MockServer, name: str, breaks: tuple[str, ...], options: Options) -> Result:
     with mock.world(name, breaks=breaks) as world:
         return run(Target(world.base_url, world.base_url), options)
 

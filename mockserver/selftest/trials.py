@@ -5,10 +5,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 
-from mockserver.responders.breaks import CATALOGUE
+from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.selftest.trial import Trial, healthy, tried
 from mockserver.testing import running
-from mockserver.testing.server import CrosschainMock
+from mockserver.testing.server import MockServer
 
 _MOST_IN_A_PORTION = 8
 
@@ -65,7 +65,7 @@ def _made(jobs: Sequence[Job]) -> Iterator[Trial]:
             yield _trial(mock, job)
 
 
-def _trial(mock: CrosschainMock, job: Job) -> Trial:
+def _trial(mock: MockServer, job: Job) -> Trial:
     if job.name is None:
         return healthy(mock, armed=job.armed, seed=job.seed)
     return tried(mock, CATALOGUE[job.name], armed=job.armed, seed=job.seed)

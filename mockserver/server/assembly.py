@@ -6,16 +6,20 @@ from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
 
-from mockserver import recordings, scenarios
-from mockserver.clock import ClockMode, wall_ms
-from mockserver.contract import ContractSource
+from mockserver import scenarios
+from mockserver.clock import ClockMode, SteadyClock
+from mockserver.contract.load import source_for
 from mockserver.engine.scenario import Scenario
+from mockserver.errors import CrosschainMockError
 from mockserver.operations import OPERATIONS
+from mockserver.recordings import gather, load_rules
 from mockserver.responders import founding
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.founding import Founder, Manner, Wish
+from mockserver.responders.generated import GeneratedAnswers
 from mockserver.responders.hosted import Worlds
-from mockserver.responders.playback import Playback
+from mockserver.responders.replay import Replay, ReplayMode
+from mockserver.responders.replay.playback import Playback
 from mockserver.responders.responder import Responder
 from mockserver.responders.simulation import Simulation
 from mockserver.responders.stubs import StubResponder
@@ -26,13 +30,18 @@ from mockserver.signing import wallet
 from mockserver.signing.keyring import Keyring
 
 
+class NothingToReplay(CrosschainMockError):
+    """Recordings of which a world can play none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How a service is to be. What is None is left to the scenario.
 
     `rate` is how many times faster than the wall clock a scaled clock runs; `start_ms` is where the
-    clocks of the worlds start (ms since 1970); `replay` is a folder of recordings, which answers
-    alone where `strict`, and with the simulation behind it otherwise. `app_keys` are pairs of a
+    clocks of the worlds start (ms since 1970); `replay` are shipped names, files and folders of
+    recordings, which are served as `replay_mode` says; `matching` is a file of rules by which
+    requests find them. `app_keys` are pairs of a
     developer key and its secret: with one, every world verifies v1 signatures from its beginning.
     `guard` tells who may use the control API. `breaks` are names of the ways in which every world
     is wrong from its beginning.
@@ -44,8 +53,9 @@ class Settings:
     rate: Decimal | None = None
     start_ms: int | None = None
     seed: int | None = None
-    replay: Path | None = None
-    strict: bool = True
+    replay: tuple[str | Path, ...] = ()
+    replay_mode: ReplayMode = field(default_factory=ReplayMode)
+    matching: Path | None = None
     refusal_status: int | None = None
     check_answers: bool = False
     app_keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -54,27 +64,52 @@ class Settings:
     guard: Guard = field(default_factory=Guard)
 
 
-def build(settings: Settings, wall: Callable[[], int] = wall_ms) -> Service:
-    """Return the service; nothing listens yet. Raises `CrosschainMockError` for bad settings."""
-    contracts = Contracts(ContractSource())
+def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
+    """Return the service; nothing listens yet. Raises `CrosschainMockError` for bad settings.
+
+    `wall` returns the time in milliseconds since 1970; by default it is the wall clock's when the
+    service is built, and goes on from there whatever the wall clock is set to.
+    """
+    wall = wall or SteadyClock()
+    contracts = Contracts(source_for(settings.dialect))
     # An unknown dialect is told of now, and not with the first world.
     contracts.get(settings.dialect)
     start = settings.start_ms
     # A calendar's `+2h` counts from where the clocks of the worlds start.
     since = wall if start is None else (lambda: start)
     scenario = adjusted(scenarios.load_scenario(settings.scenario, wall=since), settings)
-    manner = Manner(settings.dialect, settings.refusal_status, keyring(settings), settings.breaks)
+    replay = replayed(settings, contracts)
+    manner = Manner(
+        settings.dialect, settings.refusal_status, keyring(settings), settings.breaks, replay
+    )
     founder = Founder(contracts, scenario, wall, manner)
-    responders: list[Responder] = [StubResponder()]
-    if settings.replay is not None:
-        shelf = recordings.load_folder(settings.replay)
-        responders.append(Playback(shelf, strict=settings.strict))
-    responders.append(Simulation(OPERATIONS, contracts))
+    simulation = Simulation(OPERATIONS, contracts)
+    responders: list[Responder] = [
+        StubResponder(),
+        GeneratedAnswers(),
+        Playback(simulation),
+        simulation,
+    ]
     worlds = Worlds(founder.found)
     control = Control(House(worlds, founder, Counters()), settings.guard)
     service = Service(worlds, responders, contracts, control, check_answers=settings.check_answers)
     control.house.ready = True
     return service
+
+
+def replayed(settings: Settings, contracts: Contracts) -> Replay | None:
+    """Return the recordings that answer in every world; None where none do.
+
+    Raises `InvalidFile` for what cannot be read, `NothingToReplay` where nothing can be played.
+    """
+    if not settings.replay:
+        return None
+    sources, rules = gather(settings.replay), load_rules(settings.matching)
+    replay = Replay(sources, rules, settings.replay_mode)
+    usable = replay.tape(contracts.get(settings.dialect)).usable
+    if not usable.used:
+        raise NothingToReplay(f"there is nothing to replay here: {usable}")
+    return replay
 
 
 def keyring(settings: Settings) -> Keyring:

@@ -1,7 +1,9 @@
 """Cross-origin answers: browser clients call the API directly, with headers of their own."""
 
+import re
+
 from mockserver.contract import Contract
-from mockserver.exchange import Response
+from mockserver.exchange import Headers, Request, Response
 
 _OWN = ("Content-Type", "X-Mock-World")
 _EXPOSED = ", ".join(
@@ -14,33 +16,72 @@ _EXPOSED = ", ".join(
         "Retry-After",
     )
 )
+_EXPOSE = ("Access-Control-Expose-Headers", _EXPOSED)
+_ANYBODY = (("Access-Control-Allow-Origin", "*"),)
 _DAY_S = "86400"
+_MOST_NAMES = 100
+_ORIGIN = re.compile(r"[!-~]{1,300}")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 
 
-def opened(response: Response, world: str) -> Response:
-    """Return an answer that a page of any origin may read."""
-    return response.with_headers(
-        ("Access-Control-Allow-Origin", "*"),
-        ("Access-Control-Expose-Headers", _EXPOSED),
-        ("X-Mock-World", world),
-    )
+def is_preflight(request: Request) -> bool:
+    """Tell whether a browser asks beforehand what a page of another origin may send."""
+    return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
 
 
-def preflight(contract: Contract, path: str) -> Response:
-    """Return the answer to a preflight: the path's methods and the API's own headers."""
+def opened(response: Response, world: str, headers: Headers) -> Response:
+    """Return an answer that the page may read whose request had these headers."""
+    more = (*allowed_origin(headers), _EXPOSE, ("X-Mock-World", world))
+    return Response(response.status, (*response.headers, *more), response.body)
+
+
+def preflight(contract: Contract, path: str, headers: Headers) -> Response:
+    """Return the answer to a preflight: whatever a page asks for, it may try on the API.
+
+    A wrong method or a header that the API does not know is told of by the answer itself; refused
+    here, the page would see no more than a network error.
+    """
     methods = contract.methods(path) or ["GET", "POST"]
-    names = {
+    own = {
         field.name
         for operation in contract
         for field in operation.fields
         if field.location == "headers"
     }
+    return reflected(headers, methods, sorted({*own, *_OWN}))
+
+
+def reflected(headers: Headers, methods: list[str], own: list[str]) -> Response:
+    """Return a preflight's answer: `methods` and `own` headers, and those that are asked for."""
     # Header names are the same in any case; each is listed once.
-    listed = sorted({name.lower(): name for name in sorted({*names, *_OWN})}.values())
-    headers = (
-        ("Access-Control-Allow-Origin", "*"),
-        ("Access-Control-Allow-Methods", ", ".join([*methods, "OPTIONS"])),
-        ("Access-Control-Allow-Headers", ", ".join(listed)),
+    names = {name.lower(): name for name in (*_asked(headers), *own)}
+    wanted = headers.get("Access-Control-Request-Method", "")
+    more = [wanted] if _TOKEN.fullmatch(wanted) else []
+    answer = (
+        *allowed_origin(headers),
+        ("Access-Control-Allow-Methods", ", ".join(dict.fromkeys([*methods, *more, "OPTIONS"]))),
+        ("Access-Control-Allow-Headers", ", ".join(sorted(names.values(), key=str.lower))),
         ("Access-Control-Max-Age", _DAY_S),
     )
-    return Response(204, headers, b"")
+    if headers.get("Access-Control-Request-Private-Network") == "true":
+        answer = (*answer, ("Access-Control-Allow-Private-Network", "true"))
+    return Response(204, answer, b"")
+
+
+def allowed_origin(headers: Headers) -> tuple[tuple[str, str], ...]:
+    """Return the headers that let the asking page read: itself by name, so that cookies may go."""
+    origin = headers.get("Origin")
+    if origin is None or not _ORIGIN.fullmatch(origin):
+        return _ANYBODY
+    return (
+        ("Access-Control-Allow-Origin", origin),
+        ("Access-Control-Allow-Credentials", "true"),
+        ("Vary", "Origin"),
+    )
+
+
+def _asked(headers: Headers) -> list[str]:
+    """Return the names of the headers that a preflight asks for, at most a hundred."""
+    names = headers.get("Access-Control-Request-Headers", "").split(",")
+    stripped = (name.strip() for name in names[:_MOST_NAMES])
+    return [name for name in stripped if _TOKEN.fullmatch(name)]

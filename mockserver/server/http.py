@@ -1,149 +1,225 @@
 """The aiohttp side: requests become plain values, answers become bytes, and nothing else."""
 
 import asyncio
-import logging
 import socket
 import struct
 from collections.abc import Callable
-from http import HTTPStatus
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any, cast
 
 from aiohttp import web
+from aiohttp.http import HttpVersion11
 from aiohttp.web_protocol import RequestHandler
 
-from mockserver.exchange import Headers, Request, Response
-from mockserver.responders.delivery import Cut, Delivery
+from mockserver import limits
+from mockserver.exchange import Request, Response
+from mockserver.responders.delivery import Cut, Delivery, Stream
+from mockserver.server import codings
+from mockserver.server.connection import Connection, http_response
+from mockserver.server.heads import Heads, cut_head
+from mockserver.server.lane import LaneConnection, is_possible
+from mockserver.server.wire import Answering, head_of
 
-log = logging.getLogger("mockserver.server")
+__all__ = ["Answering", "HttpServer"]
 
-MAX_BODY = 1024 * 1024
-"""Bytes a request body may have; the service's own bodies have under two thousand (A-030)."""
-
-MAX_CONTROL_BODY = 16 * 1024 * 1024
-"""Bytes a body of the control API may have: the dump of a world with many orders is large."""
-
-_LINE = 65_536
-
-
-class Answering(Protocol):
-    """What stands behind the socket: plain requests in, plain answers out, never waiting."""
-
-    def answer(self, request: Request) -> Delivery:
-        """Return the answer to a request."""
-
-    def refuse(self, request: Request, name: str, reason: str) -> Response:
-        """Return the refusal of a request that could not be read."""
+_LINE = limits.HEAD.most
+_PACE_S = 0.1
+"""How often a stream is asked for news, in seconds."""
 
 
 class HttpServer(web.Server):
     """One handler for every path; broken HTTP is refused inside an envelope as well."""
 
-    def __init__(self, answering: Answering) -> None:
-        """Serve what `answering` says."""
+    def __init__(self, answering: Answering, *, lane: bool = True) -> None:
+        """Serve what `answering` says; without `lane` every request takes the ordinary road."""
+        self.stopping = False
         super().__init__(
-            _handler(answering),
+            _handler(answering, self),
             access_log=None,
             max_line_size=_LINE,
             max_field_size=_LINE,
             handler_cancellation=True,
-            request_factory=_request,
+            auto_decompress=False,
+            keepalive_timeout=limits.IDLE.most,
         )
         self._answering = answering
+        self.heads = Heads()
+        self._connection = LaneConnection if lane and is_possible() else Connection
+
+    def pre_shutdown(self) -> None:
+        """Let connections end; streams, which would go on for ever, see that they have to."""
+        self.stopping = True
+        super().pre_shutdown()
 
     def __call__(self) -> RequestHandler:
         """Return the protocol of one connection."""
-        return _Connection(
-            self, answering=self._answering, loop=asyncio.get_running_loop(), **self._kwargs
+        return self._connection(
+            self,
+            answering=self._answering,
+            heads=self.heads,
+            loop=asyncio.get_running_loop(),
+            **self._kwargs,
         )
 
-
-class _Connection(RequestHandler):
-    __slots__ = ("_answering",)
-
-    def __init__(self, *args: Any, answering: Answering, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._answering = answering
-
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        """Answer what aiohttp could not read as HTTP, or a handler that failed."""
-        if status >= 500:
-            log.error("error while answering %s", request.path, exc_info=exc)
-        name = "internal-error" if status >= 500 else "bad-http"
-        reason = " ".join((message or str(exc) or "unreadable request").split())
-        refused = self._answering.refuse(_head(request), name, reason)
-        response = _http(refused)
-        response.force_close()
-        return response
+    def shed(self) -> int:
+        """Close half of the idle connections, those first that came first; return how many."""
+        idle = [one for one in self.connections if isinstance(one, Connection) and one.idle]
+        closed = idle[: -(-len(idle) // 2)]
+        for one in closed:
+            one.force_close()
+        return len(closed)
 
 
-def _handler(answering: Answering) -> Callable[[web.BaseRequest], Any]:
+class _Unreadable(Exception):
+    """A request that is refused before anybody looks at what it says."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(reason)
+        self.name = name
+
+
+class _Whole:
+    """An answer whose bytes are ready, in place of aiohttp's response object."""
+
+    __slots__ = ("_http", "_raw")
+
+    keep_alive = True
+
+    def __init__(self, http: web.BaseRequest, raw: bytes) -> None:
+        self._http = http
+        self._raw = raw
+
+    async def prepare(self, request: web.BaseRequest) -> None:
+        """Do nothing: there is no head to be made."""
+
+    async def write_eof(self) -> None:
+        """Send the answer, and wait for a client that reads slowly."""
+        if self._http.transport is None:
+            raise ConnectionResetError("the client is gone")
+        self._http.transport.write(self._raw)
+        await self._http.writer.drain()
+
+
+def _handler(answering: Answering, server: HttpServer) -> Callable[[web.BaseRequest], Any]:
     async def handle(http: web.BaseRequest) -> web.StreamResponse:
-        if (http.content_length or 0) > _most(http.raw_path):
-            return _too_large(answering, http)
-        try:
-            body = await http.read() if http.can_read_body else b""
-        except web.HTTPRequestEntityTooLarge:
-            return _too_large(answering, http)
-        delivery = answering.answer(_head(http, body))
-        if delivery.delay_ms:
-            await asyncio.sleep(delivery.delay_ms / 1000)
-        if delivery.cut is not None:
-            return await _cut(http, delivery.response, delivery.cut)
-        return _http(delivery.response)
+        connection = cast(Connection, http.protocol)
+        delivery, connection.made = connection.made, None
+        if isinstance(delivery, Exception):
+            raise delivery
+        if delivery is None:
+            request = head_of(http)
+            try:
+                request = await _read(http, request, answering)
+            except _Unreadable as error:
+                return _refused(answering, request, error)
+            delivery = answering.answer(request)
+        return await _delivered(http, server, delivery)
 
     return handle
 
 
-def _request(
-    message: Any, payload: Any, protocol: Any, writer: Any, task: "asyncio.Task[None]"
-) -> web.BaseRequest:
-    loop = task.get_loop()
-    most = _most(message.path)
-    return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=most + 1)
+async def _streamed(
+    http: web.BaseRequest, response: Response, stream: Stream, server: HttpServer
+) -> web.StreamResponse:
+    """Send a body that goes on until the client leaves or the server stops."""
+    sending = web.StreamResponse(status=response.status, headers=response.headers)
+    try:
+        await sending.prepare(http)
+        while not server.stopping:
+            if news := stream.pull():
+                await sending.write(news)
+            await asyncio.sleep(_PACE_S)
+        await sending.write_eof()
+    finally:
+        stream.close()
+    return sending
 
 
-def _most(target: str) -> int:
-    """Return how many bytes a body may have that is sent to a target."""
-    control = "/__mock/" in target.partition("?")[0]
-    return MAX_CONTROL_BODY if control else MAX_BODY
+async def _delivered(
+    http: web.BaseRequest, server: HttpServer, delivery: Delivery
+) -> web.StreamResponse:
+    if delivery.delay_ms:
+        await asyncio.sleep(delivery.delay_ms / 1000)
+    if delivery.stream is not None:
+        return await _streamed(http, delivery.response, delivery.stream, server)
+    if delivery.cut is not None:
+        return await _cut(http, delivery.response, delivery.cut)
+    if http.version == HttpVersion11 and http.keep_alive and http.method != "HEAD":
+        raw = server.heads.written(delivery.response)
+        if raw is not None:
+            return cast(web.StreamResponse, _Whole(http, raw))
+    return http_response(delivery.response)
 
 
-def _head(http: web.BaseRequest, body: bytes = b"") -> Request:
-    path, _, query = _target(http.raw_path).partition("?")
-    headers = Headers(tuple(http.headers.items()))
-    return Request(http.method, path, query, headers, body)
+async def _read(http: web.BaseRequest, request: Request, answering: Answering) -> Request:
+    """Return a request with its body. Raises `_Unreadable`."""
+    _check_head(request)
+    if not http.can_read_body:
+        return request
+    most = answering.most_bytes(request)
+    return replace(request, body=_plain(await _body(http, most), request, most))
 
 
-def _target(raw: str) -> str:
-    """Return the path and query of a request target, also of one in absolute form."""
-    raw = raw.partition("#")[0]
-    if not raw.startswith(("http://", "https://")):
-        return raw
-    _, slash, rest = raw.partition("://")[2].partition("/")
-    return f"{slash}{rest}" or "/"
+def _check_head(request: Request) -> None:
+    size = request.headers.size
+    if size > limits.HEAD.most:
+        raise _Unreadable(
+            "head-too-large", f"the headers have {size} bytes, expected at most {limits.HEAD.most}"
+        )
 
 
-def _too_large(answering: Answering, http: web.BaseRequest) -> web.StreamResponse:
-    reason = f"the body has more than {_most(http.raw_path)} bytes, expected at most that many"
-    response = _http(answering.refuse(_head(http), "body-too-large", reason))
+async def _body(http: web.BaseRequest, most: int) -> bytes:
+    """Return the body as it came, up to a bound. Raises `_Unreadable`."""
+    if (http.content_length or 0) > most:
+        raise _too_large(most)
+    found, size = [], 0
+    try:
+        async with asyncio.timeout(limits.BODY_WAIT.most):
+            async for part in http.content.iter_any():
+                found.append(part)
+                size += len(part)
+                if size > most:
+                    raise _too_large(most)
+    except web.RequestPayloadError as error:
+        raise _Unreadable("bad-http", " ".join(str(error).split())) from None
+    except TimeoutError:
+        reason = f"the body did not arrive within {limits.BODY_WAIT}"
+        raise _Unreadable("request-timeout", reason) from None
+    return b"".join(found)
+
+
+def _plain(body: bytes, request: Request, most: int) -> bytes:
+    """Return a body without its content coding. Raises `_Unreadable`."""
+    if "Content-Encoding" not in request.headers:
+        return body
+    try:
+        return codings.decoded(body, request.headers["Content-Encoding"], most)
+    except codings.UnknownCoding as error:
+        raise _Unreadable("unknown-coding", str(error)) from None
+    except codings.BadCoding as error:
+        raise _Unreadable("bad-coding", str(error)) from None
+    except codings.TooLong:
+        raise _too_large(most) from None
+
+
+def _too_large(most: int) -> _Unreadable:
+    reason = f"the body has more than {most} bytes, expected at most that many"
+    return _Unreadable("body-too-large", reason)
+
+
+def _refused(answering: Answering, request: Request, error: _Unreadable) -> web.StreamResponse:
+    refused = answering.refuse(request, error.name, str(error))
+    if error.name == "unknown-coding":
+        refused = refused.with_headers(("Accept-Encoding", ", ".join(codings.READ)))
+    response = http_response(refused)
     response.force_close()
     return response
-
-
-def _http(response: Response) -> web.Response:
-    return web.Response(status=response.status, headers=response.headers, body=response.body)
 
 
 async def _cut(http: web.BaseRequest, response: Response, cut: Cut) -> web.StreamResponse:
     """Disturb the connection for real: the client sees a reset, an early end, or half a body."""
     transport = http.transport
-    sent = _http(response)
+    sent = http_response(response)
     sent.force_close()
     if transport is None:
         return sent
@@ -152,20 +228,12 @@ async def _cut(http: web.BaseRequest, response: Response, cut: Cut) -> web.Strea
     elif cut is Cut.EMPTY:
         transport.close()
     elif cut is Cut.RESET_AFTER:
-        transport.write(_raw_head(response))
+        transport.write(cut_head(response))
         _reset(transport)
     else:
-        transport.write(_raw_head(response) + response.body[: len(response.body) // 2])
+        transport.write(cut_head(response) + response.body[: len(response.body) // 2])
         transport.close()
     return sent
-
-
-def _raw_head(response: Response) -> bytes:
-    phrase = {int(known): known.phrase for known in HTTPStatus}.get(response.status, "")
-    lines = [f"HTTP/1.1 {response.status} {phrase}"]
-    lines += [f"{name}: {value}" for name, value in response.headers]
-    lines += [f"Content-Length: {len(response.body)}", "", ""]
-    return "\r\n".join(lines).encode("ascii")
 
 
 def _reset(transport: asyncio.WriteTransport) -> None:

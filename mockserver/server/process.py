@@ -5,21 +5,32 @@ import contextlib
 import errno
 import gc
 import json
+import logging
 import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from mockserver import jsontext, limits, userfiles
 from mockserver.errors import CannotServe
+from mockserver.server.exhaustion import Exhaustion, allow_more_files
 from mockserver.server.http import Answering, HttpServer
 
-DRAIN_SECONDS = 2.0
-"""How long answers that are on their way may take once the process was asked to stop."""
+log = logging.getLogger("mockserver.server")
+
+DRAIN_SECONDS = 0.02
+"""How long what is on its way may take once the process was asked to stop, in seconds.
+
+It is granted twice, before and after the handlers are cancelled. No answer needs longer: each is
+made at once and lies in the socket's buffer by then. What lasts is a delay that was asked for, a
+body that does not come, or a client that does not read, and for none of these is it right to wait.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +40,8 @@ class Listening:
     host: str = "127.0.0.1"
     port: int = 8765
     ready_file: Path | None = None
+    loop: str = "auto"
+    """`asyncio`, `uvloop`, or `auto`: uvloop where it is installed."""
 
 
 def serve(answering: Answering, listening: Listening, announce: Callable[[str], None]) -> None:
@@ -36,8 +49,48 @@ def serve(answering: Answering, listening: Listening, announce: Callable[[str], 
 
     Raises `CannotServe` where it cannot listen.
     """
-    with _listener(listening) as listener:
-        asyncio.run(_serve(answering, listening, listener, announce))
+
+    def make_server() -> web.Server:
+        server = HttpServer(answering)
+        asyncio.get_running_loop().set_exception_handler(Exhaustion(server.shed).handle)
+        return server
+
+    host(make_server, listening, announce, DRAIN_SECONDS)
+
+
+def host(
+    make_server: Callable[[], web.Server],
+    listening: Listening,
+    announce: Callable[[str], None],
+    drain_seconds: float,
+    ending: Callable[[], Awaitable[None]] | None = None,
+) -> None:
+    """Serve what `make_server` makes, inside the loop, until SIGINT or SIGTERM.
+
+    `drain_seconds` is how long answers that are on their way may take after that, and `ending` is
+    awaited at the very end. Raises `CannotServe` where it cannot listen.
+    """
+    allow_more_files()
+    loop_factory = _loop_factory(listening.loop)
+    with _listener(listening) as listener, asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(_host(make_server, listening, listener, announce, drain_seconds, ending))
+
+
+def _loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return what makes the event loop; None stands for asyncio's own. Raises `CannotServe`."""
+    if name == "asyncio":
+        return None
+    try:
+        import uvloop  # noqa: PLC0415 - of the extra `speed`
+    except ImportError:
+        if name == "auto":
+            return None
+        raise CannotServe(
+            "uvloop is not installed; it comes with the extra 'speed': "
+            "pip install 'crosschain-mock[speed]'"
+        ) from None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
 
 
 def address(host: str, port: int) -> str:
@@ -46,20 +99,24 @@ def address(host: str, port: int) -> str:
     return f"http://[{shown}]:{port}" if ":" in shown.strip("[]") else f"http://{shown}:{port}"
 
 
-async def _serve(
-    answering: Answering,
+async def _host(
+    make_server: Callable[[], web.Server],
     listening: Listening,
     listener: socket.socket,
     announce: Callable[[str], None],
+    drain_seconds: float,
+    ending: Callable[[], Awaitable[None]] | None,
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    runner = web.ServerRunner(HttpServer(answering), shutdown_timeout=DRAIN_SECONDS)
+    runner = web.ServerRunner(make_server(), shutdown_timeout=drain_seconds)
     await runner.setup()
-    site = web.SockSite(runner, listener, backlog=1024)
+    # So many connections are accepted in one turn of the loop, and tried where none can be.
+    site = web.SockSite(runner, listener, backlog=64)
     await site.start()
+    listener.listen(1024)
     url = address(listening.host, listener.getsockname()[1])
     # What is loaded by now lives as long as the process; the collector need not look at it again.
     gc.collect()
@@ -69,6 +126,8 @@ async def _serve(
         await stop.wait()
         await site.stop()
         await runner.cleanup()
+        if ending is not None:
+            await ending()
 
 
 def _listener(listening: Listening) -> socket.socket:
@@ -105,6 +164,7 @@ def _ready_file(path: Path | None, url: str) -> Iterator[None]:
     if path is None:
         yield
         return
+    claim(path)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_text(json.dumps({"url": url, "pid": os.getpid()}) + "\n", "utf-8")
@@ -116,10 +176,67 @@ def _ready_file(path: Path | None, url: str) -> Iterator[None]:
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)
+        # Somebody may have put another file there since.
+        if _holder(path) == (url, os.getpid()):
+            path.unlink(missing_ok=True)
+
+
+def claim(path: Path | None) -> None:
+    """Take the file of a server that is gone away, so that nobody takes it for this one's.
+
+    Raises `CannotServe` where it belongs to a server that runs, or is no such file.
+    """
+    if path is None:
+        return
+    if not path.name:
+        raise CannotServe("cannot write the ready file '': name a file")
+    if not os.path.lexists(path):
+        return
+    holder = _holder(path)
+    if holder is None:
+        raise CannotServe(
+            f"cannot write the ready file {str(path)!r}: something else is there; "
+            "remove it or name another file"
+        )
+    url, pid = holder
+    if pid != os.getpid() and _answers(url):
+        raise CannotServe(
+            f"cannot write the ready file {str(path)!r}: it belongs to the server on {url} "
+            f"(process {pid}); stop that or name another file"
+        )
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _holder(path: Path) -> tuple[str, int] | None:
+    """Return the address and the process that a ready file names; None where it is none."""
+    try:
+        told = jsontext.decode(userfiles.read(path, limits.BODY))
+        return str(told["url"]), int(told["pid"])
+    except (userfiles.NotReadable, jsontext.NotJson, KeyError, TypeError, ValueError):
+        return None
+
+
+def _answers(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=1):
+            return True
+    except (OSError, ValueError):
+        return False
 
 
 def to_stdout(line: str) -> None:
     """Write one line to standard output at once, also where it is a pipe."""
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+    try:
+        print(line, flush=True)  # noqa: T201 (the one line of a server)
+    except (OSError, ValueError) as error:
+        # It serves all the same: who started it may read the ready file, or know the port.
+        give_up_stdout()
+        log.warning("the ready line cannot be written: %s; %s", str(error).lower(), line)
+
+
+def give_up_stdout() -> None:
+    """Send what is left for standard output nowhere, so that the end does not fail of it."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

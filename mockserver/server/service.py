@@ -5,18 +5,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import unquote
 
-from mockserver import jsontext
+from mockserver import jsontext, limits
 from mockserver.contract import Operation
-from mockserver.exchange import Request, Response
+from mockserver.exchange import Request, Response, printable
 from mockserver.responders.breaks import Outcome
 from mockserver.responders.delivery import Delivery, charged
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.faults import Strike, reserved_strike
-from mockserver.responders.hosted import DEFAULT_WORLD, BadWorldKey, HostedWorld, Worlds
+from mockserver.responders.generated import GeneratedAnswers
+from mockserver.responders.hosted import (
+    DEFAULT_WORLD,
+    BadWorldKey,
+    HostedCall,
+    HostedWorld,
+    TooManyWorlds,
+    Worlds,
+)
 from mockserver.responders.refusing import REFUSAL_HEADER
+from mockserver.responders.replay.playback import Playback
 from mockserver.responders.responder import Call, Responder
 from mockserver.responders.stubs import StubResponder
-from mockserver.server import cors
+from mockserver.server import console, cors
 from mockserver.server.control import Control
 from mockserver.server.control.desk import refused
 
@@ -25,6 +34,7 @@ log = logging.getLogger("mockserver.requests")
 WORLD_HEADER = "X-Mock-World"
 _WORLD_PREFIX = "/w/"
 _CONTROL = "/__mock"
+_BELOW_CONTROL = f"{_CONTROL}/"
 
 
 class BrokenAnswer(AssertionError):
@@ -52,41 +62,82 @@ class Service:
         self.failures: list[str] = []
         """What went wrong inside the server, for tests to look at."""
 
+    @property
+    def replaying(self) -> str:
+        """How many recorded exchanges the worlds of this server can play; empty for none."""
+        hosted = self.worlds.get(DEFAULT_WORLD)
+        return "" if hosted.replay is None else str(hosted.replay.tape(hosted.contract).usable)
+
     def answer(self, request: Request) -> Delivery:
         """Return the answer to a request."""
         path, key = self._place(request)
-        control = path == _CONTROL or path.startswith(f"{_CONTROL}/")
+        control = _is_control(path)
         if control and (denied := self._control.denied(path.removeprefix(_CONTROL), request)):
             return Delivery(denied)
         try:
             hosted = self.worlds.get(key)
-        except BadWorldKey as error:
+        except (BadWorldKey, TooManyWorlds) as error:
             if control:
                 return Delivery(refused(400, str(error)))
-            return Delivery(self._refused(path, "unknown-path", str(error)))
+            name = "unknown-path" if isinstance(error, BadWorldKey) else "limit-reached"
+            lost = self._refused(path, name, str(error))
+            return Delivery(cors.opened(lost, DEFAULT_WORLD, request.headers))
         if control:
-            return Delivery(self._control.answer(hosted, path.removeprefix(_CONTROL), request))
-        if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
-            return Delivery(cors.preflight(hosted.contract, path))
+            return self._control.answer(hosted, path.removeprefix(_CONTROL), request)
+        if cors.is_preflight(request):
+            return Delivery(self._preflight(hosted, path, request))
+        if console.wants_front(path, request):
+            return Delivery(console.front(hosted.contract, request))
         delivery = self._answer(hosted, path, request)
-        return replace(delivery, response=cors.opened(delivery.response, hosted.key))
+        response = cors.opened(delivery.response, hosted.key, request.headers)
+        return Delivery(response, delivery.delay_ms, delivery.cut)
+
+    def tells_why(self, dialect: str) -> bool:
+        """Whether the texts of a dialect's refusals have their reasons."""
+        generations = self._contracts.get(dialect).generations.values()
+        return all(generation.tells_why for generation in generations)
+
+    def most_bytes(self, request: Request) -> int:
+        """Return how many bytes the body of a request may have, of which the head has come."""
+        path, _ = self._place(request)
+        if not _is_control(path):
+            return limits.BODY.most
+        path = path.removeprefix(_CONTROL)
+        if self._control.denied(path, request):
+            return limits.BODY.most
+        return self._control.most_bytes(path, request.method)
 
     def refuse(self, request: Request, name: str, reason: str) -> Response:
-        """Return the refusal of a request that could not be read."""
-        response = cors.opened(self._refused(request.path, name, reason), DEFAULT_WORLD)
-        hosted = self.worlds.get(DEFAULT_WORLD)
+        """Return the refusal of a request that could not be read, and note it in its world."""
+        path, key = self._place(request)
+        if _is_control(path):
+            return refused(self._contracts.get("documented").refusals[name].http, reason)
+        try:
+            hosted = self.worlds.get(key)
+        except (BadWorldKey, TooManyWorlds):
+            hosted = self.worlds.get(DEFAULT_WORLD)
+        response = cors.opened(self._refused(path, name, reason), hosted.key, request.headers)
         hosted.journal.add(hosted.world.now(), None, request, response, "server")
         return response
 
     def _place(self, request: Request) -> tuple[str, str]:
         """Return the path below the world and the world's key: by path, header or app key."""
-        path = unquote(request.path, errors="replace")
+        path, headers = request.path, request.headers
+        if "%" in path:
+            path = unquote(path, errors="replace")
         if path.startswith(_WORLD_PREFIX):
             key, slash, rest = path.removeprefix(_WORLD_PREFIX).partition("/")
             return f"{slash}{rest}", key
-        if WORLD_HEADER in request.headers:
-            return path, request.headers[WORLD_HEADER]
-        return path, self.worlds.key_of(request.headers.get("appKey"))
+        named = headers.get(WORLD_HEADER)
+        if named is not None:
+            return path, named
+        return path, self.worlds.key_of(headers.get("appKey"))
+
+    def _preflight(self, hosted: HostedWorld, path: str, request: Request) -> Response:
+        """Return the answer to a preflight, which the journal shows as every other request."""
+        response = cors.preflight(hosted.contract, path, request.headers)
+        hosted.journal.add(hosted.world.now(), None, request, response, "preflight")
+        return response
 
     def _answer(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
         at_ms, fault = hosted.world.now(), ""
@@ -96,26 +147,36 @@ class Service:
         if operation is None:
             responder, delivery = "server", Delivery(self._lost(hosted, path, request))
         else:
-            responder, delivery, fault = self._delivered(Call(operation, request, hosted))
+            responder, delivery, fault = self._delivered(HostedCall(operation, request, hosted))
         name, response = operation.id if operation else None, delivery.response
         hosted.journal.add(at_ms, name, request, response, responder, fault=fault)
         self._control.house.counters.count(name, response, fault)
-        if log.isEnabledFor(logging.INFO):
-            refusal = response.header(REFUSAL_HEADER)
-            log.info(
+        refusal = response.header(REFUSAL_HEADER)
+        # Where the text of a refusal tells nothing, this line is the first place to look.
+        bare = refusal and operation is not None and not operation.generation.tells_why
+        level = logging.WARNING if bare else logging.INFO
+        if log.isEnabledFor(level):
+            log.log(
+                level,
                 "%s %s %d%s",
-                request.method,
-                path,
+                printable(request.method),
+                printable(path),
                 response.status,
                 f" {refusal}" if refusal else "",
             )
         return delivery
 
-    def _delivered(self, call: Call) -> tuple[str, Delivery, str]:
+    def _delivered(self, call: HostedCall) -> tuple[str, Delivery, str]:
         """Return who answers, the answer as it is let out, and what disturbed it."""
+        if call.operation.writes and (full := self.worlds.full_of_orders()):
+            refusal = call.hosted.refuser.refuse(call.operation.generation, "limit-reached", full)
+            return "server", Delivery(refusal), ""
         try:
             strike = call.hosted.faults.strike(call) or reserved_strike(call)
             if strike is None:
+                if not call.hosted.breaks:
+                    responder, response = self._unbroken(call)
+                    return responder, Delivery(response), ""
                 responder, outcome = self._respond(call)
                 return responder, outcome.delivery, outcome.told
             return self._disturbed(call, strike)
@@ -123,7 +184,7 @@ class Service:
             log.exception("failed to answer %s", call.operation.id)
             return "server", Delivery(self._failed(call, error)), ""
 
-    def _disturbed(self, call: Call, strike: Strike) -> tuple[str, Delivery, str]:
+    def _disturbed(self, call: HostedCall, strike: Strike) -> tuple[str, Delivery, str]:
         """Return an answer as faults let it out, on top of what breaks made of it."""
         responder, outcome = self._struck(call, strike)
         if outcome is None:
@@ -135,7 +196,7 @@ class Service:
         names = ", ".join(filter(None, (strike.names, outcome.told)))
         return responder, replace(delivery, delay_ms=late, cut=cut), names
 
-    def _struck(self, call: Call, strike: Strike) -> tuple[str, Outcome | None]:
+    def _struck(self, call: HostedCall, strike: Strike) -> tuple[str, Outcome | None]:
         if strike.done:
             return self._respond(call)
         if not strike.answers:
@@ -145,7 +206,7 @@ class Service:
         _, outcome = self._respond(replace(call, hosted=twin))
         return "fault", outcome
 
-    def _respond(self, call: Call) -> tuple[str, Outcome]:
+    def _respond(self, call: HostedCall) -> tuple[str, Outcome]:
         """Return who answers, and the answer as the world's breaks leave it."""
         breaks = call.hosted.breaks
         if not breaks:
@@ -165,24 +226,26 @@ class Service:
         for responder in self._responders:
             response = responder.respond(call)
             if response is not None:
-                self._checked(call.operation, responder, response)
+                if self._check_answers:
+                    self._check(call.operation, responder, response)
                 return responder.name, response
         refuser = call.hosted.refuser
         reason = f"no responder answers {call.operation.id}"
         return "server", refuser.refuse(call.operation.generation, "not-recorded", reason)
 
-    def _failed(self, call: Call, error: Exception) -> Response:
+    def _failed(self, call: HostedCall, error: Exception) -> Response:
         failure = f"{call.operation.id}: {type(error).__name__}: {error}"
-        self.failures.append(failure)
-        call.hosted.failures = (*call.hosted.failures, failure)
+        self.failures = [*self.failures, failure][: limits.FAILURES.most]
+        call.hosted.failed(failure)
         reason = f"a defect of the mock: {type(error).__name__}; please report it"
         return call.hosted.refuser.refuse(call.operation.generation, "internal-error", reason)
 
-    def _checked(self, operation: Operation, responder: Responder, response: Response) -> None:
-        if not self._check_answers or response.status != 200:
-            return
-        if responder.name == StubResponder.name:
-            # A stub was held against the contract when it was set, or told not to be.
+    def _check(self, operation: Operation, responder: Responder, response: Response) -> None:
+        """Hold a success against the contract. Raises `BrokenAnswer`."""
+        # A stub was held against the contract when it was set, or told not to be; a recording is
+        # what a service said, right or wrong; a generated answer may be beyond what is assumed.
+        unchecked = (StubResponder.name, GeneratedAnswers.name, Playback.name)
+        if response.status != 200 or responder.name in unchecked:
             return
         violations = operation.response_violations(jsontext.decode(response.body))
         if violations:
@@ -211,3 +274,7 @@ class Service:
     def _refused(self, path: str, name: str, reason: str) -> Response:
         hosted = self.worlds.get(DEFAULT_WORLD)
         return hosted.refuser.refuse(hosted.contract.generation_of(path), name, reason)
+
+
+def _is_control(path: str) -> bool:
+    return path.startswith(_BELOW_CONTROL) or path == _CONTROL

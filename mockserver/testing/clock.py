@@ -1,33 +1,22 @@
 """The clock of a world, in the words of Python's `datetime`."""
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Literal
 
-from mockserver.clock import ClockMode, ClockRefused, parse_duration, parse_instant
+from mockserver.clock import ClockMode, ClockRefused
+from mockserver.testing.border import bordered
+from mockserver.testing.references import OrderRef, order_id
 from mockserver.testing.sight import Sight
+from mockserver.testing.times import Duration, duration_ms, instant_ms, moment
+from mockserver.testing.words import check_names, word
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MS = timedelta(milliseconds=1)
-
-Duration = str | timedelta
-"""A length of time: `9h`, `1h30m`, `250ms`, or a `timedelta`."""
-
-
-def duration_ms(duration: Duration) -> int:
-    """Return a duration in whole milliseconds (floor). Raises `ClockRefused` for other texts."""
-    return parse_duration(duration) if isinstance(duration, str) else duration // _MS
+_UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
+_FASTEST = 1_000_000
 
 
-def instant_ms(moment: str | datetime) -> int:
-    """Return a time in ms since 1970. Raises `ClockRefused` for one without an offset."""
-    return parse_instant(moment.isoformat() if isinstance(moment, datetime) else moment)
-
-
-def moment(ms: int) -> datetime:
-    """Return ms since 1970 as a time in UTC."""
-    return _EPOCH + ms * _MS
-
-
+@bordered
 class MockClock:
     """The clock of one world: it only moves forward, and by default only when told."""
 
@@ -55,11 +44,13 @@ class MockClock:
     def advance(self, by: Duration | None = None, /, **units: float) -> datetime:
         """Move forward by `"5m"`, by a `timedelta`, or by `minutes=5`; return the new time.
 
-        The units are those of `timedelta`. Raises `ClockRefused` where time would go back.
+        The units are those of `timedelta`. Raises `ClockRefused` where time would go back, and
+        `WrongWord` for a unit that does not exist.
         """
         if (by is None) == (not units):
             raise ClockRefused("say by how much once: advance('5m') or advance(minutes=5)")
-        by_ms = duration_ms(timedelta(**units) if by is None else by)
+        check_names(units, _UNITS, "advance")
+        by_ms = duration_ms(_added(units) if by is None else by)
         with self._sight.hosted() as hosted:
             return moment(hosted.world.time.advance(by_ms))
 
@@ -73,12 +64,35 @@ class MockClock:
         with self._sight.hosted() as hosted:
             return moment(hosted.world.time.next())
 
-    def run_until_final(self, order_id: str) -> datetime:
-        """Jump to the end of an order. Raises `NothingDue` where it comes to none by itself."""
-        with self._sight.hosted() as hosted:
-            return moment(hosted.world.time.run_until_final(order_id))
+    def run_until_final(self, order: OrderRef) -> datetime:
+        """Jump to the end of an order, named by its id, its v1 number or as it was looked at.
 
-    def switch(self, mode: str, rate: Decimal | int = 1) -> None:
-        """Let time pass in another way: frozen, auto, real, or scaled with a rate."""
+        Raises `NothingDue` where it comes to none by itself, `UnknownOrder` where there is none.
+        """
         with self._sight.hosted() as hosted:
-            hosted.world.time.switch(ClockMode(mode), Decimal(rate))
+            return moment(hosted.world.time.run_until_final(order_id(hosted.world, order)))
+
+    def switch(
+        self, mode: Literal["frozen", "auto", "real", "scaled"], rate: Decimal | int = 1
+    ) -> None:
+        """Let time pass in another way: frozen, auto, real, or scaled with a rate.
+
+        Raises `WrongWord` for another mode, `ClockRefused` for a rate that is no number above 0.
+        """
+        chosen = word("mode", ClockMode, mode)
+        try:
+            times = Decimal(rate)
+        except (ArithmeticError, TypeError, ValueError):
+            times = Decimal(0)
+        if not (times.is_finite() and 0 < times <= _FASTEST):
+            raise ClockRefused(f"rate: expected a number above 0, at most {_FASTEST}, got {rate!r}")
+        with self._sight.hosted() as hosted:
+            hosted.world.time.switch(chosen, times)
+
+
+def _added(units: Mapping[str, float]) -> timedelta:
+    try:
+        return timedelta(**units)
+    except (TypeError, ValueError, OverflowError):
+        told = ", ".join(f"{name}={value!r}" for name, value in units.items())
+        raise ClockRefused(f"advance({told}): expected numbers, as in seconds=15") from None

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
+from mockserver.clock import wall_ms
+from mockserver.responders.authentication import timestamp_ms
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.responders.judging import unexpected_refusals
@@ -18,6 +20,11 @@ from mockserver.testing.traffic import (
 )
 
 _DEFECT = "internal-error"
+_NEAR_MS = 86_400_000
+_WALL_CLOCK = (
+    "  the client stamps its requests with the wall clock, and this world's clock shows another "
+    "time: start='now' lets it begin there (marker, --crosschain-mock-start or ini key)\n"
+)
 
 
 class MockCheckFailed(AssertionError):
@@ -101,8 +108,18 @@ def _refused(hosted: HostedWorld, entry: Entry) -> str:
         f"unexpected refusal: {entry.refusal}\n"
         f"  of request {entry.sequence}: {request_line(entry)}\n"
         + (f"  nearest valid form: {near}\n" if near else "")
+        + (_WALL_CLOCK if _stamped_by_wall(entry) else "")
         + "  put the call into `with crosschain_mock.expect_refusal():` if that is meant"
     )
+
+
+def _stamped_by_wall(entry: Entry) -> bool:
+    """Tell whether a v1 request was refused for having the time of the wall clock."""
+    if name_of_refusal(entry) not in ("expired", "timestamp-ahead"):
+        return False
+    text = entry.request.headers.get("timestamp") or ""
+    wall, sent = wall_ms(), timestamp_ms(int(text)) if text.isdecimal() else 0
+    return abs(sent - wall) < _NEAR_MS <= abs(entry.at_ms - wall)
 
 
 def _defects(hosted: HostedWorld, entries: list[Entry]) -> Iterator[str]:

@@ -3,15 +3,16 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from mockserver.clock import ClockMode, parse_instant, wall_ms
+from mockserver.clock import ClockMode, SteadyClock, parse_instant
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.responders.breaks import Breaks
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.hosted import DEFAULT_WORLD, HostedWorld
 from mockserver.responders.refusing import Refuser
+from mockserver.responders.replay import Replay
 from mockserver.scenarios import load_scenario
-from mockserver.server.assembly import Settings, build, keyring
+from mockserver.server.assembly import Settings, build, keyring, replayed
 from mockserver.server.service import Service
 from mockserver.testing.settings import DEFAULT_START, MockSettings
 
@@ -19,15 +20,18 @@ from mockserver.testing.settings import DEFAULT_START, MockSettings
 class Maker:
     """Makes worlds on a service; scenarios and contracts are read once."""
 
-    def __init__(self, settings: MockSettings, wall: Callable[[], int] = wall_ms) -> None:
+    def __init__(self, settings: MockSettings, wall: Callable[[], int] | None = None) -> None:
         """Take the settings of the service. Raises `CrosschainMockError` for bad ones."""
-        self._wall = wall
+        self._wall = wall or SteadyClock()
         self._scenarios: dict[MockSettings, Scenario] = {}
         self.settings = settings
-        self.service: Service = build(self._assembled(settings), wall)
+        self.service: Service = build(self._assembled(settings), self._wall)
         template = self.service.worlds.get(DEFAULT_WORLD)
         self._contracts = Contracts(template.contract.source)
         self._refusers = {settings.dialect: template.refuser}
+        self._replays: dict[tuple[object, ...], Replay | None] = {
+            (settings.replay, settings.replay_mode, settings.dialect): template.replay
+        }
 
     def hosted(self, key: str, settings: MockSettings) -> HostedWorld:
         """Return a world under a key, not yet hosted. Raises `CrosschainMockError`."""
@@ -38,12 +42,13 @@ class Maker:
         keys = keyring(_signing(settings))
         world = World(self.scenario(settings), self._wall)
         breaks = Breaks(settings.breaks)
-        return HostedWorld(key, world, contract, refuser, keys=keys, breaks=breaks)
+        replay = self._replayed(settings)
+        return HostedWorld(key, world, contract, refuser, keys=keys, breaks=breaks, replay=replay)
 
     def scenario(self, settings: MockSettings) -> Scenario:
         """Return the scenario as the settings change it."""
         # Worlds that differ in their breaks alone share the scenario, and what is made of it.
-        key = replace(settings, breaks=())
+        key = replace(settings, breaks=(), replay=(), replay_mode="strict")
         found = self._scenarios.get(key)
         if found is None:
             found = self._loaded(settings)
@@ -51,6 +56,14 @@ class Maker:
             if found.start_ms is not None or not found.calendar:
                 self._scenarios[key] = found
         return found
+
+    def _replayed(self, settings: MockSettings) -> Replay | None:
+        """Return the recordings of settings, read once: files may grow while tests run."""
+        key = settings.replay, settings.replay_mode, settings.dialect
+        if key not in self._replays:
+            assembled = replace(_replaying(settings), dialect=settings.dialect)
+            self._replays[key] = replayed(assembled, self._contracts)
+        return self._replays[key]
 
     def _loaded(self, settings: MockSettings) -> Scenario:
         start, (mode, rate) = settings.start_ms(), settings.clock_mode_and_rate()
@@ -76,7 +89,13 @@ class Maker:
             seed=scenario.seed,
             check_answers=True,
             breaks=settings.breaks,
+            replay=settings.replay,
+            replay_mode=settings.mode_of_replay(),
         )
+
+
+def _replaying(settings: MockSettings) -> Settings:
+    return Settings(replay=settings.replay, replay_mode=settings.mode_of_replay())
 
 
 def _signing(settings: MockSettings) -> Settings:

@@ -3,10 +3,53 @@
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from mockserver.jsontext import Json
-from mockserver.testing.clock import Duration
+from mockserver.testing.times import Duration
+from mockserver.testing.words import camel, check_names
+
+OutageMode = Literal[
+    "delisted", "disabled", "listed-dead", "quote-only", "accept-stall", "lagging", "flapping"
+]
+"""What clients see of an outage."""
+Side = Literal["source", "target", "both"]
+"""Which end of a transfer is out."""
+OnTheWay = Literal["stall", "fail", "refund", "none"]
+"""What happens to orders on their way when an outage begins."""
+FaultKind = Literal[
+    "latency",
+    "http-status",
+    "refusal",
+    "reset-before-headers",
+    "reset-after-headers",
+    "empty-answer",
+    "truncated-body",
+    "broken-json",
+    "wrong-content-type",
+    "mutation",
+    "quota",
+    "false-success",
+]
+"""The kinds of faults."""
+Does = Literal["done", "none"]
+"""Whether the effect of a disturbed call happens."""
+Course = Literal["success", "slow", "fail", "refund", "dropped", "stuck", "partial"]
+"""The courses that every world has; a scenario may add others."""
+Pace = Literal["immediate", "polls", "time", "manual"]
+"""What moves an order along its course."""
+OrderStatus = Literal[
+    "Unknown",
+    "Pending",
+    "WaitVerify",
+    "Verified",
+    "Succeeded",
+    "Failed",
+    "Dropped",
+    "Refunding",
+    "Refunded",
+]
+"""The statuses of an order, in the words of the 2.0 interface."""
 
 Match = Mapping[str, Mapping[str, Json]]
 """Parts that a request must have: `query`, `headers` and `body` by name."""
@@ -15,15 +58,15 @@ Match = Mapping[str, Mapping[str, Json]]
 class Outage(TypedDict, total=False):
     """When and how a chain or a token is out of service; by default from now on, until restored.
 
-    `mode` is one of delisted, disabled, listed-dead, quote-only, accept-stall, lagging, flapping;
-    `direction` source, target or both; `in_flight` stall, fail, refund or none.
+    `lag` is how many times slower a lagging chain is; `period` and `down_percent` are of a flapping
+    one; `announced` is how long before its beginning the lists tell of it.
     """
 
     starting: str | datetime
     lasting: Duration
-    mode: str
-    direction: str
-    in_flight: str
+    mode: OutageMode
+    direction: Side
+    in_flight: OnTheWay
     announced: Duration
     lag: int
     period: Duration
@@ -38,7 +81,7 @@ class FaultOptions(TypedDict, total=False):
     """
 
     id: str
-    does: str
+    does: Does
     generation: str
     effect: str
     phase: str
@@ -89,14 +132,22 @@ class Wanted(TypedDict, total=False):
     since: int
 
 
-def spelled(options: Mapping[str, object]) -> dict[str, Json]:
-    """Return options in the spelling of the control API: `retry_after` is `retryAfter` there."""
-    return {_camel(name): _exact(value) for name, value in options.items()}
+NAMES = (
+    *Outage.__annotations__,
+    *FaultOptions.__annotations__,
+    *StubResponse.__annotations__,
+    *Wanted.__annotations__,
+)
+"""The names of all options."""
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
+def spelled(options: Mapping[str, object], form: type, what: str) -> dict[str, Json]:
+    """Return options in the spelling of the control API: `retry_after` is `retryAfter` there.
+
+    Raises `WrongWord` for a name that the form, one of the classes here, does not have.
+    """
+    check_names(options, form.__annotations__, what)
+    return {camel(name): _exact(value) for name, value in options.items()}
 
 
 def _exact(value: object) -> Json:

@@ -4,9 +4,14 @@ from collections.abc import Iterator
 
 from mockserver.engine.courses import Policy, Status
 from mockserver.engine.orders import Event, OrderView
+from mockserver.testing.border import bordered
+from mockserver.testing.options import Course, OrderStatus, Pace
+from mockserver.testing.references import OrderRef, UnknownOrder, order_id
 from mockserver.testing.sight import Sight
+from mockserver.testing.words import word
 
 
+@bordered
 class MockOrders:
     """The orders of one world, oldest first; looking at one counts as no poll."""
 
@@ -24,41 +29,46 @@ class MockOrders:
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def __getitem__(self, order_id: str) -> OrderView:
-        """Return an order as it stands. Raises `KeyError` for one that does not exist."""
-        for view in self:
-            if view.order.id == order_id:
-                return view
-        raise KeyError(order_id)
+    def __getitem__(self, order: OrderRef) -> OrderView:
+        """Return an order as it stands, by its id, its v1 number, or as it was looked at before.
+
+        Raises `UnknownOrder`, which is a `KeyError`, for one that does not exist.
+        """
+        with self._sight.hosted() as hosted:
+            return hosted.world.orders.look(order_id(hosted.world, order))
 
     @property
     def last(self) -> OrderView:
-        """The newest order. Raises `LookupError` before the first."""
+        """The newest order. Raises `UnknownOrder`, which is a `LookupError`, before the first."""
         found = tuple(self)
         if not found:
-            raise LookupError("no order has been submitted to this world")
+            raise UnknownOrder("no order has been submitted to this world")
         return found[-1]
 
-    def events(self, order_id: str) -> tuple[Event, ...]:
-        """Return an order's statuses with their times, past and to come."""
+    def events(self, order: OrderRef) -> tuple[Event, ...]:
+        """Return an order's statuses with their times, past and to come. Raises `UnknownOrder`."""
         with self._sight.hosted() as hosted:
-            return hosted.world.orders.events(order_id)
+            return hosted.world.orders.events(order_id(hosted.world, order))
 
-    def steer(self, order_id: str, course: str, policy: str | None = None) -> OrderView:
+    def steer(self, order: OrderRef, course: Course | str, policy: Pace | None = None) -> OrderView:
         """Send an order along another course (`success`, `fail`, `refund`, …) from now on.
 
-        Raises `CannotSteer` for a final order or an unknown course.
+        Raises `CannotSteer` for a final order or an unknown course, `UnknownOrder`, `WrongWord`.
         """
-        chosen = None if policy is None else Policy(policy)
+        chosen = None if policy is None else word("policy", Policy, policy)
         with self._sight.hosted() as hosted:
-            return hosted.world.orders.steer(order_id, course, chosen)
+            return hosted.world.orders.steer(order_id(hosted.world, order), course, chosen)
 
-    def step(self, order_id: str) -> OrderView:
-        """Move an order to the next status of its course. Raises `CannotSteer`."""
+    def step(self, order: OrderRef) -> OrderView:
+        """Move an order to the next status of its course. Raises `CannotSteer`, `UnknownOrder`."""
         with self._sight.hosted() as hosted:
-            return hosted.world.orders.step(order_id)
+            return hosted.world.orders.step(order_id(hosted.world, order))
 
-    def force(self, order_id: str, status: str, reason: str = "") -> OrderView:
-        """Set the status of an order, where it stays. Raises `CannotSteer` for a final one."""
+    def force(self, order: OrderRef, status: OrderStatus | Status, reason: str = "") -> OrderView:
+        """Set the status of an order, where it stays.
+
+        Raises `CannotSteer` for a final one, `UnknownOrder`, and `WrongWord` for another status.
+        """
+        chosen = word("status", Status, status)
         with self._sight.hosted() as hosted:
-            return hosted.world.orders.force(order_id, Status(status), reason)
+            return hosted.world.orders.force(order_id(hosted.world, order), chosen, reason)

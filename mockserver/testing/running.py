@@ -10,7 +10,7 @@ from aiohttp import web
 
 from mockserver.errors import CannotServe
 from mockserver.server.http import Answering, HttpServer
-from mockserver.testing.server import CrosschainMock
+from mockserver.testing.server import MockServer
 from mockserver.testing.settings import MockSettings
 
 _T = TypeVar("_T")
@@ -21,13 +21,13 @@ _PATIENCE_SECONDS = 10
 @contextmanager
 def running(
     settings: MockSettings | None = None, *, port: int = 0, **changes: Any
-) -> Iterator[CrosschainMock]:
+) -> Iterator[MockServer]:
     """Serve in a daemon thread on loopback; port 0 takes any free one.
 
     Changes are settings such as `scenario="outage"`. Raises `CrosschainMockError` for bad ones,
     `CannotServe` where the port is taken.
     """
-    mock = CrosschainMock((settings or MockSettings()).changed(**changes))
+    mock = MockServer((settings or MockSettings()).changed(**changes))
     with in_thread(mock.gate, port) as mock.port:
         yield mock
 
@@ -57,9 +57,9 @@ def in_thread(answering: Answering, port: int = 0) -> Iterator[int]:
 @asynccontextmanager
 async def serving(
     settings: MockSettings | None = None, *, port: int = 0, **changes: Any
-) -> AsyncIterator[CrosschainMock]:
+) -> AsyncIterator[MockServer]:
     """Serve in the running loop on loopback, as `running` does in a thread."""
-    mock = CrosschainMock((settings or MockSettings()).changed(**changes))
+    mock = MockServer((settings or MockSettings()).changed(**changes))
     runner = await _listen(mock.gate, port)
     try:
         mock.port = runner.addresses[0][1]

@@ -2,10 +2,11 @@
 
 import re
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mockserver.responders.hosted import DEFAULT_WORLD
 from mockserver.responders.journal import Journal
+from mockserver.testing.border import bordered
 from mockserver.testing.gate import Gate
 from mockserver.testing.making import Maker
 from mockserver.testing.settings import MockSettings
@@ -18,7 +19,8 @@ _JOURNAL = 10_000
 """Entries a world keeps, so that the check after a long test sees all of it."""
 
 
-class CrosschainMock:
+@bordered
+class MockServer:
     """The worlds of one server. `running` and `serving` put it on a socket."""
 
     def __init__(self, settings: MockSettings) -> None:
@@ -30,12 +32,27 @@ class CrosschainMock:
         self.port = 0
 
     def __repr__(self) -> str:
-        return f"<CrosschainMock at {self.url}>"
+        return f"<MockServer at {self.url}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            if name in vars(MockWorld) or name in ("clock", "orders"):
+                raise AttributeError(
+                    f"a server has no {name!r}, its worlds have: `with server.world() as world`, "
+                    "or the fixture crosschain_mock, which is one"
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def url(self) -> str:
         """The address of the server itself: its control API and the default world."""
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def replaying(self) -> str:
+        """How many recorded exchanges its worlds can play, and why not the others."""
+        return self._maker.service.replaying
 
     @property
     def default(self) -> MockWorld:
@@ -54,6 +71,7 @@ class CrosschainMock:
             hosted = self._maker.hosted(key, settings)
             hosted.journal = Journal(_JOURNAL)
             self._maker.service.worlds.put(hosted)
+            self.gate.made.add(key)
         return MockWorld(Sight(self.gate, key), self.url, settings)
 
     def _free_key(self, name: str) -> str:

@@ -6,10 +6,12 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from mockserver.clock import ClockMode, parse_instant
+from mockserver.clock import ClockMode, ClockRefused
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.breaks import breaks_named
 from mockserver.responders.forms import BadControl
+from mockserver.responders.replay import BadMode, ReplayMode
+from mockserver.testing.times import instant_ms
 from mockserver.validation import did_you_mean
 
 DEFAULT_START = "2026-01-01T00:00:00Z"
@@ -30,7 +32,9 @@ class MockSettings:
     `start` is an ISO 8601 time, or `now`, or None for the scenario's own start. With `refusals`
     set to `allow` a refused request never fails a test by itself. `app_keys` are pairs of a
     developer key and its secret, whose v1 signatures are then verified. `breaks` are names of ways
-    in which the service is to be wrong all the time; `crosschain-mock breaks` lists them.
+    in which the service is to be wrong all the time; `crosschain-mock breaks` lists them. `replay`
+    are shipped names, files and folders of recordings; `replay_mode` says how they are served:
+    `strict` or `fallback`, `naked`, `counted`, separated by commas.
     """
 
     scenario: str | Path = "default"
@@ -42,6 +46,8 @@ class MockSettings:
     app_keys: tuple[tuple[str, str], ...] = ()
     verify_wallets: bool = False
     breaks: tuple[str, ...] = ()
+    replay: tuple[str | Path, ...] = ()
+    replay_mode: str = "strict"
 
     def __post_init__(self) -> None:
         """Raise `BadSetting` for a value that no setting has."""
@@ -53,6 +59,8 @@ class MockSettings:
             raise BadSetting(f"seed: expected a whole number from 0, got {self.seed!r}")
         # A frozen value's own field: a list, or one name, is what people write.
         object.__setattr__(self, "breaks", _names(self.breaks))
+        object.__setattr__(self, "replay", _paths(self.replay))
+        self.mode_of_replay()
 
     def changed(self, **changes: Any) -> "MockSettings":
         """Return the same settings but for some. Raises `BadSetting` for a name nobody knows."""
@@ -77,12 +85,21 @@ class MockSettings:
             )
         return mode, Decimal(1) if rate is None else rate
 
+    def mode_of_replay(self) -> ReplayMode:
+        """Return how recordings are served. Raises `BadSetting`."""
+        try:
+            return ReplayMode.of(self.replay_mode)
+        except BadMode as error:
+            raise BadSetting(str(error)) from None
+
     def start_ms(self) -> int | None:
         """Return the start in ms since 1970; None where it is `now` or the scenario's own."""
         if self.start is None or self.start == "now":
             return None
-        text = self.start.isoformat() if isinstance(self.start, datetime) else self.start
-        return parse_instant(text)
+        try:
+            return instant_ms(self.start)
+        except ClockRefused as error:
+            raise BadSetting(f"start: {error}") from None
 
 
 def _names(breaks: object) -> tuple[str, ...]:
@@ -94,6 +111,15 @@ def _names(breaks: object) -> tuple[str, ...]:
         return tuple(one.name for one in breaks_named(told))
     except BadControl as error:
         raise BadSetting(f"breaks: {error}") from None
+
+
+def _paths(replay: object) -> tuple[str | Path, ...]:
+    """Return sources of recordings, also one or several in one text. Raises `BadSetting`."""
+    told = [one.strip() for one in replay.split(",")] if isinstance(replay, str) else replay
+    told = [told] if isinstance(told, Path) else told
+    if not isinstance(told, list | tuple) or not all(isinstance(one, str | Path) for one in told):
+        raise BadSetting(f"replay: expected shipped names, files or folders, got {replay!r}")
+    return tuple(one for one in told if str(one))
 
 
 def _is_whole(seed: object) -> bool:

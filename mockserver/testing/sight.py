@@ -28,6 +28,10 @@ class Sight:
         with self._gate.lock:
             yield self._gate.service.worlds.get(self.key)
 
+    def strays(self) -> list[str]:
+        """Return what is to be said of requests to worlds of the server that nobody made."""
+        return self._gate.strays()
+
     def close(self) -> None:
         """Forget the world; asked for again, a world of that key begins afresh."""
         if not self._closed:

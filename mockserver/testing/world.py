@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from mockserver.engine.outages import Window
 from mockserver.jsontext import Json
@@ -13,16 +13,31 @@ from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.responders.stubs import Stub
 from mockserver.responders.verification import verify
+from mockserver.testing.border import bordered
 from mockserver.testing.clock import MockClock
 from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed, complaints
-from mockserver.testing.options import FaultOptions, Match, Outage, StubResponse, Wanted, spelled
+from mockserver.testing.options import (
+    FaultKind,
+    FaultOptions,
+    Match,
+    Outage,
+    Side,
+    StubResponse,
+    Wanted,
+    spelled,
+)
 from mockserver.testing.orders import MockOrders
 from mockserver.testing.outages import direction_of, window
-from mockserver.testing.settings import MockSettings
+from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.sight import Sight
 from mockserver.testing.traffic import journal_text, operation_ids, told
+from mockserver.testing.words import check_names
+
+if TYPE_CHECKING:
+    from mockserver.strategies import GeneratedService
 
 
+@bordered
 class MockWorld:
     """One world of a running server. As a context manager it is checked and closed at the end."""
 
@@ -91,31 +106,36 @@ class MockWorld:
             return hosted.world.outages.suspend(planned)
 
     def restore(
-        self, chain: str | None = None, *, token: str | None = None, direction: str | None = None
+        self, chain: str | None = None, *, token: str | None = None, direction: Side | None = None
     ) -> tuple[Window, ...]:
         """End the outages of a subject now. Raises `InvalidOutage` where there is none."""
         with self._sight.hosted() as hosted:
             return hosted.world.outages.restore(chain, token, direction_of(direction))
 
-    def fail(self, operation: str | None, kind: str, /, **options: Unpack[FaultOptions]) -> Fault:
+    def fail(
+        self, operation: str | None, kind: FaultKind, /, **options: Unpack[FaultOptions]
+    ) -> Fault:
         """Disturb the answers of an operation, or of all with None; `kind` is the kind of fault.
 
         `fail("submitOrder", "reset-before-headers", does="done", first=1)` accepts the first order
         and resets the connection. Raises `BadControl` with a sentence for what does not exist.
         """
-        wanted = {"kind": kind, **spelled(options)}
+        wanted = {"kind": kind, **spelled(options, FaultOptions, "a fault")}
         if operation is not None:
             wanted["operation"] = operation
         with self._sight.hosted() as hosted:
             return hosted.faults.add(wanted, hosted.contract, hosted.world.scenario)
 
-    def heal(self, fault: Fault | None = None) -> None:
-        """Take a fault away, or all of them. Raises `BadControl` for one that is gone."""
+    def heal(self, fault: Fault | str | None = None) -> None:
+        """Take a fault away, by itself or its id, or all of them.
+
+        Raises `BadControl` for one that is gone.
+        """
         with self._sight.hosted() as hosted:
             if fault is None:
                 hosted.faults.clear()
             else:
-                hosted.faults.remove(fault.id)
+                hosted.faults.remove(fault if isinstance(fault, str) else fault.id)
 
     def stub(
         self,
@@ -131,11 +151,45 @@ class MockWorld:
         A stub that is never asked, or less often than `times`, fails the test. Data that breaks
         the contract is refused unless `unchecked`. Raises `BadControl`.
         """
+        check_names(response, StubResponse.__annotations__, "a stub")
         wanted: dict[str, Json] = {"operation": operation, "response": dict(response)}
         more = {"match": match, "times": times, "unchecked": unchecked or None}
         wanted |= {name: value for name, value in more.items() if value is not None}
         with self._sight.hosted() as hosted:
             return hosted.stubs.add(wanted, hosted.contract, hosted.refuser)
+
+    def permissive(
+        self,
+        service: "int | GeneratedService",
+        *operations: str,
+        undocumented: bool = False,
+    ) -> "GeneratedService":
+        """Answer with what the contract allows: generated for a seed, or drawn by a test.
+
+        A seed makes a service for `operations`, by default for all but tickets; a service comes
+        from `mockserver.strategies.services(…)`. The world begins anew. Requests that break the
+        contract, and operations that are not generated, are left to the simulation. With
+        `undocumented` only the interface description is kept. Raises `ImportError` without
+        Hypothesis, `UnknownOperation`, and `BadSetting` for a service of another dialect.
+        """
+        from mockserver.strategies import service_of  # noqa: PLC0415 - Hypothesis is an extra
+        from mockserver.strategies.serving import Permissive  # noqa: PLC0415
+
+        with self._sight.hosted() as hosted:
+            contract = hosted.contract
+        dialect = contract.dialect.name
+        if isinstance(service, int):
+            service = service_of(service, *operations, dialect=dialect, undocumented=undocumented)
+        elif operations or undocumented:
+            raise BadSetting("operations and 'undocumented' go with a seed; give them to services")
+        if service.dialect != dialect:
+            raise BadSetting(
+                f"a service of {service.dialect!r} for a world that speaks {dialect!r}"
+            )
+        self.reset()
+        with self._sight.hosted() as hosted:
+            hosted.generated = Permissive(service, contract)
+        return service
 
     def announce(self, transaction: Mapping[str, Json]) -> Json:
         """Tell of a transaction that a client sent to a chain, and return what became of it.
@@ -173,7 +227,7 @@ class MockWorld:
         Raises `MockCheckFailed` with what came, and `BadControl` for a wish without meaning.
         """
         __tracebackhide__ = True
-        wish = spelled(wanted)
+        wish = spelled(wanted, Wanted, "verify")
         if operation is not None:
             wish["operation"] = operation
         with self._sight.hosted() as hosted:
@@ -214,15 +268,16 @@ class MockWorld:
             return hosted.dump()
 
     def complaints(self) -> list[str]:
-        """Return what the test did not expect, in sentences: defects, idle stubs, refusals.
+        """Return what the test did not expect, in sentences.
 
+        These are defects, idle stubs, refusals, and requests to worlds that nobody made.
         What came before the last call is not told again.
         """
         with self._sight.hosted() as hosted:
             allow = self.settings.refusals == "allow"
             found = complaints(hosted, self._checked, self._expected, allow=allow)
             self._checked = hosted.journal.last_sequence
-        return found
+        return [*found, *self._sight.strays()]
 
     def check(self) -> None:
         """Raise `MockCheckFailed` with all that the test did not expect."""

@@ -26,16 +26,16 @@ def test_it_shows_where_it_says_and_nowhere_else(name):
     one = CATALOGUE[name]
     shared = service()
     before = len(shared.failures)
-    seen = {"reads": False, "writes": False}
+    context = {"reads": False, "writes": False}
     for told, _ in different(name):
         assert touches(one, told.path), f"{told.path} answers differently"
         assert told.entry.fault == f"break ({name})"
         assert not any("break" in key.lower() for key, _ in told.delivery.response.headers)
-        seen["writes" if told.step.writes else "reads"] = True
+        context["writes" if told.step.writes else "reads"] = True
     assert shared.failures[before:] == []
-    assert any(seen.values()), "no answer differs"
+    assert any(context.values()), "no answer differs"
     if not one.needs_writes:
-        assert seen["reads"], "only a submission shows it"
+        assert context["reads"], "only a submission shows it"
 
 
 def test_each_operation_that_a_break_names_is_touched():

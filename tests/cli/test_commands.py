@@ -137,7 +137,7 @@ def test_a_stale_page_is_found_and_written_anew(run, tmp_path):
 
 
 def test_the_shipped_recordings_come_out_byte_for_byte(run):
-    ended = run("record", "--check", str(ROOT / "fixtures" / "recordings"))
+    ended = run("recordings", "simulate", "--check", str(ROOT / "fixtures" / "recordings"))
     assert ended.returncode == 0, ended.stdout
 
 
@@ -145,8 +145,8 @@ def test_a_changed_recording_is_found_and_made_anew(run, tmp_path):
     shipped = (ROOT / "fixtures" / "recordings" / "v2" / "getPrice.yaml").read_text()
     file = tmp_path / "mine.yaml"
     file.write_text(shipped.replace("'0.11'", "'0.12'"))
-    assert run("record", "--check", "mine.yaml").returncode == 1
-    assert run("record", "mine.yaml").returncode == 0
+    assert run("recordings", "simulate", "--check", "mine.yaml").returncode == 1
+    assert run("recordings", "simulate", "mine.yaml").returncode == 0
     assert file.read_text() == shipped
 
 

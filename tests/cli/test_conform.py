@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -69,6 +70,37 @@ def test_one_generation_alone(call, healthy):
     assert ended.returncode == 0
     assert ended.stdout.splitlines()[0] == f"conformance of {healthy} (2.0)"
     assert "v1." not in ended.stdout
+
+
+def test_it_waits_for_a_service_that_is_still_starting(call, healthy):
+    """A gateway answers 503 for a service that is not up; then the service answers."""
+    start = http(b"", status="503 Service Unavailable")
+    later = http(b'{"code":0,"msg":"success","data":{"list":[]}}')
+
+    async def talk(request, writer):
+        writer.write(start if len(server.requests) < 3 else later)
+
+    with raw_server(talk) as server:
+        ended = call(
+            "conform", "--v2", server.url, "--only", "body-is-strict-json", "--wait", "30s"
+        )
+        assert server.lines[:3] == ["GET /v1/getChain HTTP/1.1"] * 3
+        assert len(server.lines) > 3, calm(ended)
+    assert "nothing answers" not in calm(ended)
+
+
+def test_where_nobody_comes_the_run_says_so_itself(call):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    ended = call("conform", f"http://127.0.0.1:{port}", "--wait", "300ms")
+    assert ended.returncode == 3
+    assert "nothing answers" in calm(ended)
+
+
+def test_nothing_is_waited_for_that_may_not_be_asked(call):
+    ended = call("conform", "http://example.org", "--wait", "5m")
+    assert ended.returncode == 2
+    assert "--allow-host example.org" in calm(ended)
 
 
 def test_every_format_at_once(call, broken, tmp_path):

@@ -2,11 +2,19 @@
 
 import http.client
 import json
+import os
 import signal
 import socket
+import subprocess
+import time
 import urllib.request
+from pathlib import Path
 
 import pytest
+
+from tests.cli.conftest import command
+
+SCENARIOS = Path(__file__).parents[2] / "fixtures" / "scenarios"
 
 
 def test_without_any_argument_but_a_port_it_answers(start, tmp_path):
@@ -15,8 +23,24 @@ def test_without_any_argument_but_a_port_it_answers(start, tmp_path):
     with urllib.request.urlopen(f"{server.url}/v1/getChain", timeout=10) as answer:
         assert len(json.load(answer)["data"]["list"]) == 28
     code, out, err = server.stop()
-    assert (code, out, err) == (0, "", "")
+    assert (code, out, err) == (0, "", f"console: {server.url}/__mock/\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_on_a_terminal_it_says_where_everything_is_and_how_to_stop():
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        command("serve", "--port", "0"), stdout=subprocess.PIPE, stderr=theirs, text=True
+    ) as popen:
+        os.close(theirs)
+        assert popen.stdout is not None
+        url = popen.stdout.readline().split()[3]
+        popen.send_signal(signal.SIGTERM)
+        assert popen.wait(20) == 0
+        told = os.read(ours, 4096).decode()
+    os.close(ours)
+    parts = (f"{url}/open/v1/", f"{url}/v1/", f"console: {url}/__mock/", "docs:", "stop:    Ctrl-C")
+    assert [part for part in parts if part not in told] == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -24,7 +48,7 @@ def test_a_signal_ends_it_with_0_also_with_an_idle_connection(start, number):
     server = start("--port", "0")
     with socket.create_connection(("127.0.0.1", server.port), timeout=10):
         code, _, err = server.stop(number)
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, f"console: {server.url}/__mock/\n")
 
 
 def test_the_ready_file_holds_the_address_and_goes_away(start, tmp_path):
@@ -71,8 +95,9 @@ def test_an_unknown_host_exits_3(run):
         (["--clock", "scaled"], "a factor goes with 'scaled'"),
         (["--clock", "scaled:NaN"], "more than 0"),
         (["--start", "tomorrow"], "is no time"),
-        (["--replay", "./nowhere"], "no recording"),
+        (["--replay", "./nowhere"], "there is no such file, folder or shipped recording"),
         (["--replay-fallback"], "goes with --replay"),
+        (["--replay", str(SCENARIOS)], "default.yaml:1: format: expected one of"),
         (["--port", "70000"], "70000"),
         (["--refusal-status", "200"], "200"),
     ],
@@ -106,6 +131,28 @@ def test_requests_are_logged_on_stderr_with_their_refusal(start):
     assert "GET /v1/checkOrder 200 unknown-order" in err
 
 
+def test_refusals_whose_text_tells_nothing_are_told_on_the_console(start):
+    server = start("--port", "0", "--dialect", "observed")
+    told = []
+    for change in ({"feeLevel": 11}, {"amount": "-1"}):
+        body = {"amount": "9", "fromChain": "BSC", "toChain": "ETH", "token": "USDT", "feeLevel": 0}
+        asked = urllib.request.Request(
+            f"{server.url}/open/v1/order/getCrossChainQuote",
+            json.dumps({**body, **change}).encode(),
+            {"appKey": "k", "expireTime": "15000", "timestamp": "1", "signature": "0" * 64},
+        )
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            told.append(json.load(answer)["msg"])
+    urllib.request.urlopen(f"{server.url}/v1/getChain", timeout=10).close()
+    _, _, err = server.stop()
+    assert told == ["Validation failed!"] * 2
+    assert err.count("getCrossChainQuote 200 contract-violation") == 2
+    assert "body field 'feeLevel'" in err
+    assert "body field 'amount'" in err
+    assert err.count("X-Mock-Refusal") == 1, "where else it can be seen is told once"
+    assert "getChain" not in err
+
+
 def test_refusals_can_have_a_status_for_tools_that_read_no_code(start):
     server = start("--port", "0", "--refusal-status", "400")
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
@@ -132,3 +179,60 @@ def test_one_server_serves_two_scenarios_of_chains(start):
     url = f"{server.url}/v1/getBridgeQuote?amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB"
     with urllib.request.urlopen(url, timeout=10) as answer:
         assert "suspended" in json.load(answer)["msg"]
+
+
+def _idle(port: int) -> socket.socket:
+    """A connection that has had its answer and is kept for the next request."""
+    kept = socket.create_connection(("127.0.0.1", port), timeout=10)
+    kept.sendall(b"GET /v1/checkOrder?id=1 HTTP/1.1\r\nHost: mock\r\n\r\n")
+    assert kept.recv(65_536).startswith(b"HTTP/1.1 200")
+    return kept
+
+
+def _waiting(port: int) -> socket.socket:
+    """A connection whose answer is delayed by half a minute (the reserved amount 10.5004)."""
+    query = "amount=10500400&symbol=USDT&fromChain=ARB&toChain=BNB"
+    waiting = socket.create_connection(("127.0.0.1", port), timeout=10)
+    waiting.sendall(f"GET /v1/getBridgeQuote?{query} HTTP/1.1\r\nHost: mock\r\n\r\n".encode())
+    _seen(port, "getBridgeQuote")
+    return waiting
+
+
+def _deaf(port: int) -> socket.socket:
+    """A connection that asks for megabytes and reads none of them."""
+    deaf = socket.socket()
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    deaf.settimeout(10)
+    deaf.connect(("127.0.0.1", port))
+    deaf.sendall(b"GET /v1/getAssets HTTP/1.1\r\nHost: mock\r\n\r\n" * 400)
+    _seen(port, "getAssets")
+    return deaf
+
+
+def _half_sent(port: int) -> socket.socket:
+    """A connection that has announced a body and sent half of it."""
+    half = socket.create_connection(("127.0.0.1", port), timeout=10)
+    head = "POST /v1/submitTicket HTTP/1.1\r\nHost: mock\r\nContent-Length: 90\r\n\r\n"
+    half.sendall(f'{head}{{"hash"'.encode())
+    return half
+
+
+def _seen(port: int, operation: str) -> None:
+    """Ask until the journal of the server shows a request of an operation."""
+    url = f"http://127.0.0.1:{port}/__mock/journal?operation={operation}"
+    for _ in range(1000):
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            if operation in answer.read().decode():
+                return
+    pytest.fail(f"the server has not seen {operation}")
+
+
+@pytest.mark.parametrize("connection", [_idle, _waiting, _deaf, _half_sent])
+def test_a_signal_is_obeyed_at_once_whatever_a_connection_waits_for(start, connection):
+    server = start("--port", "0")
+    with connection(server.port):
+        begun = time.monotonic()
+        code, _, err = server.stop()
+        # It takes some 50 ms; a machine under load gets more, a wait for the client would be 2 s.
+        assert time.monotonic() - begun < 1
+    assert (code, err) == (0, f"console: {server.url}/__mock/\n")

@@ -6,22 +6,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from mockserver import contract
-from mockserver.conformance.journal import Journal, header_of
+from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.options import Options
-from mockserver.conformance.permit import Arming
-from mockserver.conformance.probe import Stage
-from mockserver.conformance.probes import probes_of
+from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.probe import Group, Stage
 from mockserver.conformance.result import Result
-from mockserver.conformance.runner import run
-from mockserver.conformance.target import Target
-from mockserver.conformance.verdict import Finding, Layer, Rule, Severity, documented
+from mockserver.conformance.runs.journal import Journal, header_of
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.permit import Arming
+from mockserver.conformance.session.target import Target
+from mockserver.conformance.verdict import Layer, Severity, documented
 
 CONTRACT = contract.load()
 
 
-def _told(seen, operation):
+def _told(context, operation):
     """Tells every answer."""
-    for exchange in seen.of(operation):
+    for exchange in context.of(operation):
         if not exchange.succeeded:
             yield Finding(f"{exchange.probe}: {exchange.answer.status} {exchange.body}")
 
@@ -31,7 +32,7 @@ EVERYTHING = Rule(
     check=_told,
     layer=Layer.SCHEMA,
     severity=Severity.MAJOR,
-    basis=documented("4.2"),
+    basis=documented("interface.envelopes"),
     operations=tuple(operation.id for operation in CONTRACT),
     probes=tuple(probe.name for probe in probes_of(CONTRACT)),
 )
@@ -42,7 +43,11 @@ READING = replace(
         probe.name for probe in probes_of(CONTRACT) if probe.stage in (Stage.LISTS, Stage.READS)
     ),
 )
-ORDERS = replace(EVERYTHING, name="orders", probes=("v2.submitOrder/*",))
+ORDERS = replace(
+    EVERYTHING,
+    name="orders",
+    probes=(Group("orders", lambda probe: probe.operation_id == "v2.submitOrder"),),
+)
 
 
 def options(*, armed: bool = False, seed: int = 1) -> Options:

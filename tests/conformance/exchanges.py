@@ -6,16 +6,16 @@ from functools import cache
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.conformance.draft import draft_of
-from mockserver.conformance.exchange import Answer, Exchange
-from mockserver.conformance.judge import outcome_of
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.judge import outcome_of
+from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.options import Options
-from mockserver.conformance.permit import Arming
-from mockserver.conformance.result import Outcome
-from mockserver.conformance.rules import RULES
-from mockserver.conformance.runner import run
-from mockserver.conformance.seen import Seen
-from mockserver.conformance.target import Target
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import draft_of
+from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.permit import Arming
+from mockserver.conformance.session.target import Target
 from mockserver.contract import load
 from mockserver.testing import running
 
@@ -45,17 +45,17 @@ def success(operation_id, data):
     return CONTRACT.operation(operation_id).generation.answer(data)
 
 
-def seen_of(exchanges: Iterable[Exchange]) -> Seen:
+def context_of(exchanges: Iterable[Exchange]) -> RunContext:
     """Return what a run that had just these exchanges has seen."""
-    seen = Seen(CONTRACT)
+    context = RunContext(CONTRACT)
     for one in exchanges:
-        seen.add(one)
-    return seen
+        context.add(one)
+    return context
 
 
 def judged(rule: str, operation_id: str, *exchanges: Exchange) -> Outcome:
     """Return what a rule says of an operation where these exchanges were all."""
-    return outcome_of(_RULES[rule], seen_of(exchanges), CONTRACT.operation(operation_id))
+    return outcome_of(_RULES[rule], context_of(exchanges), CONTRACT.operation(operation_id))
 
 
 def answered(one: Exchange, came: Answer) -> Exchange:

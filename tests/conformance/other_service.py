@@ -244,8 +244,10 @@ class OtherService:
         _amount(inputs["amount"])
         _token(inputs.get("token"), _v1_nick(inputs.get("chain")))
         for name in ("evmAddress", "fromAddress"):
-            if not _is_hex(inputs.get(name, "?")):
+            if not _is_hex(inputs.get(name, "?")) or len(inputs[name]) != len("0x") + 40:
                 raise No(f"{name} is no address")
+        if inputs["evmAddress"] != inputs["fromAddress"]:
+            raise No("on an EVM chain both addresses are the same")
         digest = hashlib.sha256(json.dumps(inputs, sort_keys=True, default=str).encode())
         return {"unsigned": digest.hexdigest()}
 

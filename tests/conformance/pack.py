@@ -6,26 +6,30 @@ from functools import cache
 from typing import Any
 
 from mockserver import contract, jsontext
-from mockserver.conformance.exchange import Answer, Exchange
-from mockserver.conformance.judge import judged
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.judge import judged
+from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
-from mockserver.conformance.permit import Arming
-from mockserver.conformance.result import Outcome, Result
-from mockserver.conformance.rules import RULES
-from mockserver.conformance.runner import run
-from mockserver.conformance.seen import Seen
-from mockserver.conformance.target import Target
-from mockserver.conformance.verdict import Layer, Rule
-from mockserver.testing import CrosschainMock, running
+from mockserver.conformance.result import Result
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.permit import Arming
+from mockserver.conformance.session.target import Target
+from mockserver.conformance.verdict import Layer
+from mockserver.testing import MockServer, running
 from tests.conformance.exchanges import UNJUDGED
 
 CONTRACT = contract.load()
-_FILES = (
-    *("exchange_", "cross_", "generations", "orders", "tickets", "v1_orders"),
-    *("taken", "list_items"),
+_FILES = frozenset(
+    (
+        *("lists", "lists_compared", "list_items", "quotes", "quotes_compared", "swaps", "reads"),
+        *("usable_offers", "generations", "orders", "tickets", "v1_orders", "published_forms"),
+    )
 )
 PACK: tuple[Rule, ...] = tuple(
-    rule for rule in RULES if rule.check.__module__.rpartition(".")[2].startswith(_FILES)
+    rule for rule in RULES if rule.check.__module__.rpartition(".")[2] in _FILES
 )
 """The rules that these tests are about."""
 _NAMES = frozenset(rule.name for rule in PACK)
@@ -51,7 +55,7 @@ def conform(
 
 
 @contextmanager
-def broken(mock: CrosschainMock, *names: str) -> Iterator[str]:
+def broken(mock: MockServer, *names: str) -> Iterator[str]:
     """Yield the address of a world with breaks."""
     yield mock.world(breaks=names).base_url
 
@@ -74,10 +78,10 @@ def rejudged(answers: Mapping[str, Any], rules: Iterable[Rule] = PACK) -> dict[s
 
     An answer is the `data` of a success, or an `Answer`.
     """
-    seen = Seen(CONTRACT)
+    context = RunContext(CONTRACT)
     for exchange in healthy_run().exchanges:
-        seen.add(_answered(exchange, answers))
-    return {one.id: one for one in judged(rules, seen, ("v1", "v2"))}
+        context.add(_answered(exchange, answers))
+    return {one.id: one for one in judged(rules, context, ("v1", "v2"))}
 
 
 def data_of(probe: str) -> Any:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from mockserver.conformance.coverage import exercised, facts_of
-from mockserver.conformance.exchange import Answer, Trouble
-from mockserver.conformance.runner import run
-from mockserver.conformance.target import Target
-from mockserver.conformance.walk import Applied, Unspoken, fits, walk
+from mockserver.conformance.checks.schema_walk import Applied, Unspoken, fits, walk
+from mockserver.conformance.report.coverage import exercised, facts_of
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.exchange import Answer, Trouble
+from mockserver.conformance.session.target import Target
 from mockserver.contract import load
 from mockserver.testing import running
 from mockserver.validation import SchemaCheck
@@ -40,9 +40,9 @@ def test_facts_of_one_place_are_told_apart():
     bridge = {name: fact for name, fact in mine.items() if "getBridgeQuote" in name}
     grounds = {fact.keyword: str(fact.basis) for fact in bridge.values()}
     assert grounds == {
-        "required": "documented, section 2.3",
-        "type": "documented, section 2.3",
-        "pattern": "observed, DEMO",
+        "required": "documented in section 2.3",
+        "type": "documented in section 2.3",
+        "pattern": "observed in DEMO",
     }
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from mockserver import jsontext
-from mockserver.conformance.exchange import Answer, Exchange
-from mockserver.conformance.judge import judged
-from mockserver.conformance.seen import Seen
+from mockserver.conformance.checks.judge import judged
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.verdict import Layer, Verdict
 from mockserver.testing import running
 from tests.conformance.pack import (
@@ -129,11 +129,11 @@ def test_a_chain_that_is_gone_at_the_second_look_is_no_finding(mock):
 
 def _with_last_look(result, data):
 
-    seen = Seen(CONTRACT)
+    context = RunContext(CONTRACT)
     for one in result.exchanges:
         answer = one.answer
         if one.probe == f"{CHAINS}/last look":
             body = jsontext.encode(one.operation.generation.answer(data))
             answer = Answer(200, answer.headers, body)
-        seen.add(Exchange(one.number, one.probe, one.operation, one.request, answer))
-    return judged(named("listed-chains-are-taken"), seen, ("v1", "v2"))[0]
+        context.add(Exchange(one.number, one.probe, one.operation, one.request, answer))
+    return judged(named("listed-chains-are-taken"), context, ("v1", "v2"))[0]

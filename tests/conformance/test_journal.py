@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.exchange import Answer, Exchange, Trouble
-from mockserver.conformance.journal import Journal, header_of, is_journal, read_run
-from mockserver.conformance.journallines import BadJournal
 from mockserver.conformance.options import Options
-from mockserver.conformance.target import Target
+from mockserver.conformance.runs.journal import Journal, header_of, is_journal, read_run
+from mockserver.conformance.runs.journal_lines import BadJournal
+from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
+from mockserver.conformance.session.target import Target
 from mockserver.exchange import Headers, Request
 from mockserver.testing import running
 from tests.conformance.everything import CONTRACT, ORDERS, READING, begun, judge, resumed, told

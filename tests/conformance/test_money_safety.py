@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from mockserver import conformance
-from mockserver.conformance import differential
+from mockserver.conformance import comparison
 from mockserver.conformance.options import Options
-from mockserver.conformance.permit import Arming
-from mockserver.conformance.runner import run
-from mockserver.conformance.target import Target, UnsafeOrWrong
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.permit import Arming
+from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import load
 from mockserver.testing import running
 
@@ -74,7 +74,7 @@ def test_armed_submissions_stay_within_the_cap(world, mode, cap):
 
 
 def test_comparing_two_services_submits_nothing(world):
-    differential.compare(world.base_url, world.base_url, Options(only=("stateful",)))
+    comparison.compare(world.base_url, world.base_url, Options(only=("stateful",)))
     assert arrived(world)[0] == 0
 
 

@@ -2,13 +2,14 @@
 
 import pytest
 
-from mockserver.conformance.draft import Draft
+from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
-from mockserver.conformance.permit import Arming, Permit
-from mockserver.conformance.planner import plan
-from mockserver.conformance.probe import Probe, Stage
-from mockserver.conformance.target import UnsafeOrWrong, target_of
-from mockserver.conformance.verdict import Layer, Rule, Severity, documented
+from mockserver.conformance.requests.probe import Probe, Stage
+from mockserver.conformance.runs.planner import plan
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.permit import Arming, Permit
+from mockserver.conformance.session.target import UnsafeOrWrong, target_of
+from mockserver.conformance.verdict import Layer, Severity, documented
 from mockserver.contract import load
 
 CONTRACT = load()
@@ -16,16 +17,16 @@ LOCAL = target_of("http://127.0.0.1:1")
 
 
 def probe(name, stage=Stage.READS, after=()):
-    return Probe(f"v2.{name}", lambda seen: Draft(), stage, tuple(f"v2.{one}" for one in after))
+    return Probe(f"v2.{name}", lambda context: Draft(), stage, tuple(f"v2.{one}" for one in after))
 
 
 def rule(name, *probes, severity=Severity.MAJOR, operation="v2.getPrice"):
-    def check(seen, operation):
+    def check(context, operation):
         """Hold always."""
         yield from ()
 
     names = tuple(f"v2.{one}" for one in probes)
-    return Rule(name, check, Layer.CROSS, severity, documented("1"), (operation,), names)
+    return Rule(name, check, Layer.CROSS, severity, documented("envelope"), (operation,), names)
 
 
 LISTS = probe("getChain/usual", Stage.LISTS)

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 from mockserver import jsontext
-from mockserver.conformance.exchange import Answer, Trouble
+from mockserver.conformance.session.exchange import Answer, Trouble
 from tests.conformance.pack import PACK, data_of, healthy_run, rejudged
 from tests.conftest import costly
 

@@ -3,17 +3,17 @@
 import pytest
 
 from mockserver.conformance.basis import basis_of
+from mockserver.conformance.checks.acceptance import ACCEPTANCE
+from mockserver.conformance.checks.bodies import BODIES
+from mockserver.conformance.checks.extras import EXTRAS
+from mockserver.conformance.checks.protocol import PROTOCOL
+from mockserver.conformance.checks.refusals import REFUSALS
+from mockserver.conformance.checks.schema import SCHEMA
+from mockserver.conformance.checks.timing import TIMING
 from mockserver.conformance.options import Options
-from mockserver.conformance.permit import Arming
-from mockserver.conformance.rules.acceptance import ACCEPTANCE
-from mockserver.conformance.rules.bodies import BODIES
-from mockserver.conformance.rules.extras import EXTRAS
-from mockserver.conformance.rules.protocol import PROTOCOL
-from mockserver.conformance.rules.refusals import REFUSALS
-from mockserver.conformance.rules.schema import SCHEMA
-from mockserver.conformance.rules.timing import TIMING
-from mockserver.conformance.runner import run
-from mockserver.conformance.target import Target
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.permit import Arming
+from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from mockserver.jsontext import Json
 from mockserver.testing import running
@@ -136,9 +136,9 @@ def test_what_stands_inside_something_observed_is_no_more_than_observed(healthy)
     """The order of v1 is observed, though its schema is shared and names a section."""
     detail = healthy["v1.getOrderDetailByHashAndEvmAddress/usual"]
     broken = rewritten(detail, put("data.order.status", "x"))
-    assert {
-        str(basis_of(broken.operation, violation).grounds) for violation in broken.violations
-    } == {"observed"}
+    assert {str(basis_of(broken.operation, violation).kind) for violation in broken.violations} == {
+        "observed"
+    }
 
 
 def test_refusals_owe_nothing_but_their_code():
@@ -220,5 +220,5 @@ def test_every_keyword_of_every_answer_has_a_basis_that_can_be_looked_up():
                 basis = basis_of(operation, violation)
                 assert basis.reference
                 assert basis.says
-                if basis.grounds == "assumed":
+                if basis.kind == "assumed":
                     assert basis.reference in registered

@@ -5,11 +5,12 @@ from decimal import Decimal
 
 import pytest
 
-from mockserver.conformance import Options, UnsafeOrWrong, runner
-from mockserver.conformance.api import journalled, whole
+from mockserver.conformance import Options, UnsafeOrWrong
 from mockserver.conformance.result import Result
-from mockserver.conformance.settings import RunOptions, options_of
-from mockserver.conformance.target import Target
+from mockserver.conformance.runs import runner
+from mockserver.conformance.runs.api import journalled, whole
+from mockserver.conformance.runs.settings import RunOptions, options_of
+from mockserver.conformance.session.target import Target
 from mockserver.contract import load
 
 

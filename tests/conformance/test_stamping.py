@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from mockserver.clock import wall_ms
-from mockserver.conformance.caller import EXAMPLE_TIME_MS, Caller
 from mockserver.conformance.options import Options
+from mockserver.conformance.session.caller import EXAMPLE_TIME_MS, Caller
 from mockserver.testing import running
 from tests.conformance.report.pack import judged
 

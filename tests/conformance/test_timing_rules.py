@@ -2,13 +2,13 @@
 
 import pytest
 
-from mockserver.conformance.draft import draft_of
-from mockserver.conformance.exchange import Answer, Exchange, Trouble
+from mockserver.conformance.checks.timing import PATIENCE_MS
 from mockserver.conformance.options import Options
-from mockserver.conformance.probes.protocol import SHORT_MS
-from mockserver.conformance.rules.timing import PATIENCE_MS
-from mockserver.conformance.runner import run
-from mockserver.conformance.target import Target
+from mockserver.conformance.requests.protocol import SHORT_MS
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.draft import draft_of
+from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
+from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
 from tests.conformance.exchanges import CONTRACT, answer, exchange, judged

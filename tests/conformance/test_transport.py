@@ -9,11 +9,17 @@ from decimal import Decimal
 import pytest
 
 from mockserver.clock import ticks_ms
-from mockserver.conformance.exchange import Trouble
-from mockserver.conformance.pace import Limits, Refusing, Spent
-from mockserver.conformance.permit import Arming, Permit
-from mockserver.conformance.target import Target, UnsafeOrWrong, host_of, is_loopback, target_of
-from mockserver.conformance.transport import Transport
+from mockserver.conformance.session.exchange import Trouble
+from mockserver.conformance.session.pace import Limits, Refusing, Spent
+from mockserver.conformance.session.permit import Arming, Permit
+from mockserver.conformance.session.target import (
+    Target,
+    UnsafeOrWrong,
+    host_of,
+    is_loopback,
+    target_of,
+)
+from mockserver.conformance.session.transport import Transport
 from mockserver.contract import load
 from mockserver.exchange import Headers, Request
 from mockserver.testing import running

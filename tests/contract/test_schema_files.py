@@ -69,6 +69,7 @@ PLAIN = frozenset(
         "allOf",
         "if",
         "then",
+        "default",
         "x-section",
         "x-role",
         "x-reading",

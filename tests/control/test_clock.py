@@ -1,7 +1,10 @@
 """The clock of a world over the control API."""
 
+import time
+
 import pytest
 
+from mockserver.clock import ClockMode
 from tests.conftest import START_MS, order
 
 HOUR = 3_600_000
@@ -71,3 +74,16 @@ def test_run_until_an_order_that_never_ends_is_refused_and_moves_nothing(desk, m
 def test_a_wrong_request_is_a_sentence_and_moves_nothing(desk, body, words):
     assert words in desk.refused("POST", "/clock", body)
     assert desk.get("/clock")["ms"] == START_MS
+
+
+@pytest.mark.parametrize("mode", [ClockMode.REAL, ClockMode.SCALED])
+def test_a_machine_whose_clock_is_set_back_undoes_no_final_status(serve, monkeypatch, mode):
+    mock = serve(clock=mode, start_ms=None).client
+    order_id = mock.post("/v1/submitOrder", order(), headers=mock.wallet).data["id"]
+    mock.control("POST", "/clock", {"runUntil": {"order": order_id, "terminal": True}})
+    told = mock.control("GET", f"/orders/{order_id}")["status"]
+    assert told == "Succeeded"
+    true = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: true() - HOUR * 10**6)
+    assert mock.control("GET", f"/orders/{order_id}")["status"] == told
+    assert mock.get("/v1/checkOrder", query={"id": order_id}).data["status"] == told

@@ -163,7 +163,7 @@ def test_the_journal_is_printed_with_reasons_and_nearest_forms(told, mock):
 def test_a_followed_journal_prints_what_comes(mock):
     url = f"http://127.0.0.1:{mock.port}"
     arguments = ["journal", "--follow", "--url", url, "--world", mock.prefix[3:]]
-    mock.call("GET", QUOTE_PATH)
+    mock.call("GET", "/v1/checkOrder?id=7")
     with subprocess.Popen(
         [sys.executable, "-m", "mockserver", *arguments],
         stdout=subprocess.PIPE,
@@ -172,7 +172,10 @@ def test_a_followed_journal_prints_what_comes(mock):
         env=environment(),
     ) as follower:
         assert follower.stdout is not None
-        assert "getBridgeQuote" in follower.stdout.readline()
+        assert follower.stderr is not None
+        assert follower.stderr.readline() == "what comes after request 1; Ctrl-C stops\n"
+        mock.call("GET", QUOTE_PATH)
+        assert "getBridgeQuote?amount=10000000&symbol=USDT" in follower.stdout.readline()
         mock.call("GET", "/v1/getChain")
         assert "getChain" in follower.stdout.readline()
         follower.send_signal(signal.SIGINT)
@@ -245,7 +248,7 @@ def test_a_token_may_be_given_and_is_not_printed(start, monkeypatch):
     assert refused.returncode == 2
     assert "the token is missing or wrong" in refused.stderr
     assert typed("clock", "show", "--url", server.url, "--token", "given-token").returncode == 0
-    assert server.stop()[1:] == ("", "")
+    assert server.stop()[1:] == ("", f"console: {server.url}/__mock/\n")
 
 
 # Calendars and documents, which need no server

@@ -118,7 +118,7 @@ def test_names_of_the_loopback_interface_may(local, host):
 def test_the_api_itself_stays_open_to_every_page(remote):
     headers = {"Host": "rebound.example", "Origin": "https://wallet.example"}
     status, _, answered = sent(remote.port, "GET", "/v1/getChain", b"", **headers)
-    assert (status, answered["Access-Control-Allow-Origin"]) == (200, "*")
+    assert (status, answered["Access-Control-Allow-Origin"]) == (200, "https://wallet.example")
 
 
 @pytest.mark.parametrize(

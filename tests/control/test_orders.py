@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import HASH, USDT_BNB, WALLET, order
+from tests.conftest import HASH, USDT_BNB, WALLET, certificate, order
 
 
 @pytest.fixture
@@ -82,7 +82,9 @@ def test_a_dropped_order_is_resolved_by_a_ticket(desk, mock, order_id):
     desk.post(f"/orders/{order_id}", {"course": "dropped"})
     desk.post("/clock", {"runUntil": {"order": order_id, "terminal": True}})
     assert status(mock, order_id) == "Dropped"
-    assert "a ticket lifts it" in desk.refused("POST", f"/orders/{order_id}", {"course": "success"})
+    assert "only a ticket lifts" in desk.refused(
+        "POST", f"/orders/{order_id}", {"course": "success"}
+    )
     headers = {"EvmAddress": WALLET, "Signature": "ab" * 65}
     body = {"hash": HASH, "chain": "ARB"}
     ticket = mock.post("/v1/submitTicket", body, headers=headers).data["ticketId"]
@@ -146,3 +148,36 @@ def test_an_unknown_order_is_a_sentence(desk):
 def test_a_final_order_stays_as_it_is(desk, order_id):
     desk.post(f"/orders/{order_id}", {"status": "Failed"})
     assert "final" in desk.refused("POST", f"/orders/{order_id}", {"status": "Succeeded"})
+
+
+def test_a_refund_says_in_numbers_why(serve):
+    served = serve(dialect="observed").client
+    extra = "1_9700000000000000000;3_2;4_9700000000000000000;5_BNB"
+    body = order(extra=extra, sourceCerts=certificate())
+    made = served.post("/v1/submitOrder", body, headers=served.wallet).data["id"]
+    why = "net 9.694 USDT is below the minimum 9.7 USDT of the order"
+    told = served.control("GET", f"/orders/{made}")
+    assert [why in event["reason"] for event in told["events"]] == [False, False, True, True]
+    entry = served.control("GET", "/journal?operation=submitOrder")["entries"][0]
+    assert entry["order"]["id"] == made
+    assert why in entry["order"]["ending"]
+    assert entry["order"]["course"] == "refund"
+    served.control("POST", "/clock", {"runUntil": {"order": made, "terminal": True}})
+    assert why in served.control("GET", f"/orders/{made}")["reason"]
+    assert why in served.get("/v1/checkOrder", query={"id": made}).data["reason"]
+
+
+def test_the_journal_tells_of_the_order_that_a_request_is_about(mock):
+    made = mock.post("/v1/submitOrder", order(), headers=mock.wallet).data["id"]
+    mock.get("/v1/checkOrder", query={"id": made})
+    mock.get("/v1/checkOrder", query={"id": "30000000099"})
+    mock.get("/v1/getChain")
+    shown = [entry["order"] for entry in mock.control("GET", "/journal")["entries"]]
+    assert [one and one["id"] for one in shown] == [made, made, None, None]
+    assert shown[0] == {
+        "id": made,
+        "status": "Unknown",
+        "course": "success",
+        "end": "Succeeded",
+        "ending": "",
+    }

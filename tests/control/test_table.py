@@ -85,7 +85,7 @@ def test_a_large_dump_may_be_sent_but_not_a_large_order(mock):
     assert mock.call("POST", "/v1/submitOrder", body=large).status == 413
     mock.close()
     mock._connection = None
-    assert mock.call("POST", "/__mock/load", body={"format": "x" * 17_000_000}).status == 413
+    assert mock.call("POST", "/__mock/stubs", body={"operation": "x" * 2_000_000}).status == 413
 
 
 @pytest.mark.parametrize("name", list(pages()))

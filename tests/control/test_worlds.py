@@ -172,6 +172,14 @@ def test_a_world_loaded_elsewhere_goes_on_the_same(serve):
     assert seen[0][1][0]["status"] == "Refunded"
 
 
+def test_a_dump_from_before_a_member_came_loads_and_the_member_has_its_default(server):
+    older = json.loads(GOLDEN.read_text("utf-8"))
+    for kept in older["world"]["orders"]:
+        del kept["exposed_ms"]
+    server.control("POST", "/load", older)
+    assert server.control("GET", "/dump") == json.loads(GOLDEN.read_text("utf-8"))
+
+
 def changed(path, value):
     """Return the golden dump with one member changed."""
     dump = json.loads(GOLDEN.read_text("utf-8"))
@@ -280,4 +288,4 @@ def test_an_order_of_one_world_is_unknown_in_another(desk, line):
     line.submit()
     assert len(submitted(desk)) == 1
     other = type(line)(line.port, "/w/elsewhere")
-    assert other.get("/__mock/orders").json == {"orders": []}
+    assert other.get("/__mock/orders").json["orders"] == []

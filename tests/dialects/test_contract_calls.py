@@ -292,6 +292,30 @@ def test_a_transfer_without_an_order(observed, memo, changes, reverted, says):
     assert says in seen["reason"]
 
 
+def test_an_order_in_a_call_on_tron(observed):
+    usdt = "0xa614f803b6fd780986a42c78ec9c7f77e6ded13c"
+    data = _vault_out(BRIDGE, token=usdt)
+    proxy = observed.get("/v1/getChain").data["list"]
+    proxy = next(one["builtInMinterProxyV2"] for one in proxy if one["nickName"] == "TRX")
+    told = {"chain": "TRX", "from": "T" + "a" * 33, "to": proxy, "data": "0x" + data.hex()}
+    seen = observed.control("POST", "/transactions", {**told, "hash": "ab" * 32})
+    assert (seen["reverted"], seen["reason"]) == (False, "")
+    assert _order_of(observed, "TRX", "0x" + "AB" * 32).data["id"] == seen["order"]
+    assert _end(observed, seen["order"])["status"] == "Succeeded"
+    wrong = {**told, "to": "T" + "b" * 33}
+    assert "no method" in observed.control("POST", "/transactions", wrong)["reason"]
+
+
+@pytest.mark.parametrize("chain", ["KOIN", "SOL", "KAS", "APT", "RADIX", "BTC", "TRX"])
+def test_a_transfer_that_is_told_without_a_hash_gets_one_of_its_chain(observed, chain):
+    memo = f"chainge:BNB:{USDT_BNB}:{WALLET}:100:1_{10**20};2_0;3_2;4_1;5_BNB"
+    vault = observed.get("/v1/getVaultAddress").data["list"][chain]
+    told = {"chain": chain, "from": "somebody", "to": vault, "value": str(10**20), "memo": memo}
+    seen = observed.control("POST", "/transactions", told)
+    assert seen["reason"] == ""
+    assert _order_of(observed, chain, seen["hash"]).data["id"] == seen["order"]
+
+
 def _rpc(client, chain, method, *params):
     call = {"jsonrpc": "2.0", "id": 7, "method": method, "params": list(params)}
     answer = client.control("POST", f"/chains/{chain}", call)

@@ -6,7 +6,7 @@ from mockserver.contract import load
 from mockserver.contract.reference import pages
 
 PAGES = pages("0")
-PAGE = PAGES["../dialects.md"]
+PAGE = PAGES["dialects.md"]
 
 
 def test_every_erratum_is_shown_with_both_forms():

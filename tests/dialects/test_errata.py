@@ -16,7 +16,7 @@ DOCUMENTED_SUBMIT = {
     "fromChain": "MATIC",
     "evmAddres": WALLET,
     "fromToken": "USDT",
-    "fromAddress": 5,
+    "fromAddress": int(WALLET, 16),
     "certHash": HASH,
     "toChain": "BSC",
     "feeLevel": 0,
@@ -141,7 +141,7 @@ def test_the_failure_envelope(mock, observed):
     in_the_field = observed.get("/v1/getAssetsByChain", query=query).json
     assert documented["data"] == {}
     assert "'MOON'" in documented["msg"]
-    assert in_the_field == {"code": 3, "msg": "chain is not supported"}
+    assert in_the_field == {"code": 31005, "msg": "Not support this chain!"}
 
 
 def test_further_fields_of_quotes(mock, observed):

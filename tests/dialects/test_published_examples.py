@@ -122,10 +122,19 @@ def test_the_swap_into_xchng(examples):
     quote = _quote(examples, 10**9, ("USDT", "FSN"), ("XCHNG", "ETH"))
     fee, gas = int(quote["serviceFee"]), int(quote["gasFee"])
     assert (quote["outAmount"], fee) == ("28897042829999997976576", 57794085659999995953)
+    assert (quote["priceImpact"], quote["slippage"], quote["chain"]) == ("0.48", "5", "32659")
     # What the order of that example expects (SDK2).
     net = int(quote["outAmount"]) - fee - gas
     assert net == 28779363396569997980623
     assert net * 95 // 100 == 27340395226741498081591
+
+
+def test_the_direct_swap_on_eth(examples):
+    quote = _quote(examples, 10**9, ("USDT", "ETH"), ("ETH", "ETH"))
+    assert quote["outAmount"] == "378080592055128712"
+    assert (quote["serviceFee"], quote["gasFee"], quote["serviceFeeRate"]) == ("0", "0", "10")
+    # What the order of that example expects at least (SDK2).
+    assert int(quote["outAmount"]) * 99 // 100 == 374299786134577424
 
 
 def _swap(client, amount, source, target, chain, **more):

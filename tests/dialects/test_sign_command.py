@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from mockserver import jsontext
 from mockserver.cli.serving import serve
-from mockserver.cli.signing import CannotSign, sign
+from mockserver.cli.signing import sign
+from mockserver.errors import CrosschainMockError
 from mockserver.server.assembly import Settings, build
 from mockserver.signing import kaspa, wallet
 from tests.conftest import HASH, WALLET
@@ -84,14 +85,14 @@ def test_the_other_forms_of_2_0():
     ("words", "says"),
     [
         (("v1", "--app-key", "k", "--app-secret", "s", "--body", "[1]"), "--body"),
-        (("v1", "--app-key", "k", "--app-secret", "s", "--body", "@nowhere"), "cannot read"),
+        (("v1", "--app-key", "k", "--app-secret", "s", "--body", "@nowhere"), "cannot be read"),
         (("v2", "--key", "0x11", "--body", TICKET), "no private key"),
         (("v2", "--key", "zz", "--kaspa", "--address", "a", "--body", TICKET), "no private key"),
         (("v2", "--key", WALLET_KEY, "--body", "nope"), "--body"),
     ],
 )
 def test_what_cannot_be_signed_is_a_sentence_without_the_key(words, says):
-    with pytest.raises(CannotSign, match=says) as caught:
+    with pytest.raises(CrosschainMockError, match=says) as caught:
         _sign(*words)
     assert WALLET_KEY not in str(caught.value)
 

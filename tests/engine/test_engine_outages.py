@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mockserver.engine.calendar import Calendar, RandomOutages, random_windows
+from mockserver.engine.courses import Status
 from mockserver.engine.mishaps import InvalidOutage
 from mockserver.engine.outages import Direction, InFlight, Mode, Route, Window, window_problems
 from mockserver.engine.refusal import Refusal
@@ -228,6 +229,78 @@ def test_a_strike_stays_although_the_outage_ends_at_once() -> None:
     here.outages.restore("BNB")
     assert here.orders.look(order_id).status == "Failed"
     assert "chain BNB suspended at 2026" in here.orders.look(order_id).reason
+
+
+STRIKING = [(InFlight.FAIL, "Failed"), (InFlight.REFUND, "Refunding")]
+
+
+@pytest.mark.parametrize(("policy", "struck"), STRIKING)
+@pytest.mark.parametrize("mode", [Mode.LISTED_DEAD, Mode.ACCEPT_STALL, Mode.DELISTED])
+def test_an_outage_of_the_very_instant_of_the_submission_strikes(
+    policy: InFlight, struck: str, mode: Mode
+) -> None:
+    here = world()
+    order_id = here.orders.submit(bridge()).order.id
+    here.outages.suspend(Window("BNB", None, 0, mode=mode, in_flight=policy))
+    assert here.orders.look(order_id).status == struck
+    here.outages.restore("BNB")
+    assert here.orders.look(order_id).status == struck
+    here.time.advance(HOUR)
+    assert here.orders.look(order_id).status == {"Refunding": "Refunded"}.get(struck, struck)
+
+
+@pytest.mark.parametrize(("policy", "struck"), STRIKING)
+def test_a_planned_outage_strikes_what_it_lets_in_at_its_first_instant(
+    policy: InFlight, struck: str
+) -> None:
+    here = world(calendar=[Window("BNB", None, START, None, Mode.ACCEPT_STALL, in_flight=policy)])
+    assert here.orders.submit(bridge()).status == struck
+    here.time.advance(1)
+    assert here.orders.submit(bridge(2)).status == "Unknown"
+
+
+@pytest.mark.parametrize("policy", [InFlight.FAIL, InFlight.REFUND])
+@pytest.mark.parametrize("mode", [Mode.LISTED_DEAD, Mode.FLAPPING])
+def test_an_outage_that_is_over_at_the_same_instant_strikes_no_later_order(
+    policy: InFlight, mode: Mode
+) -> None:
+    here = world()
+    here.outages.suspend(Window("BNB", None, 0, mode=mode, in_flight=policy, period_ms=10_000))
+    here.outages.restore("BNB")
+    order_id = here.orders.submit(bridge()).order.id
+    assert statuses(here, order_id)[-1] == "Succeeded"
+
+
+def test_flapping_strikes_what_is_submitted_at_the_instant_it_goes_down() -> None:
+    flapping = Window("BNB", None, START - 10_000, None, Mode.FLAPPING, in_flight=InFlight.FAIL)
+    here = world(calendar=[replace(flapping, period_ms=10_000)])
+    with pytest.raises(Refusal):
+        here.orders.submit(bridge())
+    here.time.advance(9_999)
+    order_id = here.orders.submit(bridge()).order.id
+    assert here.orders.look(order_id).status == "Unknown"
+    here.time.advance(1)
+    assert here.orders.look(order_id).status == "Failed"
+
+
+def test_a_status_forced_after_the_strike_of_the_same_instant_stays() -> None:
+    here = world()
+    order_id = here.orders.submit(bridge()).order.id
+    here.outages.suspend(Window("BNB", None, 0, in_flight=InFlight.REFUND))
+    assert here.orders.look(order_id).status == "Refunding"
+    here.orders.force(order_id, Status.VERIFIED)
+    assert here.orders.look(order_id).status == "Verified"
+    here.time.advance(HOUR)
+    assert here.orders.look(order_id).status == "Verified"
+
+
+def test_an_order_forced_or_steered_before_the_outage_of_the_same_instant_is_struck() -> None:
+    here = world()
+    forced, steered = (here.orders.submit(bridge(number)).order.id for number in (1, 2))
+    here.orders.force(forced, Status.VERIFIED)
+    here.orders.steer(steered, "slow")
+    here.outages.suspend(Window("BNB", None, 0, in_flight=InFlight.FAIL))
+    assert here.orders.look(forced).status == here.orders.look(steered).status == "Failed"
 
 
 def test_an_outage_is_announced_before_it_begins_and_may_be_called_off() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mockserver.testing import CrosschainMock, MockWorld, running
+from mockserver.testing import MockServer, MockWorld, running
 from tests.conftest import WALLET, certificate, order
 
 ROOT = Path(__file__).parents[2]
@@ -59,14 +59,14 @@ class Client:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[CrosschainMock]:
+def server() -> Iterator[MockServer]:
     """A server for the tests of the Python API."""
     with running() as started:
         yield started
 
 
 @pytest.fixture
-def world(server: CrosschainMock) -> Iterator[MockWorld]:
+def world(server: MockServer) -> Iterator[MockWorld]:
     """A world that nobody checks at its end."""
     made = server.world("of-a-test")
     yield made

@@ -207,7 +207,7 @@ def crosschain_mock_settings(crosschain_mock_settings):
         (["--crosschain-mock-scenario", "nope"], "*'nope' is no shipped scenario*"),
         (["--crosschain-mock-clock", "slow"], "clock: expected frozen, auto, real or scaled:60*"),
         (["--crosschain-mock-seed", "x"], "seed: expected a whole number*"),
-        (["--crosschain-mock-start", "x"], "'x' is no time*"),
+        (["--crosschain-mock-start", "x"], "start: 'x' is no time*"),
     ],
 )
 def test_a_bad_option_is_a_sentence_without_traceback(project, arguments, words):

@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -24,6 +26,33 @@ def test_a_server_runs_as_long_as_its_block():
     assert threading.active_count() == before
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), timeout=5)
+
+
+_ASKS_IN_VAIN = """
+import json, os, urllib.request
+from mockserver.testing import running
+
+def ask(url):
+    with urllib.request.urlopen(url + "/v1/checkOrder?id=7", timeout=10) as answer:
+        assert json.load(answer)["code"] != 0
+
+"""
+
+
+def test_a_refusal_writes_no_log_of_its_own_accord():
+    program = f"{_ASKS_IN_VAIN}with running(dialect='observed') as server:\n    ask(server.url)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert (ended.stdout, ended.stderr) == (b"", b"")
+
+
+def test_the_run_command_tells_which_refusal_a_bare_text_was():
+    program = f"{_ASKS_IN_VAIN}ask(os.environ['CROSSCHAIN_MOCK_URL'])"
+    command = [sys.executable, "-m", "mockserver", "run", "--dialect", "observed", "--"]
+    ended = subprocess.run(
+        [*command, sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "WARNING GET /v1/checkOrder 200 unknown-order" in ended.stderr
 
 
 def test_a_world_is_checked_at_the_end_of_its_block():

@@ -14,9 +14,9 @@ from mockserver.errors import CrosschainMockError
 from mockserver.responders.broadcasting import BadTransaction
 from mockserver.responders.forms import BadControl
 from mockserver.testing import MockCheckFailed
-from mockserver.testing.outages import BadOutage
 from mockserver.testing.sight import WorldClosed
 from mockserver.testing.traffic import UnknownName
+from mockserver.testing.words import WrongWord
 from tests.conftest import WALLET
 from tests.plugin.conftest import Client
 
@@ -57,7 +57,7 @@ def test_the_clock_refuses_what_has_no_meaning(world):
     ):
         with pytest.raises(ClockRefused):
             refused()
-    with pytest.raises(TypeError, match="minuts"):
+    with pytest.raises(WrongWord, match="did you mean 'minutes'"):
         world.clock.advance(minuts=5)
     with pytest.raises(NothingDue):
         world.clock.next()
@@ -117,13 +117,13 @@ def test_a_chain_is_suspended_and_restored(world, client):
 
 def test_an_outage_without_meaning_changes_nothing(world):
     for refused, error in (
-        (lambda: world.suspend("BNB", mode="dead"), BadOutage),
-        (lambda: world.suspend("BNB", moode="delisted"), BadOutage),
+        (lambda: world.suspend("BNB", mode="dead"), WrongWord),
+        (lambda: world.suspend("BNB", moode="delisted"), WrongWord),
         (lambda: world.suspend("BNBB"), InvalidOutage),
         (world.suspend, InvalidOutage),
         (lambda: world.suspend("BNB", lasting="long"), ClockRefused),
         (lambda: world.restore("BNB"), InvalidOutage),
-        (lambda: world.restore("BNB", direction="up"), BadOutage),
+        (lambda: world.restore("BNB", direction="up"), WrongWord),
     ):
         with pytest.raises(error):
             refused()

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from mockserver import jsontext
-from mockserver.conformance.rules import RULES
-from mockserver.responders.breaks import CATALOGUE
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.selftest import selftest, summary_of
 from mockserver.selftest.summaries import as_json, percent
 from mockserver.selftest.trial import Told, Trial

@@ -115,11 +115,11 @@ def test_a_browser_may_call_the_api_with_its_headers(mock):
         headers={"Origin": "https://wallet.example", "Access-Control-Request-Method": "POST"},
     )
     assert answer.status == 204
-    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["access-control-allow-origin"] == "https://wallet.example"
     allowed = answer.headers["access-control-allow-headers"].lower().split(", ")
     assert {"appkey", "signature", "evmaddress", "content-type", "chain"} <= set(allowed)
     simple = mock.get("/v1/getChain", headers={"Origin": "https://wallet.example"})
-    assert simple.headers["access-control-allow-origin"] == "*"
+    assert simple.headers["access-control-allow-origin"] == "https://wallet.example"
     assert "X-Mock-Refusal" in simple.headers["access-control-expose-headers"]
 
 

@@ -4,14 +4,11 @@ No stage is imported before it is asked for, since what it needs is an extra.
 """
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
+from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.options import Options
-from mockserver.conformance.target import UnsafeOrWrong
-
-if TYPE_CHECKING:
-    from mockserver.conformance.result import Outcome
-    from mockserver.conformance.session import Session
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.session.target import UnsafeOrWrong
 
 INTERRUPTED = "the run was interrupted"
 
@@ -30,9 +27,7 @@ def check_installed(options: Options) -> None:
         )
 
 
-def generated(
-    session: "Session", options: Options
-) -> tuple[tuple["Outcome", ...], tuple[str, ...]]:
+def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
     """Return the outcomes of the stages that are wanted, and a note where one was interrupted.
 
     Sequences come before single requests: they need submissions, of which there are only some.
@@ -51,19 +46,19 @@ def generated(
     return tuple(outcomes), ()
 
 
-def _sequences(session: "Session", options: Options) -> tuple["Outcome", ...]:
+def _sequences(session: Session, options: Options) -> tuple[Outcome, ...]:
     from mockserver.conformance.generation.sequences import sequences  # noqa: PLC0415
 
     return sequences(session, options)
 
 
-def _explore(session: "Session", options: Options) -> tuple["Outcome", ...]:
+def _explore(session: Session, options: Options) -> tuple[Outcome, ...]:
     from mockserver.conformance.generation.explore import explore  # noqa: PLC0415
 
     return explore(session, options)
 
 
-def _deep(session: "Session", options: Options) -> tuple["Outcome", ...]:
+def _deep(session: Session, options: Options) -> tuple[Outcome, ...]:
     from mockserver.conformance.generation.deep import deep  # noqa: PLC0415
 
     return deep(session, options)

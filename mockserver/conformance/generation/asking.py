@@ -1,9 +1,9 @@
 """Questions of a stage: numbered, remembered, and quiet once nothing more may be sent."""
 
-from mockserver.conformance.draft import Draft
-from mockserver.conformance.exchange import Exchange
-from mockserver.conformance.pace import Refusing, Spent
-from mockserver.conformance.session import Session
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.pace import Refusing, Spent
+from mockserver.conformance.session.session import Session
 from mockserver.contract import Operation
 from mockserver.exchange import Request
 
@@ -57,7 +57,7 @@ class Asking:
 def is_answered(session: Session, operation: Operation) -> bool:
     """Tell whether the generation of an operation has an address at which the service answers."""
     generation = operation.generation.id
-    asked = [one for one in session.seen.exchanges if one.operation.generation.id == generation]
+    asked = [one for one in session.context.exchanges if one.operation.generation.id == generation]
     served = generation in session.transport.generations
     return served and (not asked or any(one.succeeded for one in asked))
 

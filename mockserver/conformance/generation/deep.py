@@ -26,10 +26,12 @@ from schemathesis.specs.openapi.checks import (
 
 from mockserver import __version__
 from mockserver.conformance.basis import basis_of, place_of
-from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.explore import is_to_be_refused
-from mockserver.conformance.generation.house import own_house, quiet
+from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.lifting import draft_of_case, lifted, prepared
 from mockserver.conformance.generation.properties import (
     Problem,
@@ -41,11 +43,10 @@ from mockserver.conformance.generation.properties import (
 )
 from mockserver.conformance.generation.rules import fuzzed_requests, named_rule, stage_rule
 from mockserver.conformance.options import Options
-from mockserver.conformance.result import Outcome, worst
-from mockserver.conformance.rules import RULES
-from mockserver.conformance.session import Session
-from mockserver.conformance.verdict import Basis, Finding, Layer, Rule, Verdict, assumed
-from mockserver.contract import Contract, Operation
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.verdict import Layer, Verdict, assumed
+from mockserver.contract import Basis, Contract, Operation
 from mockserver.contract.openapi import document
 from mockserver.contract.reading import sentence
 
@@ -80,7 +81,7 @@ def deep(
     that changes something is in the document unless writes are armed.
     """
     outcomes: list[Outcome] = []
-    contract = session.seen.contract
+    contract = session.context.contract
     answered = [
         one
         for one in contract
@@ -88,7 +89,7 @@ def deep(
         and (not operations or one.id in operations)
         and options.chooses(stage_rule(fuzzed_requests), one.id)
     ]
-    with own_house():
+    with isolated_hypothesis():
         for generation in session.transport.generations:
             schema = _schema(contract, generation, options)
             for found in schema.get_all_operations():
@@ -144,7 +145,7 @@ class _Fuzz:
         self._asking = Asking(session, operation, WORDS)
         # Schemathesis holds answers against the schema itself, and takes any time for an answer.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
-        self._known = found_already(RULES, session.seen, operation)
+        self._known = found_already(RULES, session.context, operation)
         self._unmade = ""
         self._found: dict[tuple[str, tuple[str, str, str]], Problem] = {}
 
@@ -189,7 +190,7 @@ class _Fuzz:
         except ValueError:
             # Some cases cannot travel at all, such as a header with a line break.
             return
-        draft = draft_of_case(case, request, self._operation, self._session.seen)
+        draft = draft_of_case(case, request, self._operation, self._session.context)
         exchange = None if draft is None else self._asking.remembered(draft)
         if exchange is None or not exchange.whole:
             return
@@ -208,7 +209,7 @@ class _Fuzz:
                 for check in failure.checks[:1] or ("custom",):
                     for problem in self._meant(check, str(failure.title), exchange):
                         yield f"{PREFIX}{check}", problem
-        for problem in judged_alone(self._rules, exchange, self._session.seen):
+        for problem in judged_alone(self._rules, exchange, self._session.context):
             if problem.key not in self._known:
                 yield "fuzzed-requests", problem
 
@@ -237,7 +238,7 @@ class _Fuzz:
         )
 
     def _accepted(self, exchange: Exchange) -> Iterator[Problem]:
-        contract = self._session.seen.contract
+        contract = self._session.context.contract
         for violation, basis in broken_by(exchange)[:1]:
             if is_to_be_refused(contract, basis):
                 place = ".".join(map(str, violation.path))

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 from hypothesis.strategies import SearchStrategy
 
-from mockserver.conformance.calibration import V1_QUOTE
-from mockserver.conformance.draft import Draft
-from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.generation.asking import Asking, is_answered
-from mockserver.conformance.generation.house import each, own_house, quiet
-from mockserver.conformance.generation.pools import assumed_domains
+from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
 from mockserver.conformance.generation.properties import (
     Key,
     Problem,
@@ -27,22 +27,14 @@ from mockserver.conformance.generation.properties import (
 from mockserver.conformance.generation.rules import generated_requests, stage_rule
 from mockserver.conformance.generation.strategies import Broken, broken, lacking, valid
 from mockserver.conformance.generation.timing import PRICE, catch_up
+from mockserver.conformance.generation.value_pools import assumed_domains
 from mockserver.conformance.options import Options
-from mockserver.conformance.result import Outcome, worst
-from mockserver.conformance.rules import RULES
-from mockserver.conformance.session import Session
-from mockserver.conformance.usual import usual
-from mockserver.conformance.verdict import (
-    Basis,
-    Finding,
-    Grounds,
-    Inconclusive,
-    Layer,
-    NotRun,
-    Rule,
-    Verdict,
-)
-from mockserver.contract import Contract, Operation
+from mockserver.conformance.requests.valid import valid_request
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.verdict import Inconclusive, Layer, NotRun, Verdict, verdict_on
+from mockserver.contract import Basis, BasisKind, Contract, Operation
 
 WORDS = "generated"
 _MOST_CAUSES = 6
@@ -68,15 +60,16 @@ def explore(
     """
     chosen = tuple(rules)
     # Decided before anything is asked: what a stage asks itself may well be refused.
-    asked = [one for one in session.seen.contract if _is_asked(session, one, options)]
-    with own_house():
+    asked = [one for one in session.context.contract if _is_asked(session, one, options)]
+    with isolated_hypothesis():
         return tuple(_Exploration(session, one, chosen, options).outcome() for one in asked)
 
 
 def _is_asked(session: Session, operation: Operation, options: Options) -> bool:
     may_be = options.arming.writes or not operation.writes
     chosen = options.chooses(stage_rule(generated_requests), operation.id)
-    return may_be and chosen and is_answered(session, operation)
+    wanted = not options.generated_for or operation.id in options.generated_for
+    return may_be and chosen and wanted and is_answered(session, operation)
 
 
 class _Exploration:
@@ -89,10 +82,10 @@ class _Exploration:
         self._operation = operation
         self._rules = rules
         self._examples = options.examples
-        self._contract: Contract = session.seen.contract
+        self._contract: Contract = session.context.contract
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}".encode())
         self._asking = Asking(session, operation, WORDS)
-        self._known = found_already(rules, session.seen, operation)
+        self._known = found_already(rules, session.context, operation)
         if operation.auth == "developer-key" and options.arming.writes:
             # Orders that are looked up make the clock of a stand-in jump.
             self._catch_up()
@@ -120,26 +113,28 @@ class _Exploration:
         reason = self._reason(unclear)
         if not self._asking.count:
             return Outcome(rule, self._operation, Verdict.NOT_RUN, reason=reason)
-        verdict = worst(tuple(one.verdict or (one.basis or rule.basis).verdict for one in findings))
+        verdict = worst(
+            tuple(one.verdict or verdict_on(one.basis or rule.basis) for one in findings)
+        )
         if not findings and unclear:
             verdict = Verdict.INCONCLUSIVE
         return Outcome(rule, self._operation, verdict, tuple(findings), reason)
 
     def _catch_up(self) -> None:
         """Learn the service's time where it refuses what it should take."""
-        seen = self._session.seen
+        context = self._session.context
         if PRICE.partition(".")[0] not in self._session.transport.generations:
             return
         try:
-            usual_one = usual(seen, V1_QUOTE)
+            usual_one = valid_request(context, V1_QUOTE)
         except (NotRun, Inconclusive):
             return
         exchange = self._timed(V1_QUOTE, usual_one)
         if exchange is not None and exchange.refused:
-            catch_up(seen, self._timed)
+            catch_up(context, self._timed)
 
     def _timed(self, operation_id: str, draft: Draft) -> Exchange | None:
-        asked = self._session.seen.contract.operation(operation_id)
+        asked = self._session.context.contract.operation(operation_id)
         return Asking(self._session, asked, f"time for {self._operation.id}").ask(draft)
 
     def _gathered(self) -> dict[Key, Problem]:
@@ -205,7 +200,7 @@ class _Exploration:
         rules = [
             rule for rule in self._rules if case.broken is None or rule.layer is not Layer.TIMING
         ]
-        for problem in judged_alone(rules, exchange, self._session.seen):
+        for problem in judged_alone(rules, exchange, self._session.context):
             if problem.key not in self._known:
                 yield problem
 
@@ -224,7 +219,7 @@ class _Exploration:
 
 def is_to_be_refused(contract: Contract, basis: Basis) -> bool:
     """Tell whether more than this project's own mock is expected to refuse what breaks a fact."""
-    if basis.grounds is not Grounds.ASSUMED:
+    if basis.kind is not BasisKind.ASSUMED:
         return True
     register = contract.assumptions
     return any(one.id == basis.reference and one.concerns != ("server",) for one in register)
@@ -240,8 +235,8 @@ class _Shown(Exception):
 
 def _cases(operation: Operation, session: Session) -> SearchStrategy[Case]:
     """Return valid requests, ones that lack an input, and ones with a wrong one, a third each."""
-    sound = valid(operation, session.seen).map(Case)
-    ways = (lacking(operation, session.seen), broken(operation, session.seen))
+    sound = valid(operation, session.context).map(Case)
+    ways = (lacking(operation, session.context), broken(operation, session.context))
     unsound = [way.map(lambda one: Case(one.draft, one)) for way in ways if not way.is_empty]
     # A union would be flattened, and leave the valid ones one share among thirty.
     return st.sampled_from([sound, *unsound]).flatmap(lambda kind: kind)

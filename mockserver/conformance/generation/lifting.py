@@ -11,9 +11,9 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.core.transport import Response
 
 from mockserver import jsontext
-from mockserver.conformance.draft import JSON_TYPE, Draft
-from mockserver.conformance.exchange import Exchange
-from mockserver.conformance.seen import Seen
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import JSON_TYPE, Draft
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
 
@@ -40,7 +40,7 @@ def prepared(case: Case[Any]) -> requests.PreparedRequest:
 
 
 def draft_of_case(
-    case: Case[Any], request: requests.PreparedRequest, operation: Operation, seen: Seen
+    case: Case[Any], request: requests.PreparedRequest, operation: Operation, context: RunContext
 ) -> Draft | None:
     """Return a case as a draft, byte for byte; None for another operation's method or path.
 
@@ -63,7 +63,7 @@ def draft_of_case(
         content_type=str(request.headers.get("Content-Type", JSON_TYPE)),
     )
     if operation.auth == "developer-key" and not _breaks_headers(case):
-        return _signed(draft, seen)
+        return _signed(draft, context)
     return draft
 
 
@@ -99,8 +99,8 @@ def _members(body: bytes) -> Mapping[str, Json] | None:
     return found if isinstance(found, Mapping) else None
 
 
-def _signed(draft: Draft, seen: Seen) -> Draft:
-    from_caller = seen.caller.sign_v1(Draft(body=_members(draft.raw_body or b"")))
+def _signed(draft: Draft, context: RunContext) -> Draft:
+    from_caller = context.caller.sign_v1(Draft(body=_members(draft.raw_body or b"")))
     kept = {name: value for name, value in draft.headers.items() if name not in _SIGNED}
     stamps = {name: from_caller.headers[name] for name in _SIGNED}
     return replace(draft, headers={**kept, **stamps})

@@ -4,15 +4,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from mockserver.conformance.basis import basis_of_request
-from mockserver.conformance.exchange import Exchange
-from mockserver.conformance.judge import outcome_of
-from mockserver.conformance.seen import Seen
-from mockserver.conformance.verdict import Basis, Finding, Grounds, Rule, documented
-from mockserver.contract import Operation
+from mockserver.conformance.checks.judge import outcome_of
+from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import documented
+from mockserver.contract import Basis, BasisKind, Operation
 from mockserver.contract.reading import sentence
 from mockserver.validation import Violation
 
-_FIRMEST = (Grounds.DOCUMENTED, Grounds.OBSERVED, Grounds.ASSUMED)
+_FIRMEST = (BasisKind.DOCUMENTED, BasisKind.OBSERVED, BasisKind.ASSUMED)
 
 
 Key = tuple[str, str, str]
@@ -27,9 +28,13 @@ class Problem:
     finding: Finding
 
 
-def judged_alone(rules: Iterable[Rule], exchange: Exchange, seen: Seen) -> Iterator[Problem]:
+def judged_alone(
+    rules: Iterable[Rule], exchange: Exchange, context: RunContext
+) -> Iterator[Problem]:
     """Yield what the rules that judge every exchange say of this one alone."""
-    alone = Seen(seen.contract, seed=seen.seed, bindings=seen.bindings, caller=seen.caller)
+    alone = RunContext(
+        context.contract, seed=context.seed, bindings=context.bindings, caller=context.caller
+    )
     alone.add(exchange)
     for rule in rules:
         if not rule.every_exchange or exchange.operation.id not in rule.operations:
@@ -48,12 +53,14 @@ def judged_alone(rules: Iterable[Rule], exchange: Exchange, seen: Seen) -> Itera
             yield Problem((rule.name, finding.place, finding.cause), whole)
 
 
-def found_already(rules: Iterable[Rule], seen: Seen, operation: Operation) -> frozenset[Key]:
+def found_already(
+    rules: Iterable[Rule], context: RunContext, operation: Operation
+) -> frozenset[Key]:
     """Return the keys of what the rules find in the exchanges of the plan, to be told only once."""
     found: set[Key] = set()
     for rule in rules:
         if rule.every_exchange and operation.id in rule.operations:
-            for finding in outcome_of(rule, seen, operation).findings:
+            for finding in outcome_of(rule, context, operation).findings:
                 found.add((rule.name, finding.place, finding.cause))
     return frozenset(found)
 
@@ -63,8 +70,8 @@ def server_error(exchange: Exchange) -> Iterator[Problem]:
     status = exchange.answer.status
     if exchange.whole and status >= 500 and _keeps_contract(exchange):
         told = f"a request that keeps the contract is answered with HTTP {status}"
-        says = "results and refusals are reported in the envelope"
-        finding = Finding(told, (exchange,), "status", documented("7", says), cause="server error")
+        basis = documented("errors.envelope")
+        finding = Finding(told, (exchange,), "status", basis, cause="server error")
         yield Problem(("server-error", "status", ""), finding)
 
 
@@ -84,7 +91,7 @@ def accepted_though_broken(exchange: Exchange) -> Iterator[Problem]:
     if not exchange.succeeded:
         return
     for violation, basis in broken_by(exchange):
-        if basis.grounds is Grounds.DOCUMENTED:
+        if basis.kind is BasisKind.DOCUMENTED:
             place = ".".join(map(str, violation.path))
             yield from accepted(exchange, sentence(violation), place, basis, violation.keyword)
             return
@@ -96,7 +103,7 @@ def broken_by(exchange: Exchange) -> list[tuple[Violation, Basis]]:
     violations = operation.read(exchange.request).violations
     # A repeated name breaks no schema, and nobody says what a repeated one means.
     found = [(one, basis_of_request(operation, one)) for one in violations if one.schema_path]
-    return sorted(found, key=lambda pair: _FIRMEST.index(pair[1].grounds))
+    return sorted(found, key=lambda pair: _FIRMEST.index(pair[1].kind))
 
 
 def _keeps_contract(exchange: Exchange) -> bool:

@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from mockserver.conformance.checks.rule import Check, Finding, Rule
 from mockserver.conformance.generation.properties import accepted_though_broken, server_error
-from mockserver.conformance.seen import Seen
-from mockserver.conformance.verdict import Basis, Check, Finding, Layer, Rule, Severity, documented
-from mockserver.contract import Contract, Operation
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.verdict import Layer, Severity, documented
+from mockserver.contract import Basis, Contract, Operation
 
-_INPUTS = documented("4", "inputs marked * are required, and every input has a type")
-_ENVELOPE = documented("7", "results and refusals are reported in the envelope")
-_FLOWS = documented("1", "what one step of a flow gives is taken by the next")
+_INPUTS = documented("interface.inputs")
+_ENVELOPE = documented("errors.envelope")
+_FLOWS = documented("flow.v2")
 
 READS = (
     "v2.getChain",
@@ -29,34 +30,34 @@ TRANSFERS = (
 )
 
 
-def generated_requests(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def generated_requests(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """Every generated request that keeps the contract is served, and a broken one refused."""
-    yield from _alone(seen, operation, "/generated ")
+    yield from _alone(context, operation, "/generated ")
 
 
-def fuzzed_requests(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def fuzzed_requests(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """Every request that Schemathesis makes of the published document is answered as it says."""
-    yield from _alone(seen, operation, "/fuzzed ")
+    yield from _alone(context, operation, "/fuzzed ")
 
 
-def reads_in_any_order(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def reads_in_any_order(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """Lists and quotes say the same in whatever order they are asked for."""
-    yield from _alone(seen, operation, "/reads ")
+    yield from _alone(context, operation, "/reads ")
 
 
-def order_flow(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def order_flow(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """An accepted 2.0 order can be checked from then on, and its status goes forward only."""
-    yield from _alone(seen, operation, "/orders ")
+    yield from _alone(context, operation, "/orders ")
 
 
-def ticket_flow(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def ticket_flow(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """A ticket is listed for its address and for no other, and its status agrees with the list."""
-    yield from _alone(seen, operation, "/tickets ")
+    yield from _alone(context, operation, "/tickets ")
 
 
-def transfer_flow(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def transfer_flow(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """A v1 transfer that was submitted is found by its transaction and its user from then on."""
-    yield from _alone(seen, operation, "/transfers ")
+    yield from _alone(context, operation, "/transfers ")
 
 
 def stage_rule(check: Check, *operations: str) -> Rule:
@@ -95,8 +96,15 @@ _NAMED: Mapping[Check, tuple[str, Layer, Basis]] = {
 }
 
 
-def _alone(seen: Seen, operation: Operation, words: str) -> Iterator[Finding]:
-    for exchange in seen.of(operation):
+STAGES = frozenset(_NAMED)
+"""The checks of what is generated."""
+
+FLOWS = STAGES - {generated_requests, fuzzed_requests}
+"""Those of sequences."""
+
+
+def _alone(context: RunContext, operation: Operation, words: str) -> Iterator[Finding]:
+    for exchange in context.of(operation):
         if words in exchange.probe:
             for problem in (*server_error(exchange), *accepted_though_broken(exchange)):
                 yield problem.finding

@@ -9,8 +9,11 @@ from hypothesis import seed as seeded
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from mockserver.conformance.checks.evidence import said
+from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.rule import Check, Finding
 from mockserver.conformance.generation.asking import is_answered
-from mockserver.conformance.generation.house import own_house, quiet
+from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.machines.orders import OrderFlow
 from mockserver.conformance.generation.machines.reads import ReadFlow
 from mockserver.conformance.generation.machines.tickets import TicketFlow
@@ -26,12 +29,10 @@ from mockserver.conformance.generation.rules import (
     ticket_flow,
     transfer_flow,
 )
-from mockserver.conformance.generation.tape import Break, NotHeld, Reel, Tape
+from mockserver.conformance.generation.sequence_run import Break, MachineRun, NotHeld, SequenceRun
 from mockserver.conformance.options import Options
-from mockserver.conformance.result import Outcome, worst
-from mockserver.conformance.rules.evidence import said
-from mockserver.conformance.session import Session
-from mockserver.conformance.verdict import Check, Finding, NotRun, Verdict
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.verdict import NotRun, Verdict, verdict_on
 
 log = logging.getLogger("mockserver.conformance")
 
@@ -44,7 +45,7 @@ class Machine:
     """A state machine, the words of its probes, and the operations that it is about."""
 
     words: str
-    make: Callable[[Tape], RuleBasedStateMachine]
+    make: Callable[[SequenceRun], RuleBasedStateMachine]
     check: Check
     operations: tuple[str, ...]
     writes: bool = True
@@ -68,27 +69,27 @@ def sequences(
     Shrinking takes up to sixty requests more for each cause, all within the budget of the run.
     """
     chosen = [machine for machine in machines if _is_run(session, machine, options)]
-    with own_house():
+    with isolated_hypothesis():
         return tuple(
             outcome for machine in chosen for outcome in _outcomes(session, machine, options)
         )
 
 
 def _is_run(session: Session, machine: Machine, options: Options) -> bool:
-    operation = session.seen.contract.operation(machine.operations[0])
+    operation = session.context.contract.operation(machine.operations[0])
     may_be = options.arming.writes or not machine.writes
     chosen = options.chooses(stage_rule(machine.check, *machine.operations))
     return may_be and chosen and is_answered(session, operation)
 
 
 def _outcomes(session: Session, machine: Machine, options: Options) -> list[Outcome]:
-    reel = Reel(session, machine.words, most=0)
+    machine_run = MachineRun(session, machine.words, most=0)
     unclear: set[tuple[str, str]] = set()
     reason = ""
     try:
         for _ in range(_ROUNDS):
-            reel.most = options.sequences * machine.steps * 2 + _TO_SHRINK
-            if not _hunted(reel, machine, options, unclear):
+            machine_run.most = options.sequences * machine.steps * 2 + _TO_SHRINK
+            if not _hunted(machine_run, machine, options, unclear):
                 break
     except NotRun as error:
         reason = str(error)
@@ -96,16 +97,20 @@ def _outcomes(session: Session, machine: Machine, options: Options) -> list[Outc
         # A defect of ours must neither accuse the service nor end the run.
         log.exception("the sequences of %s failed", machine.words)
         reason = f"a defect of these sequences: {type(error).__name__}: {error}; please report it"
-    return [_outcome(session, machine, one, reel, unclear, reason) for one in machine.operations]
+    return [
+        _outcome(session, machine, one, machine_run, unclear, reason) for one in machine.operations
+    ]
 
 
-def _hunted(reel: Reel, machine: Machine, options: Options, unclear: set[tuple[str, str]]) -> bool:
+def _hunted(
+    machine_run: MachineRun, machine: Machine, options: Options, unclear: set[tuple[str, str]]
+) -> bool:
     """Play sequences until something does not hold, and shrink it; tell whether there was any."""
-    reel.hunted = None
+    machine_run.hunted = None
 
     @seeded(zlib.crc32(f"{options.seed}:{machine.words}".encode()))
     def make() -> RuleBasedStateMachine:
-        return machine.make(Tape(reel))
+        return machine.make(SequenceRun(machine_run))
 
     try:
         how = quiet(options.sequences, shrink=True, steps=machine.steps)
@@ -114,36 +119,40 @@ def _hunted(reel: Reel, machine: Machine, options: Options, unclear: set[tuple[s
         pass
     except Flaky:
         # Silence at the end of the budget looks like this as well; then it was not tried again.
-        if reel.hunted and len(reel.found[reel.hunted]) == 1 and not reel.is_silent:
-            unclear.add(reel.hunted)
+        if (
+            machine_run.hunted
+            and len(machine_run.found[machine_run.hunted]) == 1
+            and not machine_run.is_silent
+        ):
+            unclear.add(machine_run.hunted)
     except NotRun:
         raise
     except Exception:
         # A service has a memory, which shrinking does not expect: it may end in any way. What was
         # found until then is found.
-        if reel.hunted is None:
+        if machine_run.hunted is None:
             raise
-    if reel.hunted is None:
+    if machine_run.hunted is None:
         return False
-    reel.skip.add(reel.hunted)
-    return not reel.stopped
+    machine_run.skip.add(machine_run.hunted)
+    return not machine_run.stopped
 
 
 def _outcome(
     session: Session,
     machine: Machine,
     operation_id: str,
-    reel: Reel,
+    machine_run: MachineRun,
     unclear: set[tuple[str, str]],
     reason: str,
 ) -> Outcome:
-    operation = session.seen.contract.operation(operation_id)
+    operation = session.context.contract.operation(operation_id)
     rule = stage_rule(machine.check, *machine.operations)
-    mine = {key: found for key, found in reel.found.items() if key[0] == operation_id}
+    mine = {key: found for key, found in machine_run.found.items() if key[0] == operation_id}
     findings = tuple(_finding(found) for key, found in mine.items() if key not in unclear)
-    told = reason or reel.stopped
+    told = reason or machine_run.stopped
     if findings:
-        verdict = worst(tuple((one.basis or rule.basis).verdict for one in findings))
+        verdict = worst(tuple(verdict_on(one.basis or rule.basis) for one in findings))
         return Outcome(rule, operation, verdict, findings, told)
     doubtful = [found[0] for key, found in mine.items() if key in unclear]
     if doubtful:
@@ -151,7 +160,7 @@ def _outcome(
         return Outcome(rule, operation, Verdict.INCONCLUSIVE, reason=told)
     asked = [
         one
-        for one in session.seen.of(operation)
+        for one in session.context.of(operation)
         if one.probe.startswith(f"{operation_id}/{machine.words} ")
     ]
     if reason or not asked:

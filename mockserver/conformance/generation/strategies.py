@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from mockserver.conformance.caller import Caller
-from mockserver.conformance.draft import Draft
-from mockserver.conformance.generation.demands import (
+from mockserver.conformance.generation.constraints import (
     Condition,
     closed,
     conditions,
@@ -17,13 +15,15 @@ from mockserver.conformance.generation.demands import (
     is_another_way,
     requirement,
 )
-from mockserver.conformance.generation.pools import HANDED_OUT, UNKNOWN_DOMAINS, pool
-from mockserver.conformance.generation.scenes import Scenery
+from mockserver.conformance.generation.pairs import Scenery
+from mockserver.conformance.generation.value_pools import HANDED_OUT, UNKNOWN_DOMAINS, pool
 from mockserver.conformance.generation.values import fitting, wrong
-from mockserver.conformance.seen import Seen
-from mockserver.conformance.usual import usual
-from mockserver.conformance.verdict import Basis, Inconclusive, NotRun
-from mockserver.contract import Field, Operation
+from mockserver.conformance.requests.valid import valid_request
+from mockserver.conformance.session.caller import Caller
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.contract import Basis, Field, Operation
 from mockserver.contract.reading import describe
 from mockserver.jsontext import Json
 
@@ -46,41 +46,50 @@ class Broken:
     basis: Basis
 
 
-def valid(operation: Operation, seen: Seen) -> SearchStrategy[Draft]:
+def valid(
+    operation: Operation, context: RunContext, *, is_free: bool = False
+) -> SearchStrategy[Draft]:
     """Return requests that keep the contract, about chains and tokens that the service lists.
 
-    They reach the bounds of every input. Values of unknown domains come from examples only.
+    They reach the bounds of every input. Values of unknown domains come from examples only, unless
+    `is_free` asks for whatever the contract allows.
     """
-    return _Requests(operation, seen).valid()
+    return _Requests(operation, context, is_free=is_free).valid()
 
 
-def broken(operation: Operation, seen: Seen) -> SearchStrategy[Broken]:
-    """Return requests that break the contract in one input; none where there is none to break."""
-    requests = _Requests(operation, seen)
+def broken(
+    operation: Operation, context: RunContext, *, is_free: bool = False
+) -> SearchStrategy[Broken]:
+    """Return requests that break the contract in one input; none where there is none to break.
+
+    With `is_free` the other inputs have whatever the contract allows.
+    """
+    requests = _Requests(operation, context, is_free=is_free)
     ways = tuple(requests.ways())
     return st.one_of(ways) if ways else st.nothing()
 
 
-def lacking(operation: Operation, seen: Seen) -> SearchStrategy[Broken]:
+def lacking(operation: Operation, context: RunContext) -> SearchStrategy[Broken]:
     """Return requests that lack one required input; none where nothing is required."""
-    ways = tuple(_Requests(operation, seen).lacking())
+    ways = tuple(_Requests(operation, context).lacking())
     return st.one_of(ways) if ways else st.nothing()
 
 
 class _Requests:
     """Makes the requests of one operation of what has been seen so far."""
 
-    def __init__(self, operation: Operation, seen: Seen) -> None:
+    def __init__(self, operation: Operation, context: RunContext, *, is_free: bool = False) -> None:
         self._operation = operation
-        self._caller: Caller = seen.caller
+        self._is_free = is_free
+        self._caller: Caller = context.caller
         self._conditions = conditions(operation)
         self._fields = {_key(field): field for field in operation.fields}
         self._demands = {key: demands_of(operation, field) for key, field in self._fields.items()}
-        self._scenery = Scenery(operation, seen)
-        self._plain = {key: self._usual(seen, key) for key in self._fields}
+        self._scenery = Scenery(operation, context)
+        self._plain = {key: self._usual(context, key) for key in self._fields}
         self._unsigned = self._drafts()
         self._bases = self._unsigned
-        taken = _usual(operation, seen)
+        taken = None if is_free else _usual(operation, context)
         if taken is not None:
             # What a broken request is refused for shows best where nothing else is in its way.
             self._bases = st.one_of(st.just(taken), st.just(taken), self._unsigned)
@@ -116,13 +125,15 @@ class _Requests:
                 told_so = ("must not be sent", basis)
                 yield self._broken(field, _setting(field), st.just("x"), "forbidden", told_so)
 
-    def _usual(self, seen: Seen, key: str) -> SearchStrategy[Json]:
+    def _usual(self, context: RunContext, key: str) -> SearchStrategy[Json]:
         field, demands = self._fields[key], self._demands[key]
-        known = pool(seen, self._operation, field, demands)
+        known = pool(context, self._operation, field, demands)
         if field.role == "signature" and self._operation.auth == "wallet-signature":
             return st.just(self._caller.wallet_signature)
         if field.role == "userAddress":
             return st.just(self._caller.address)
+        if self._is_free:
+            return fitting(field, demands)
         if known and field.role in UNKNOWN_DOMAINS:
             return st.sampled_from(known)
         made = fitting(field, demands)
@@ -161,8 +172,12 @@ class _Requests:
     def _strategy(self, key: str) -> SearchStrategy[Json]:
         """Return the values of an input that no scene decides."""
         field, usual = self._fields[key], self._plain[key]
-        if field.role not in _ADDRESSES or "string" not in field.types:
+        if field.role not in _ADDRESSES:
             return usual
+        if "string" not in field.types:
+            # Where an integer is published, it is the address read as a number (A-012).
+            number = st.just(int(self._caller.address, 16))
+            return number if self._is_one_address(field) else usual
         own = st.just(self._caller.address)
         return own if self._is_one_address(field) else st.one_of(own, usual)
 
@@ -252,10 +267,10 @@ class _Requests:
 _Change = Callable[[Draft, Json], Draft]
 
 
-def _usual(operation: Operation, seen: Seen) -> Draft | None:
+def _usual(operation: Operation, context: RunContext) -> Draft | None:
     """Return the request that the service should take, where it keeps the contract as well."""
     try:
-        draft = usual(seen, operation.id)
+        draft = valid_request(context, operation.id)
     except (NotRun, Inconclusive):
         return None
     reading = operation.read(draft.request(operation))

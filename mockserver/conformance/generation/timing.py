@@ -6,11 +6,11 @@ tells of its time elsewhere is taken then: `updateTime` of a price (interface.md
 
 from collections.abc import Callable
 
-from mockserver.conformance.amounts import number
-from mockserver.conformance.draft import Draft
-from mockserver.conformance.exchange import Exchange
-from mockserver.conformance.seen import Seen
-from mockserver.conformance.usual import usual
+from mockserver.conformance.discovery.amounts import number
+from mockserver.conformance.requests.valid import valid_request
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
 
 PRICE = "v2.getPrice"
@@ -21,13 +21,13 @@ Ask = Callable[[str, Draft], Exchange | None]
 """Sends a request for an operation; None where it may not be sent."""
 
 
-def catch_up(seen: Seen, ask: Ask) -> bool:
+def catch_up(context: RunContext, ask: Ask) -> bool:
     """Stamp what follows with the time that the service tells; tell whether that is another time.
 
     Nothing changes where it tells none.
     """
     try:
-        draft = usual(seen, PRICE)
+        draft = valid_request(context, PRICE)
     except (NotRun, Inconclusive):
         return False
     exchange = ask(PRICE, draft)
@@ -35,7 +35,7 @@ def catch_up(seen: Seen, ask: Ask) -> bool:
     if told is None or told <= 0:
         return False
     told_ms = int(told * 1000 if told < _SECONDS_UNTIL else told)
-    if abs(told_ms - seen.caller.timestamp_ms) <= _NEAR_MS:
+    if abs(told_ms - context.caller.timestamp_ms) <= _NEAR_MS:
         return False
-    seen.now = lambda: told_ms
+    context.now = lambda: told_ms
     return True

@@ -7,8 +7,8 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from mockserver.conformance.amounts import units_of
-from mockserver.conformance.generation.demands import Demand, breaks
+from mockserver.conformance.discovery.amounts import units_of
+from mockserver.conformance.generation.constraints import Demand, breaks
 from mockserver.conformance.generation.patterns import ASCII, WIDE, matching
 from mockserver.conformance.generation.reserved import is_reserved
 from mockserver.contract import Field

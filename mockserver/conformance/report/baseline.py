@@ -8,9 +8,10 @@ from pathlib import Path
 
 from mockserver import documents
 from mockserver.clock import wall_ms
+from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.causes import Cause, Example, place_of
 from mockserver.conformance.report.report import Acceptance, Accepted, Report
-from mockserver.conformance.verdict import Rule, Verdict
+from mockserver.conformance.verdict import Verdict
 from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
 from mockserver.jsontext import Json
@@ -108,7 +109,7 @@ def baseline_text(report: Report, *, owner: str, expires: date, reason: str) -> 
         told = report.masker.text(cause.told)
         lines += [
             f"  # {_ascii(told)[:200]}",
-            f"  - cause: {cause.id}",
+            f"  - cause: {_quoted(cause.id)}",
             f"    rule: {_quoted(cause.rule.name)}",
             f"    operations: {_quoted(list(cause.operations))}",
         ]

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mockserver.conformance.result import Outcome
-from mockserver.conformance.verdict import Basis, Finding, Rule, Verdict
-from mockserver.contract import Operation
+from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Basis, Operation
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
 _VALUE = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{16,}|[-+]?\d[\d.,_]*(?:[eE][-+]?\d+)?%?")

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mockserver.conformance.exchange import Exchange, Trouble
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.report.causes import place_of
-from mockserver.conformance.verdict import Finding, Verdict
+from mockserver.conformance.session.exchange import Exchange, Trouble
+from mockserver.conformance.verdict import Verdict
 from mockserver.jsontext import Json
 from mockserver.validation import Violation, dotted
 

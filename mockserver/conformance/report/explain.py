@@ -3,11 +3,13 @@
 import inspect
 from collections.abc import Iterator, Sequence
 
-from mockserver.conformance.probe import Probe, Stage
-from mockserver.conformance.report.grounds import section
-from mockserver.conformance.target import UnsafeOrWrong
-from mockserver.conformance.verdict import Basis, Grounds, Rule, Severity
-from mockserver.contract import Contract
+from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.report.basis_text import section
+from mockserver.conformance.requests.index import ProbeIndex
+from mockserver.conformance.requests.probe import Group, Probe, Stage
+from mockserver.conformance.session.target import UnsafeOrWrong
+from mockserver.conformance.verdict import Severity, verdict_on
+from mockserver.contract import Basis, BasisKind, Contract
 from mockserver.validation import did_you_mean
 
 _WHY = {
@@ -25,9 +27,9 @@ _LAYERS = {
     "timing": "how long it takes",
 }
 _CONSEQUENCES = {
-    Grounds.DOCUMENTED: "what breaks it is a violation, and fails a run",
-    Grounds.OBSERVED: "what breaks it differs from what was observed: --fail-on observed fails",
-    Grounds.ASSUMED: "what breaks it differs from what we assume: --fail-on assumption fails",
+    BasisKind.DOCUMENTED: "what breaks it is a violation, and fails a run",
+    BasisKind.OBSERVED: "what breaks it differs from what was observed: --fail-on observed fails",
+    BasisKind.ASSUMED: "what breaks it differs from what we assume: --fail-on assumption fails",
 }
 _MOST_PROBES = 12
 
@@ -51,7 +53,7 @@ def explained(
         yield "in full", more
     yield "why", _WHY[rule.severity]
     yield "stands on", _standing(rule.basis, contract)
-    yield "so", _CONSEQUENCES[rule.basis.grounds]
+    yield "so", _CONSEQUENCES[rule.basis.kind]
     yield "layer", f"{rule.layer}: {_LAYERS[rule.layer]}"
     yield "severity", rule.severity.value
     yield "judges", ", ".join(rule.operations)
@@ -70,11 +72,11 @@ def _more(rule: Rule) -> str:
 
 
 def _standing(basis: Basis, contract: Contract) -> str:
-    says = f', which says: "{basis.says}"' if basis.says else ""
-    match basis.grounds:
-        case Grounds.DOCUMENTED:
+    says = f": {basis.says}" if basis.says else ""
+    match basis.kind:
+        case BasisKind.DOCUMENTED:
             return f"section {section(basis.reference)} of the interface description{says}"
-        case Grounds.OBSERVED:
+        case BasisKind.OBSERVED:
             return f"what {basis.reference} shows of the service in use{says}"
         case _:
             found = next((one for one in contract.assumptions if one.id == basis.reference), None)
@@ -92,18 +94,24 @@ def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
         return "requests that it makes up itself, with --examples, --sequences or --deep"
     if rule.every_exchange:
         return "no request of its own: it looks at whatever others have asked"
-    named = {probe.name: probe for probe in probes}
-    stages = [named[name].stage for name in rule.probes if name in named]
+    index = ProbeIndex(probes)
+    asked = [
+        name
+        for need in rule.probes
+        for name in ((need,) if isinstance(need, str) else index.names((need,)))
+    ]
+    stages = [index.by_name[name].stage for name in asked if name in index.by_name]
     armed = "; some are submissions, sent with --arm-writes only" if Stage.WRITES in stages else ""
-    shown = ", ".join(rule.probes[:_MOST_PROBES])
-    rest = len(rule.probes) - _MOST_PROBES
+    shown = [need.title if isinstance(need, Group) else need for need in rule.probes]
+    rest = len(shown) - _MOST_PROBES
     more = f" and {rest} more" if rest > 0 else ""
-    return f"{len(rule.probes)} requests, shared with other rules: {shown}{more}{armed}"
+    names = ", ".join(shown[:_MOST_PROBES])
+    return f"{len(asked)} requests, shared with other rules: {names}{more}{armed}"
 
 
 def _example(rule: Rule) -> str:
     operation = rule.operations[0] if rule.operations else "an operation"
-    verdict = rule.basis.verdict
+    verdict = verdict_on(rule.basis)
     said = rule.summary.rstrip(".")
     said = said[:1].lower() + said[1:]
     return f"{verdict}: {rule.name} [{operation}], where it is not so that {said}"

@@ -4,14 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mockserver import __version__
-from mockserver.conformance.coverage import Coverage, Share
-from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.causes import Cause
+from mockserver.conformance.report.coverage import Coverage, Share
 from mockserver.conformance.report.report import Accepted, Report
 from mockserver.conformance.report.shown import Shown, Text, shown, visible
 from mockserver.conformance.report.snippets import curl, needs
 from mockserver.conformance.report.testing import test_of
-from mockserver.conformance.verdict import Basis, Rule, Verdict
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Basis
 from mockserver.jsontext import Json
 
 FORMAT = "crosschain-mock/conformance@1"
@@ -201,4 +203,9 @@ def _share(share: Share) -> dict[str, Json]:
 
 
 def _basis(basis: Basis) -> dict[str, Json]:
-    return {"grounds": basis.grounds.value, "reference": basis.reference, "says": basis.says}
+    return {
+        "grounds": basis.kind.value,
+        "reference": basis.reference,
+        "fact": basis.fact,
+        "says": basis.says,
+    }

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.expectations import telling
-from mockserver.conformance.report.grounds import ground_of
 from mockserver.conformance.report.report import Report, listed
 from mockserver.conformance.report.shown import visible
 from mockserver.conformance.report.snippets import curl

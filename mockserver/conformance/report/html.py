@@ -4,14 +4,14 @@ import html
 from collections.abc import Iterator
 
 from mockserver import __version__
-from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause
-from mockserver.conformance.report.grounds import ground_of
 from mockserver.conformance.report.htmlstyle import STYLE, filters
 from mockserver.conformance.report.report import UNJUDGED, Report, counted, listed
 from mockserver.conformance.report.shown import Shown, Text, shown, visible
 from mockserver.conformance.report.snippets import curl, needs
 from mockserver.conformance.report.testing import test_of
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Verdict
 
 _NAMES = {

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
+from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause, causes_of
-from mockserver.conformance.report.grounds import ground_of
 from mockserver.conformance.report.report import UNJUDGED, Acceptance, Report
 from mockserver.conformance.report.shown import visible
 from mockserver.conformance.report.snippets import curl, needs
-from mockserver.conformance.result import Outcome
 from mockserver.conformance.verdict import Layer
 
 
@@ -22,10 +22,10 @@ def as_junit(report: Report) -> str:
     suites = [suite for layer in Layer for suite in page.suite(layer)]
     result = report.result
     failures = sum(page.failed(outcome) for outcome in result.outcomes)
-    skipped = sum(page.skipped(outcome) for outcome in result.outcomes)
+    # `testsuites` has no `skipped` in the schema that Jenkins holds reports against.
     head = (
         f'<testsuites name="crosschain-mock conform" tests="{len(result.outcomes)}" '
-        f'failures="{failures}" errors="0" skipped="{skipped}" '
+        f'failures="{failures}" errors="0" '
         f'time="{result.elapsed_ms / 1000:.3f}">'
     )
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', head, *suites, "</testsuites>", ""]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, quote_plus, unquote_plus
 
-from mockserver.conformance.caller import SECRET_HEADERS, Caller
-from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
+from mockserver.conformance.session.exchange import Exchange
 
 _LABELS: Mapping[str, str] = {"appkey": "APP_KEY", "signature": "SIGNATURE"}
 _SHORTEST = 8

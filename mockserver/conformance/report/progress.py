@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from mockserver.clock import ticks_ms
-from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange
 
 _QUIET_MS = 1_000
 """A run that is over within a second shows nothing."""

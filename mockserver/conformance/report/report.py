@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from mockserver.conformance.caller import Caller
-from mockserver.conformance.coverage import Coverage, exercised
-from mockserver.conformance.coverage import facts_of as facts_of_contract
+from mockserver.conformance.checks.outcome import Outcome, worst
 from mockserver.conformance.report.causes import Cause, causes_of
+from mockserver.conformance.report.coverage import Coverage, exercised
+from mockserver.conformance.report.coverage import facts_of as facts_of_contract
 from mockserver.conformance.report.masking import Masker, masker_for
-from mockserver.conformance.result import Outcome, Result, worst
+from mockserver.conformance.result import Result
+from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.verdict import Verdict
 
 UNJUDGED = (Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.NOT_RUN)
@@ -57,13 +58,13 @@ class Report:
     strict: bool = False
     fail_on: Verdict = Verdict.VIOLATION
     own_keys: bool = False
-    strange: tuple[str, ...] = field(default=())
+    wrong_service: tuple[str, ...] = field(default=())
     """The generations that did not answer as the service would."""
 
     @property
     def silent(self) -> bool:
         """Whether no generation answered as the service would."""
-        return set(self.strange) == set(self.result.target.bases)
+        return set(self.wrong_service) == set(self.result.target.bases)
 
     @property
     def failing(self) -> tuple[Verdict, ...]:
@@ -75,7 +76,7 @@ class Report:
     def exit_code(self) -> int:
         """What a command ends with: 0 conforms, 1 a finding that fails, 3 not judged."""
         code = self._remaining.exit_code(strict=self.strict, fail_on=self.fail_on)
-        return 3 if self.strange and code == 0 else code
+        return 3 if self.wrong_service and code == 0 else code
 
     @property
     def conclusion(self) -> str:
@@ -92,8 +93,8 @@ class Report:
         if not judged:
             return "inconclusive: nothing was judged"
         unclear = sum(counts[verdict] for verdict in UNJUDGED)
-        if self.strange:
-            names = " and ".join(self.strange).replace("v2", "2.0")
+        if self.wrong_service:
+            names = " and ".join(self.wrong_service).replace("v2", "2.0")
             return f"inconclusive: what answers for {names} is not the service"
         if self.exit_code == 3:
             return f"inconclusive: {unclear} of {judged + unclear} checks could not be judged"

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from mockserver import __version__, jsontext
+from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause
-from mockserver.conformance.report.grounds import ground_of
 from mockserver.conformance.report.report import Accepted, Report
 from mockserver.conformance.report.shown import visible
 from mockserver.conformance.report.snippets import curl
-from mockserver.conformance.verdict import Rule, Severity, Verdict
+from mockserver.conformance.verdict import Severity, Verdict, verdict_on
 from mockserver.jsontext import Json
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -61,7 +62,7 @@ def _rule(rule: Rule) -> dict[str, Json]:
         "id": rule.name,
         "shortDescription": {"text": rule.summary or rule.name},
         "help": {"text": f"crosschain-mock conform explain {rule.name}"},
-        "defaultConfiguration": {"level": _LEVELS[rule.basis.verdict]},
+        "defaultConfiguration": {"level": _LEVELS[verdict_on(rule.basis)]},
         "properties": {
             "layer": rule.layer.value,
             "severity": rule.severity.value,
@@ -89,8 +90,8 @@ def _accepted(one: Accepted, report: Report, numbers: Mapping[str, int]) -> dict
 
 
 def _result(cause: Cause, report: Report, numbers: Mapping[str, int]) -> dict[str, Json]:
-    ground = ground_of(cause, report.result.contract)
-    text = f"{cause.told} ({ground})"
+    explain_basis = ground_of(cause, report.result.contract)
+    text = f"{cause.told} ({explain_basis})"
     commands = [
         curl(exchange, report.result.target, report.masker, own_keys=report.own_keys)
         for exchange in cause.examples[0].finding.exchanges

@@ -5,9 +5,9 @@ import unicodedata
 from dataclasses import dataclass
 
 from mockserver import jsontext
-from mockserver.conformance.exchange import Exchange
 from mockserver.conformance.report.masking import Masker
-from mockserver.conformance.target import Target
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.target import Target
 
 _KEPT = "\n\t"
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')

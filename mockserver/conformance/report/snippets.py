@@ -5,10 +5,10 @@ import shlex
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 
-from mockserver.conformance.exchange import Exchange
 from mockserver.conformance.report.masking import Masker, label_of
 from mockserver.conformance.report.shown import url_of
-from mockserver.conformance.target import Target
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.target import Target
 
 _ARGUMENT = 100_000
 _EXPECTING = 1_000

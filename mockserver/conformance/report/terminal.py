@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.expectations import telling
-from mockserver.conformance.report.grounds import ground_of
 from mockserver.conformance.report.report import Report, counted, listed
 from mockserver.conformance.report.shown import visible
 from mockserver.conformance.report.snippets import curl, needs
-from mockserver.conformance.result import Outcome
 from mockserver.conformance.verdict import Verdict
 
 HEADINGS = {

@@ -4,15 +4,15 @@ import re
 import textwrap
 from urllib.parse import urlsplit
 
-from mockserver.conformance.exchange import Exchange
+from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.expectations import expectation_of
-from mockserver.conformance.report.grounds import ground_of
 from mockserver.conformance.report.masking import Masker, label_of
 from mockserver.conformance.report.shown import url_of, visible
 from mockserver.conformance.report.snippets import literal_url, placeholder, stamp_of
 from mockserver.conformance.result import Result
-from mockserver.conformance.target import Target, is_loopback
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.target import Target, is_loopback
 from mockserver.contract import Contract
 
 _WIDTH = 96

@@ -12,7 +12,7 @@ from mockserver.conformance.report.jsonreport import as_json
 from mockserver.conformance.report.junit import as_junit
 from mockserver.conformance.report.report import Report
 from mockserver.conformance.report.sarif import as_sarif
-from mockserver.conformance.target import UnsafeOrWrong
+from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.errors import CrosschainMockError
 from mockserver.validation import did_you_mean
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from mockserver.contract.basis import Basis, BasisKind
 from mockserver.contract.diff.levels import judged
 from mockserver.contract.diff.operations import compared
 from mockserver.contract.diff.schemas import SchemaComparer
 from mockserver.contract.diff.sides import Saying, Side, SideOperation
 from mockserver.contract.diff.values import (
     DOCUMENTED,
-    Basis,
     Change,
     Comparison,
     Difference,
@@ -21,7 +21,7 @@ from mockserver.contract.diff.values import (
 from mockserver.jsontext import Json
 
 _RANK = {Level.BREAKING: 0, Level.MAY_BREAK: 1, Level.HARMLESS: 2}
-_ALL_NAMES = Basis("assumed", "", "A-001")
+_ALL_NAMES = Basis(BasisKind.ASSUMED, "", "A-001")
 
 Pair = tuple[SideOperation, SideOperation]
 

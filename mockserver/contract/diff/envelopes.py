@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mockserver.contract.basis import Basis
 from mockserver.contract.diff.nodes import Part, Parts
 from mockserver.contract.diff.references import References
 from mockserver.contract.diff.sides import Answer
-from mockserver.contract.diff.values import Basis
 from mockserver.jsontext import Json
 
 _CODE = "code"

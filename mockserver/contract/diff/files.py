@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from mockserver import documents, jsontext
+from mockserver import documents, jsontext, userfiles
 from mockserver.errors import InvalidFile, Problem
-
-MOST_BYTES = 8_000_000
 
 
 def read_file(file: Path) -> Any:
@@ -29,14 +27,9 @@ def read_schema(file: Path) -> Any:
 
 def _bytes(file: Path) -> bytes:
     try:
-        if not file.is_file():
-            raise _problem(file, "is no file that can be read")
-        if file.stat().st_size > MOST_BYTES:
-            raise _problem(file, f"larger than the {MOST_BYTES} bytes that are read")
-        return file.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise _problem(file, f"cannot be read: {reason}") from None
+        return userfiles.read(file)
+    except userfiles.NotReadable as error:
+        raise _problem(file, str(error)) from None
 
 
 def _json(text: bytes, file: Path) -> Any:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from mockserver.contract.basis import Basis
 from mockserver.contract.diff.canonical import canonical, comparable, in_words, kind
 from mockserver.contract.diff.nodes import Condition, Fact, Forms, Node, Part, Parts
 from mockserver.contract.diff.references import References
-from mockserver.contract.diff.values import Basis
 from mockserver.jsontext import Json
 
 _TYPES = {"number": frozenset(["integer", "fraction"])}

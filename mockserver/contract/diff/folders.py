@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mockserver import documents
+from mockserver.contract.basis import Basis, kind_of
 from mockserver.contract.contract import Contract
 from mockserver.contract.dialect import DOCUMENTED, OBSERVED, UnknownDialect, apply
 from mockserver.contract.diff.files import read_file, read_schema
@@ -14,7 +15,6 @@ from mockserver.contract.diff.nodes import Part, Parts
 from mockserver.contract.diff.openapidocs import read_document
 from mockserver.contract.diff.references import References
 from mockserver.contract.diff.sides import Saying, Side, SideOperation
-from mockserver.contract.diff.values import Basis
 from mockserver.contract.diff.wellformed import problems
 from mockserver.contract.load import ContractSource
 from mockserver.contract.openapi import document
@@ -81,7 +81,7 @@ def _wording(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[tuple[str,
     for name, row in rows.items():
         for fact in row.get("basis", ()):
             source = str(fact.get("source", fact.get("assumption", "")))
-            yield (name, fact["field"]), Basis(str(fact["basis"]), str(row["section"]), source)
+            yield (name, fact["field"]), Basis(kind_of(fact["basis"]), str(row["section"]), source)
 
 
 def _completed(side: SideOperation, operation: Operation) -> SideOperation:
@@ -133,7 +133,7 @@ def _sayings(rows: list[Mapping[str, Any]]) -> Iterator[tuple[tuple[str, str], S
         for generation in _GENERATIONS:
             told = row[generation]
             source = str(told.get("source", told.get("assumption", "")))
-            basis = Basis(str(told.get("basis", "documented")), "", source)
+            basis = Basis(kind_of(told.get("basis", "documented")), "", source)
             http, status = int(row.get("http", 200)), told.get("status")
             saying = Saying(int(told["code"]), str(told["msg"]), http, status, basis)
             yield (row["name"], generation), saying

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from mockserver.contract.diff.values import Basis, Change, Difference, Effect, Level, Role
+from mockserver.contract.basis import Basis
+from mockserver.contract.diff.values import Change, Difference, Effect, Level, Role
 
 _HARM = {Role.REQUEST: Effect.NARROWER, Role.ANSWER: Effect.WIDER}
 

@@ -5,11 +5,12 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 
+from mockserver.contract.basis import Basis
 from mockserver.contract.diff.canonical import canonical, kind
 from mockserver.contract.diff.languages import Automaton, counterexample
 from mockserver.contract.diff.nodes import ANY_TYPE, Fact, Node
 from mockserver.contract.diff.regexes import Chars, Choice, NotSimple, Sequence, of_length, parse
-from mockserver.contract.diff.values import Basis, Difference, Effect, told
+from mockserver.contract.diff.values import Difference, Effect, told
 from mockserver.jsontext import Json
 from mockserver.validation import shown
 

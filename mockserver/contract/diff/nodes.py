@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from mockserver.contract.diff.values import DOCUMENTED, Basis
+from mockserver.contract.basis import Basis
+from mockserver.contract.diff.values import DOCUMENTED
 from mockserver.jsontext import Json
 
 ANY_TYPE = frozenset(["null", "boolean", "object", "array", "string", "integer", "fraction"])

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
+from mockserver.contract.basis import Basis
 from mockserver.contract.diff.canonical import canonical
 from mockserver.contract.diff.envelopes import answer
 from mockserver.contract.diff.nodes import Part
 from mockserver.contract.diff.references import References
 from mockserver.contract.diff.sides import Answer, Body, Input, Side, SideOperation
-from mockserver.contract.diff.values import DOCUMENTED, Basis
+from mockserver.contract.diff.values import DOCUMENTED
 from mockserver.contract.diff.wellformed import problems
 from mockserver.errors import InvalidFile, Problem
 from mockserver.validation import kind_of, shown

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from mockserver.contract.basis import Basis
 from mockserver.contract.diff.levels import judged
 from mockserver.contract.diff.limits import effect_of
 from mockserver.contract.diff.nodes import Parts
 from mockserver.contract.diff.schemas import Context, SchemaComparer
 from mockserver.contract.diff.sides import Answer, Input, SideOperation
-from mockserver.contract.diff.values import Basis, Change, Difference, Effect, Role, told
+from mockserver.contract.diff.values import Change, Difference, Effect, Role, told
 
 _JSON = "application/json"
 _SUCCESS = "2"

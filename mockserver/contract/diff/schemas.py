@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from mockserver.contract.basis import Basis
 from mockserver.contract.diff.flattening import aimed, flatten
 from mockserver.contract.diff.limits import effect_of, limits
 from mockserver.contract.diff.nodes import Condition, Forms, Node, Parts
 from mockserver.contract.diff.references import References
 from mockserver.contract.diff.values import (
     DOCUMENTED,
-    Basis,
     CannotCompare,
     Difference,
     Effect,

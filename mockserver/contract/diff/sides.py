@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mockserver.contract.basis import Basis
 from mockserver.contract.diff.nodes import Parts
 from mockserver.contract.diff.references import References
-from mockserver.contract.diff.values import DOCUMENTED, Basis
+from mockserver.contract.diff.values import DOCUMENTED
 from mockserver.jsontext import Json
 
 

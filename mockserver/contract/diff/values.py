@@ -1,10 +1,11 @@
 """What a comparison is made of: levels, effects, bases, differences and the changes they become."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from mockserver.contract.basis import Basis
 from mockserver.errors import CrosschainMockError
 
 
@@ -38,37 +39,6 @@ class Effect(StrEnum):
     WEAKER = "weaker"
     NEUTRAL = "neutral"
     TEXT = "text"
-
-
-_FIRMNESS = {"assumed": 0, "observed": 1, "documented": 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Basis:
-    """Where a fact comes from: its kind, the section that states it, a cite key or assumption."""
-
-    kind: str = "documented"
-    section: str = ""
-    source: str = ""
-
-    def __str__(self) -> str:
-        if self.kind == "documented":
-            return f"documented in section {self.section}" if self.section else "documented"
-        word = "observed in" if self.kind == "observed" else "assumption"
-        return f"{word} {self.source}" if self.source else self.kind
-
-    @property
-    def firmness(self) -> int:
-        """How much the fact can be relied on: 2 documented, 1 observed, 0 assumed."""
-        return _FIRMNESS.get(self.kind, 0)
-
-    def below(self, node: Mapping[str, Any]) -> "Basis":
-        """Return the basis of what stands in a node that inherits this one."""
-        section = node.get("x-section", self.section)
-        if "x-basis" not in node:
-            return self if section == self.section else replace(self, section=str(section))
-        source = node.get("x-source", node.get("x-assumption", ""))
-        return Basis(str(node["x-basis"]), str(section), str(source))
 
 
 DOCUMENTED = Basis()

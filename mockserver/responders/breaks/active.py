@@ -2,17 +2,16 @@
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.responders.breaks.values import Break, Turn
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl, Schema
 from mockserver.responders.responder import Call
 from mockserver.validation import did_you_mean
+from mockserver.values import value_class
 
 NAMES: Schema = {
     "type": "array",
@@ -26,7 +25,7 @@ NAMES: Schema = {
 Below = Callable[[Call], Delivery]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Outcome:
     """An answer as the breaks leave it; `names` are those that changed something."""
 
@@ -122,6 +121,10 @@ class Breaks:
 
 def breaks_named(names: Sequence[str]) -> tuple[Break, ...]:
     """Return the breaks of these names. Raises `BadControl` for an unknown or repeated one."""
+    if not names:
+        return ()
+    from mockserver.responders.breaks.catalogue import CATALOGUE  # noqa: PLC0415 - see the package
+
     for place, name in enumerate(names):
         if name not in CATALOGUE:
             near = did_you_mean(name, list(CATALOGUE)) or "; `crosschain-mock breaks` lists them"

@@ -5,6 +5,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
+from mockserver.exchange import query_pairs
 from mockserver.jsontext import Json, plain
 from mockserver.responders.breaks.answers import Page
 from mockserver.responders.responder import Call
@@ -77,3 +78,10 @@ def decimals_at(call: Call, chain: str, symbol: str) -> int:
         return catalog.placed(catalog.chain(chain), catalog.token(symbol)).decimals
     except Refusal:
         return 18
+
+
+def hundred_tokens(call: Call) -> str:
+    """Return a hundred tokens of what a bridge quote gives, in smallest units: above any fee."""
+    query = dict(query_pairs(call.request.query))
+    decimals = decimals_at(call, query.get("fromChain", ""), query.get("symbol", ""))
+    return str(100 * 10**decimals)

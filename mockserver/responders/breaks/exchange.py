@@ -9,6 +9,7 @@ from mockserver.jsontext import Json
 from mockserver.responders.breaks.amounts import (
     catalog_of,
     decimals_of,
+    hundred_tokens,
     negative,
     on_whole,
     times,
@@ -32,7 +33,13 @@ from mockserver.responders.breaks.operations import (
     V1_SUBMIT,
     V1_TOKENS,
 )
-from mockserver.responders.breaks.requests import Value, all_of, asked_of, correcting, filling
+from mockserver.responders.breaks.requests import (
+    Value,
+    all_of,
+    asked_of,
+    correcting,
+    filling,
+)
 from mockserver.responders.breaks.values import Act, Break, Layer, Turn, Verdict
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.responder import Call
@@ -319,8 +326,8 @@ BREAKS: tuple[Break, ...] = (
         "aggregate-negative-output",
         _LAYER,
         "outAmount of a swap is negative",
-        "2.3",
-        _VIOLATION,
+        "DEMO",
+        Verdict.OBSERVED,
         (AGGREGATE_QUOTE,),
         change("outAmount", negative),
     ),
@@ -328,8 +335,8 @@ BREAKS: tuple[Break, ...] = (
         "aggregate-output-off-by-a-million",
         _LAYER,
         "outAmount of a swap is a million times too small for its USD value and decimals",
-        "2.3",
-        _VIOLATION,
+        "DEMO",
+        Verdict.OBSERVED,
         (AGGREGATE_QUOTE,),
         change("outAmount", on_whole(lambda units: units // 10**6)),
     ),
@@ -337,8 +344,8 @@ BREAKS: tuple[Break, ...] = (
         "aggregate-minimum-above-output",
         _LAYER,
         "minOutAmount is above outAmount",
-        "2.3",
-        _VIOLATION,
+        "A-265",
+        Verdict.ASSUMED,
         (AGGREGATE_QUOTE,),
         editing(_minimum_above),
     ),
@@ -568,8 +575,8 @@ BREAKS: tuple[Break, ...] = (
         "v1-raw-for-any-sender",
         _LAYER,
         "a deposit from an EVM address that is not the user's is made as if it were",
-        "A-242",
-        Verdict.ASSUMED,
+        "2.2",
+        Verdict.VIOLATION,
         (V1_RAW,),
         correcting("body", "fromAddress", _the_users),
     ),
@@ -609,7 +616,7 @@ BREAKS: tuple[Break, ...] = (
         (V1_CHAINS, V1_TOKENS),
         _demanding("signature"),
     ),
-    _missing(BRIDGE_QUOTE, "query", "amount", "100000000", "4.2 row 4"),
+    _missing(BRIDGE_QUOTE, "query", "amount", hundred_tokens, "4.2 row 4"),
     _missing(PRICE, "query", "symbol", _symbol_there, "4.2 row 10"),
     _missing(AGGREGATE_QUOTE, "query", "toDecimal", _target_decimals, "4.2 row 5"),
     _missing(SWAP, "query", "slippage", "100", "4.2 row 6"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from mockserver import jsontext, limits
 from mockserver.clock import iso
 from mockserver.contract import Contract
 from mockserver.engine.derived import derived_int
@@ -32,9 +33,6 @@ from mockserver.responders.forms import (
 )
 from mockserver.responders.responder import Call
 
-MOST = 1_000
-"""How many faults a world may have at once."""
-
 FAULT_HEADER = "X-Mock-Fault"
 """Names the faults that struck an answer."""
 
@@ -52,6 +50,14 @@ class Fault:
     disturbance: Disturbance
     done: bool
     told: Mapping[str, Json]
+
+    def __repr__(self) -> str:
+        return f"<Fault {self.id!r}: {dict(self.told)}>"
+
+    @property
+    def weight(self) -> int:
+        """How many bytes it takes in a dump."""
+        return len(jsontext.encode(self.told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +110,14 @@ class Strike:
 class Faults:
     """The faults of one world, in the order set."""
 
-    __slots__ = ("_faults", "_next", "_tallies")
+    __slots__ = ("_faults", "_next", "_tallies", "weight")
 
     def __init__(self) -> None:
         """Begin with none."""
         self._faults: tuple[Fault, ...] = ()
         self._tallies: dict[str, Tally] = {}
         self._next = 1
+        self.weight = 0
 
     def __iter__(self) -> Iterator[Fault]:
         return iter(self._faults)
@@ -125,12 +132,15 @@ class Faults:
     def add(self, told: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Fault:
         """Set a fault as a request describes it. Raises `BadControl`, and nothing is changed."""
         check(FORM, told, "body")
-        if len(self._faults) >= MOST:
-            raise BadControl(f"there are {MOST} faults already; remove some first")
+        if len(self._faults) >= limits.FAULTS.most:
+            raise BadControl(f"there are {limits.FAULTS} already; remove some first")
         name = told.get("id") or self._free_id()
         if any(fault.id == name for fault in self._faults):
             raise BadControl(f"body field 'id': {name!r} is the id of another fault")
         fault = fault_of(name, told, contract, scenario)
+        if self.weight + fault.weight > limits.FAULT_BYTES.most:
+            raise BadControl(f"the faults would have more than {limits.FAULT_BYTES}; remove some")
+        self.weight += fault.weight
         self._faults = (*self._faults, fault)
         return fault
 
@@ -142,18 +152,20 @@ class Faults:
             raise BadControl(f"fault {fault_id[:80]!r} does not exist; there are {known}")
         self._faults = tuple(fault for fault in self._faults if fault is not found)
         self._tallies.pop(fault_id, None)
+        self.weight -= found.weight
         return found
 
     def clear(self) -> int:
         """Take all faults away and return how many there were."""
         count = len(self._faults)
-        self._faults, self._tallies = (), {}
+        self._faults, self._tallies, self.weight = (), {}, 0
         return count
 
     def copy(self) -> "Faults":
         """Return the same faults with the same counts, apart from now on."""
         twin = Faults()
         twin._faults, twin._tallies, twin._next = self._faults, dict(self._tallies), self._next
+        twin.weight = self.weight
         return twin
 
     def dump(self) -> list[Json]:

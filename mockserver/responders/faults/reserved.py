@@ -70,7 +70,7 @@ def _may_reserve(request: Request) -> bool:
     return bool(
         _HINT.search(request.query)
         or _HINT_BYTES.search(request.body)
-        or any(_HINT.search(value) for _, value in request.headers.items_sent if value[:2] == "0x")
+        or any(_HINT.search(value) for value in request.headers.values_sent() if value[:2] == "0x")
     )
 
 

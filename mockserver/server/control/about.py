@@ -1,6 +1,7 @@
 """What the server says of itself: readiness, version, reserved values, assumptions, counters."""
 
 from mockserver import __version__
+from mockserver.contract.openapi import document
 from mockserver.engine.reserved import RESERVED
 from mockserver.jsontext import Json
 from mockserver.server.control.row import Asked, Row, told
@@ -55,6 +56,11 @@ def assumptions(asked: Asked) -> Json:
     }
 
 
+def contract(asked: Asked) -> Json:
+    """Return the OpenAPI document of the operations that clients of this world call."""
+    return document(asked.hosted.contract, None, version=__version__)
+
+
 def metrics(asked: Asked) -> Json:
     """Return the counters of the server, and how long this world has run on its own clock."""
     counters, hosted = asked.house.counters, asked.hosted
@@ -81,6 +87,13 @@ ROWS = (
     ),
     Row("GET", "/reserved", "List the reserved values", reserved, told(reserved="array")),
     Row("GET", "/assumptions", "List the assumptions", assumptions, told(assumptions="array")),
+    Row(
+        "GET",
+        "/contract",
+        "Show the OpenAPI document of the operations that clients call",
+        contract,
+        {"type": "object", "required": ["openapi", "paths"]},
+    ),
     Row(
         "GET",
         "/metrics",

@@ -1,9 +1,7 @@
 """Control of breaks: the catalogue, and which of it a world has."""
 
 from mockserver.jsontext import Json
-from mockserver.responders.breaks import CATALOGUE
 from mockserver.responders.breaks.active import NAMES
-from mockserver.responders.breaks.pages import shown
 from mockserver.responders.forms import members
 from mockserver.server.control.row import Asked, Row, listed, told, with_members
 
@@ -23,6 +21,9 @@ _SHOWN = with_members(told(active="array", breaks="array"), breaks=listed(_ONE))
 
 def show(asked: Asked) -> Json:
     """Return all that a world can have, and the names of those it has."""
+    from mockserver.responders.breaks.catalogue import CATALOGUE  # noqa: PLC0415 - see the package
+    from mockserver.responders.breaks.pages import shown  # noqa: PLC0415
+
     return {
         "active": asked.hosted.breaks.names,
         "breaks": [shown(one) for one in CATALOGUE.values()],

@@ -3,7 +3,7 @@
 from mockserver.jsontext import Json
 from mockserver.responders import broadcasting, chainnode, keys
 from mockserver.responders.forms import TEXT, described, members
-from mockserver.server.control.row import Asked, Row, told
+from mockserver.server.control.row import Asked, Row, listed, told, with_members
 
 _LONG = {"type": "string", "maxLength": 500_000, "x-expects": "a text"}
 _TRANSACTION = members(
@@ -20,7 +20,32 @@ _TRANSACTION = members(
     },
     "chain",
 )
+_TOKEN = told(**dict.fromkeys(("token", "address"), "string"), decimals="integer")
 _KEYS = {"type": "object", "required": ["raw", "developers", "verifySignatures", "verifyWallets"]}
+
+
+def listing(asked: Asked) -> Json:
+    """Return the chains of a world with their tokens, whatever clients are shown of them now."""
+    catalog = asked.hosted.world.scenario.catalog
+    return {
+        "chains": [
+            {
+                "chain": chain.nickname,
+                "name": chain.full_name,
+                "v1Name": chain.v1_name,
+                "evm": chain.evm,
+                "tokens": [
+                    {
+                        "token": placed.symbol,
+                        "address": placed.contract.address,
+                        "decimals": placed.decimals,
+                    }
+                    for placed in catalog.tokens_on(chain)
+                ],
+            }
+            for chain in catalog.chains
+        ]
+    }
 
 
 def show(asked: Asked) -> Json:
@@ -54,6 +79,27 @@ def call(asked: Asked) -> Json:
 
 
 ROWS = (
+    Row(
+        "GET",
+        "/chains",
+        "List the chains of a world and their tokens",
+        listing,
+        with_members(
+            told(chains="array"),
+            chains=listed(
+                with_members(
+                    told(
+                        chain="string",
+                        name="string",
+                        v1Name="string?",
+                        evm="boolean",
+                        tokens="array",
+                    ),
+                    tokens=listed(_TOKEN),
+                )
+            ),
+        ),
+    ),
     Row("GET", "/keys", "Show the keys of a world", show, _KEYS),
     Row("POST", "/keys", "Register a key", register, _KEYS, keys.REGISTRATION_SCHEMA),
     Row("DELETE", "/keys", "Forget the keys", forget, _KEYS),
@@ -65,6 +111,7 @@ ROWS = (
         announce,
         {"type": "object"},
         _TRANSACTION,
+        adds=True,
     ),
     Row(
         "POST",
@@ -73,5 +120,6 @@ ROWS = (
         call,
         {"type": ["object", "array"]},
         {"description": "a JSON-RPC call, or a batch of them"},
+        adds=True,
     ),
 )

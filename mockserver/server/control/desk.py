@@ -2,19 +2,29 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from mockserver import jsontext
+from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import BadEncoding, Request, Response, query_pairs
 from mockserver.jsontext import Json
+from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl, check, members
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.refusing import JSON_TYPE
+from mockserver.server import console, cors
 from mockserver.server.control.guard import Guard
 from mockserver.server.control.row import Asked, House, Row
 from mockserver.server.control.table import ROWS
 from mockserver.validation import did_you_mean
+
+EVENT_HEADERS = (
+    ("Content-Type", "text/event-stream; charset=utf-8"),
+    ("Cache-Control", "no-store"),
+    ("X-Accel-Buffering", "no"),
+)
+"""The headers of a stream of events; the last one keeps proxies from holding it back."""
 
 _PART = re.compile(r"\{([a-zA-Z]+)\}")
 
@@ -29,33 +39,68 @@ class Control:
         self._rows = [(re.compile(_PART.sub(r"(?P<\1>[^/]+)", row.path)), row) for row in rows]
 
     def denied(self, path: str, request: Request) -> Response | None:
-        """Return the refusal of somebody who may not control the worlds, or None."""
+        """Return the refusal of somebody who may not control the worlds, or None.
+
+        The files of the console hold no secret and are given to whoever is near; a preflight has no
+        token, and a probe has none either.
+        """
         rows = [row for row, _ in self._at(path) if row.method == request.method]
         open_to_all = bool(rows) and rows[0].open
+        if console.page(request.method, path) is not None or cors.is_preflight(request):
+            open_to_all = True
         denial = self.guard.denial(request.headers, open_to_all=open_to_all)
         if denial is None:
             return None
         response = refused(denial.status, denial.reason)
         if denial.status == 401:
-            return response.with_headers(("WWW-Authenticate", 'Bearer realm="crosschain-mock"'))
+            realm = ("WWW-Authenticate", 'Bearer realm="crosschain-mock"')
+            return self._shown_to(request, response.with_headers(realm))
         return response
 
-    def answer(self, hosted: HostedWorld, path: str, request: Request) -> Response:
+    def answer(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
         """Return the answer to a request for a path below `/__mock`, in a world."""
+        page = console.page(request.method, path)
+        if page is not None:
+            return Delivery(page)
         self.house.counters.control += 1
+        if cors.is_preflight(request) and self.guard.names(request.headers.get("Origin")):
+            methods = sorted({row.method for row, _ in self._at(path)})
+            return Delivery(cors.reflected(request.headers, methods, ["Content-Type"]))
+        delivery = self._acted(hosted, path, request)
+        return replace(delivery, response=self._shown_to(request, delivery.response))
+
+    def _acted(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
+        """Return what the row of a request answers, or why there is none or it cannot."""
         found = [(row, place) for row, place in self._at(path) if row.method == request.method]
         if not found:
-            return self._lost(path, request.method)
+            return Delivery(self._lost(path, request.method))
         row, place = found[0]
         try:
-            asked = Asked(self.house, hosted, place, _query(row, request), _body(row, request))
-            answer = row.action(asked)
+            if row.adds and (full := self.house.worlds.full()):
+                raise BadControl(full)
+            query, body = _query(row, request), _body(row, request)
+            answer = row.action(Asked(self.house, hosted, place, query, body, request.headers))
         except CrosschainMockError as error:
-            return refused(400, str(error))
+            return Delivery(refused(400, str(error)))
         except Refusal as refusal:
-            return refused(400, refusal.reason)
+            return Delivery(refused(400, refusal.reason))
+        if row.streams:
+            return Delivery(Response(200, EVENT_HEADERS, b""), stream=answer)
+        if row.method != "GET":
+            hosted.revision += 1
         unready = row.path == "/ready" and not self.house.ready
-        return Response(503 if unready else 200, (JSON_TYPE,), jsontext.encode(answer))
+        return Delivery(Response(503 if unready else 200, (JSON_TYPE,), jsontext.encode(answer)))
+
+    def _shown_to(self, request: Request, response: Response) -> Response:
+        """Return an answer that a page of a named origin may read, too."""
+        if self.guard.names(request.headers.get("Origin")):
+            return response.with_headers(*cors.allowed_origin(request.headers))
+        return response
+
+    def most_bytes(self, path: str, method: str) -> int:
+        """Return how many bytes a body may have that is sent to a path below `/__mock`."""
+        rows = [row.most for row, _ in self._at(path) if row.method == method]
+        return max(rows, default=limits.BODY.most)
 
     def _at(self, path: str) -> list[tuple[Row, Mapping[str, str]]]:
         path = path.rstrip("/")
@@ -110,7 +155,7 @@ def _body(row: Row, request: Request) -> Json:
     value: Json = {}
     if request.body:
         try:
-            value = jsontext.decode(request.body)
+            value = jsontext.decode(request.body, depth=row.depth)
         except jsontext.NotJson as error:
             raise BadControl(f"body: {error}; expected a JSON object") from None
     check(row.body, value, "body")

@@ -41,7 +41,7 @@ def clear(asked: Asked) -> Json:
 
 ROWS = (
     Row("GET", "/faults", "List the faults of a world", show, told(faults="array")),
-    Row("POST", "/faults", "Set a fault", add, _SHOWN, FORM),
+    Row("POST", "/faults", "Set a fault", add, _SHOWN, FORM, adds=True),
     Row("DELETE", "/faults/{id}", "Take a fault away", remove, _SHOWN),
     Row("DELETE", "/faults", "Take all faults away", clear, told(removed="integer")),
 )

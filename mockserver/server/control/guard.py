@@ -4,16 +4,26 @@ A page in a browser may send requests to the loopback interface, too; it gives i
 `Origin`, or, where its own name was made to point here, by its `Host`.
 """
 
+import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hmac import compare_digest
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
+from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers
 
 TOKEN_HEADER = "X-Mock-Token"  # noqa: S105 (the name of a header)
 _SCHEME = "bearer "
+# Extensions of browsers have schemes of their own, and are pages as others are.
+_SCHEMES = re.compile(r"https?|[a-z]+-extension|app|capacitor|ionic|tauri")
+_HOST = re.compile(r"[a-zA-Z0-9._:-]{1,255}")
+
+
+class BadOrigin(CrosschainMockError):
+    """A text that is no origin of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +38,13 @@ class Denied:
 class Guard:
     """The rules for one server: `loopback` where it listens there only, `token` where it has one.
 
-    In process, where nothing listens, there is no `Host` and nothing to guard against.
+    `origins` are those of pages that may control the worlds beside the server's own console. In
+    process, where nothing listens, there is no `Host` and nothing to guard against.
     """
 
     loopback: bool = True
     token: str | None = field(default=None, repr=False)
+    origins: frozenset[str] = frozenset()
 
     def denial(self, headers: Headers, *, open_to_all: bool) -> Denied | None:
         """Return why a request may not control the worlds, or None; probes need no token."""
@@ -44,11 +56,11 @@ class Guard:
                 "use 127.0.0.1 or localhost",
             )
         origin = headers.get("Origin")
-        if origin is not None and not _same(origin, host):
+        if origin is not None and not (_same(origin, host) or self.names(origin)):
             return Denied(
                 403,
-                f"header 'Origin' {origin[:100]!a} is not this server's own; "
-                "pages of other origins may not control the mock",
+                f"header 'Origin' {origin[:100]!a} is not this server's own; pages of other "
+                "origins may not control the mock unless 'serve --control-origin' names them",
             )
         if self.token is None or open_to_all or _right(headers, self.token):
             return None
@@ -58,14 +70,34 @@ class Guard:
             f"'Authorization: Bearer TOKEN' or '{TOKEN_HEADER}: TOKEN'",
         )
 
+    def names(self, origin: str | None) -> bool:
+        """Tell whether an origin is one of those that were named to the server."""
+        return origin is not None and origin in self.origins
 
-def guard_for(host: str, token: str | None = None) -> Guard:
+
+def guard_for(host: str, token: str | None = None, origins: Iterable[str] = ()) -> Guard:
     """Return the guard of a server that listens on a host.
 
-    Beyond the loopback interface there is always a token; one is made where none is given.
+    Beyond the loopback interface there is always a token; one is made where none is given. Raises
+    `BadOrigin` for a text that is no origin.
     """
     loopback = is_loopback(host)
-    return Guard(loopback, token or (None if loopback else secrets.token_urlsafe(24)))
+    named = frozenset(checked_origin(origin) for origin in origins)
+    return Guard(loopback, token or (None if loopback else secrets.token_urlsafe(24)), named)
+
+
+def checked_origin(text: str) -> str:
+    """Return an origin as browsers send it. Raises `BadOrigin` for a text that is none."""
+    parts = _split(text)
+    if parts is None or not _plain(parts):
+        raise BadOrigin(
+            f"{text[:100]!a} is no origin of a page; expected scheme, host and, where it is not "
+            "the usual one, port, such as http://localhost:3000"
+        )
+    name, port = (parts.hostname or "").lower(), parts.port
+    shown = f"[{name}]" if ":" in name else name
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    return f"{parts.scheme}://{shown}" + ("" if port in (None, usual) else f":{port}")
 
 
 def is_loopback(host: str) -> bool:
@@ -87,11 +119,28 @@ def _name(host: str) -> str:
 
 
 def _same(origin: str, host: str | None) -> bool:
-    try:
-        parts = urlsplit(origin)
-    except ValueError:
+    parts = _split(origin)
+    if parts is None:
         return False
     return parts.scheme in ("http", "https") and bool(host) and parts.netloc == host
+
+
+def _split(origin: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(origin)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts
+
+
+def _plain(parts: SplitResult) -> bool:
+    """Tell whether an address has a scheme and a host and nothing that no origin has."""
+    more = parts.query or parts.fragment or parts.username is not None
+    name = parts.hostname or ""
+    return bool(_SCHEMES.fullmatch(parts.scheme) and _HOST.fullmatch(name)) and not (
+        more or parts.path not in ("", "/")
+    )
 
 
 def _right(headers: Headers, token: str) -> bool:

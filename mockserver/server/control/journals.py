@@ -1,13 +1,15 @@
 """Control of the journal: searched, verified, and judged at the end of a test."""
 
 from mockserver.jsontext import Json
-from mockserver.responders import verification
+from mockserver.responders import keeping, verification
+from mockserver.responders.decoding import decoded
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.trigger import operation_id
-from mockserver.responders.forms import TEXT, described, members
+from mockserver.responders.forms import TEXT, BadControl, described, members
 from mockserver.responders.hosted import Expected, HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.responders.judging import unexpected_refusals
+from mockserver.responders.named import named_by
 from mockserver.responders.nearest import nearest_form
 from mockserver.responders.searching import FIELDS, search_of
 from mockserver.server.control.row import Asked, Row, told
@@ -42,6 +44,29 @@ def show(asked: Asked) -> Json:
     }
 
 
+def detail(asked: Asked) -> Json:
+    """Return one request with its answer, the nearest valid form, and what its codes stand for."""
+    number, journal = asked.place["id"], asked.hosted.journal
+    entry = next((entry for entry in journal if str(entry.sequence) == number), None)
+    if entry is None:
+        raise BadControl(
+            f"the journal has no request {number[:40]!r}; it has "
+            f"{journal.dropped + 1} to {journal.last_sequence}"
+            if len(journal)
+            else f"the journal has no request {number[:40]!r}; it is empty"
+        )
+    return {**_entry(asked.hosted, entry), "decoded": decoded(entry)}
+
+
+def record(asked: Asked) -> Json:
+    """Return requests of the journal as the text of a recording file, without secrets."""
+    hosted, query = asked.hosted, asked.query
+    found = search_of(query, hosted.contract).found(hosted.journal)
+    title = query.get("title", f"Requests of the world {hosted.key}")
+    text, count = keeping.recorded(hosted, found[: query.get("limit", len(found))], title)
+    return {"text": text, "exchanges": count}
+
+
 def forget(asked: Asked) -> Json:
     """Forget the journal; its numbers go on."""
     asked.hosted.journal.clear()
@@ -69,7 +94,7 @@ def expect(asked: Asked) -> Json:
         None if name is None else rule_name(name, hosted.contract.refusals),
         None if operation is None else operation_id(operation, hosted.contract),
     )
-    hosted.expected = (*hosted.expected, expected)
+    hosted.expect(expected)
     return {"expected": len(hosted.expected)}
 
 
@@ -93,7 +118,24 @@ def check(asked: Asked) -> Json:
 def _entry(hosted: HostedWorld, entry: Entry) -> Json:
     shown = entry.render()
     shown["nearest"] = nearest_form(hosted.contract, entry)
+    shown["order"] = _order(hosted, entry)
     return shown
+
+
+def _order(hosted: HostedWorld, entry: Entry) -> Json:
+    """Return the order that a request is about, how it stands, and how and why it ends."""
+    operation = hosted.contract.find(entry.request.method, entry.path)
+    name = named_by(operation, entry.request, hosted.world).order if operation else None
+    if name is None:
+        return None
+    view, end = hosted.world.orders.look(name), hosted.world.orders.events(name)[-1]
+    return {
+        "id": name,
+        "status": view.status.value,
+        "course": view.order.course.name,
+        "end": end.status.value,
+        "ending": end.reason,
+    }
 
 
 ROWS = (
@@ -104,6 +146,39 @@ ROWS = (
         show,
         told(last="integer", next="integer", dropped="integer", entries="array"),
         query={**FIELDS, "limit": _LIMIT},
+    ),
+    Row(
+        "GET",
+        "/journal/{id}",
+        "Show one request, with what is encoded in it",
+        detail,
+        told(
+            sequence="integer",
+            at="string",
+            operation="string?",
+            responder="string",
+            refusal="string?",
+            fault="string?",
+            request="object",
+            response="object",
+            nearest="object?",
+            order="object?",
+            decoded="array",
+        ),
+    ),
+    Row(
+        "GET",
+        "/recording",
+        "Write requests of the journal as a recording",
+        record,
+        told(text="string", exchanges="integer"),
+        query={
+            **FIELDS,
+            "limit": _LIMIT,
+            "title": described(
+                {**TEXT, "minLength": 1}, "what the recording shows; the world's name by default"
+            ),
+        },
     ),
     Row("DELETE", "/journal", "Forget the journal", forget, told(last="integer")),
     Row(

@@ -61,7 +61,7 @@ def _operation(row: Row) -> dict[str, Any]:
         "tags": [row.path.split("/")[1]],
         "parameters": [*_parts(row), *_query(row.query), _WORLD],
         "responses": {
-            "200": _answer("What was asked for", row.answer),
+            "200": _answer("What was asked for", row.answer, _media(row)),
             "400": _answer("Not carried out; nothing has changed", _REFERENCE),
             "401": _answer("The token is missing or wrong", _REFERENCE),
             "403": _answer("Not from here: a foreign Origin or Host", _REFERENCE),
@@ -100,8 +100,14 @@ def _query(query: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _answer(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
+def _media(row: Row) -> str:
+    return "text/event-stream" if row.streams else "application/json"
+
+
+def _answer(
+    description: str, schema: Mapping[str, Any], media: str = "application/json"
+) -> dict[str, Any]:
+    return {"description": description, "content": {media: {"schema": schema}}}
 
 
 _REFERENCE = {"$ref": "#/components/schemas/Error"}

@@ -2,12 +2,12 @@
 
 from mockserver.clock import iso
 from mockserver.engine.courses import Policy, Status
-from mockserver.engine.orders import OrderView
+from mockserver.engine.orders import Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import TEXT, BadControl, choice, described, members
-from mockserver.server.control.row import Asked, Row, told, with_members
+from mockserver.responders.forms import FLAG, TEXT, BadControl, choice, described, members
+from mockserver.server.control.row import Asked, Row, listed, told, with_members
 
 _STEERED = members(
     {
@@ -49,8 +49,8 @@ _SHOWN = with_members(
     **{"from": _ROUTE},
 )
 _WHOLE = {
-    **with_members(_SHOWN, events={"type": "array"}),
-    "required": [*_SHOWN["required"], "events"],
+    **with_members(_SHOWN, events={"type": "array"}, moves={"type": "array"}),
+    "required": [*_SHOWN["required"], "events", "moves"],
 }
 
 
@@ -65,9 +65,50 @@ def order_id(world: World, name: str) -> str:
             raise refusal from None
 
 
+_PAGE = {
+    "find": described(
+        TEXT, "only orders with this in an id, number, hash, address, chain or token"
+    ),
+    "status": choice([one.value for one in Status], "only orders that have this status"),
+    "newest": described(FLAG, "true: the newest first"),
+    "offset": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "how many orders to leave out at the beginning",
+        "x-expects": "a whole number from 0",
+    },
+    "limit": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 1_000,
+        "description": "how many orders at most; all by default",
+        "x-expects": "a whole number from 1 to 1000",
+    },
+    "events": described(FLAG, "true: each with its events, past and to come"),
+}
+
+
 def show(asked: Asked) -> Json:
-    """Return the orders of a world in the order of submission."""
-    return {"orders": [shown(view) for view in asked.hosted.world.orders.all()]}
+    """Return the orders of a world in the order of submission, or a page of some of them."""
+    world, query = asked.hosted.world, asked.query
+    found = world.orders.stored()
+    if "find" in query:
+        found = tuple(order for order in found if _has(order, query["find"]))
+    if "status" in query:
+        wanted = query["status"]
+        found = tuple(order for order in found if world.orders.look(order.id).status == wanted)
+    total, start = len(found), query.get("offset", 0)
+    end = start + query.get("limit", total)
+    if query.get("newest"):
+        page = found[max(0, total - end) : max(0, total - start)][::-1]
+    else:
+        page = found[start:end]
+    now = world.now()
+    orders = [shown(world.orders.look(order.id)) for order in page]
+    if query.get("events"):
+        for one in orders:
+            one["events"] = _events(world, one["id"])
+    return {"orders": orders, "total": total, "now": iso(now)}
 
 
 def detail(asked: Asked) -> Json:
@@ -135,9 +176,28 @@ def shown(view: OrderView) -> dict[str, Json]:
     }
 
 
+def _has(order: Order, wanted: str) -> bool:
+    """Tell whether an order has a text in one of its names, in any case."""
+    route = order.route
+    names = (
+        *(order.id, order.sn or "", order.cert_hash, order.exec_hash, order.back_hash),
+        *(order.sender, order.recipient, order.evm_address, order.channel),
+        *(route.source_chain, route.source_token, route.target_chain, route.target_token),
+    )
+    return wanted.lower() in "\n".join(names).lower()
+
+
 def _whole(world: World, order: str) -> Json:
+    return {
+        **shown(world.orders.look(order)),
+        "events": _events(world, order),
+        "moves": _moves(world, order),
+    }
+
+
+def _events(world: World, order: str) -> list[Json]:
     now = world.now()
-    events = [
+    return [
         {
             "at": iso(event.at_ms),
             "status": event.status.value,
@@ -146,7 +206,34 @@ def _whole(world: World, order: str) -> Json:
         }
         for event in world.orders.events(order)
     ]
-    return {**shown(world.orders.look(order)), "events": events}
+
+
+def _moves(world: World, order: str) -> list[Json]:
+    """Return what an order moves between accounts, by event; entries of an asset sum to zero."""
+    now = world.now()
+    return [
+        {
+            "at": iso(posting.at_ms),
+            "what": posting.what,
+            "past": posting.at_ms <= now,
+            "entries": [
+                {
+                    "account": entry.account,
+                    "chain": entry.chain,
+                    "token": entry.token,
+                    "units": str(entry.units),
+                    "decimals": _decimals(world, entry.chain, entry.token),
+                }
+                for entry in posting.entries
+            ],
+        }
+        for posting in world.balances.postings_of(order)
+    ]
+
+
+def _decimals(world: World, chain: str, token: str) -> int:
+    catalog = world.scenario.catalog
+    return catalog.placed(catalog.chain(chain), catalog.token(token)).decimals
 
 
 ROWS = (
@@ -155,7 +242,11 @@ ROWS = (
         "/orders",
         "List the orders of a world",
         show,
-        with_members(told(orders="array"), orders={"type": "array", "items": _SHOWN}),
+        with_members(
+            told(orders="array", total="integer", now="string"),
+            orders=listed(with_members(_SHOWN, events={"type": "array"})),
+        ),
+        query=_PAGE,
     ),
     Row("GET", "/orders/{id}", "Show an order with its events", detail, _WHOLE),
     Row("POST", "/orders/{id}", "Steer, force or step an order", steer, _WHOLE, _STEERED),

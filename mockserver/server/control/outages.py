@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from mockserver import scenarios
+from mockserver import limits, scenarios
 from mockserver.clock import iso
 from mockserver.engine.mishaps import InvalidOutage
 from mockserver.engine.outages import Direction, InFlight, Mode, Window
@@ -24,7 +24,7 @@ from mockserver.responders.forms import (
 from mockserver.server.control.row import Asked, Row, listed, told, with_members
 from mockserver.validation import did_you_mean
 
-_MOST = 1_000
+_MOST = limits.OUTAGES.most
 _DAY_MS = 86_400_000
 
 _DIRECTION = choice([one.value for one in Direction], "which end of a transfer is out")
@@ -132,10 +132,7 @@ def calendar(asked: Asked) -> Json:
     windows = _shipped(body, world) if "name" in body else _given(body, now)
     ahead = [window for window in windows if window.until_ms is None or window.until_ms > now]
     _room(world, len(ahead))
-    trial = world.fork()
-    for window in ahead:
-        trial.outages.suspend(window)
-    added = [world.outages.suspend(window) for window in ahead]
+    added = world.outages.suspend_all(ahead)
     return {"added": [shown(one, now) for one in added], "past": len(windows) - len(added)}
 
 
@@ -243,8 +240,7 @@ def _struck(
     if not planned:
         subject = " on ".join(name for name in (token, chain) if name)
         raise InvalidOutage(f"{subject} has no outage ahead at {iso(now)}")
-    for window in planned:
-        world.outages.cancel(window)
+    world.outages.cancel(*planned)
     return planned
 
 

@@ -1,9 +1,11 @@
 """A row of the control API's table, and what its action is given."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mockserver import limits
+from mockserver.exchange import Headers
 from mockserver.jsontext import Json
 from mockserver.responders.forms import Schema
 from mockserver.responders.founding import Founder
@@ -13,12 +15,16 @@ from mockserver.server.counters import Counters
 
 @dataclass(slots=True)
 class House:
-    """What belongs to the server as a whole; `ready` is false until everything is loaded."""
+    """What belongs to the server as a whole; `ready` is false until everything is loaded.
+
+    `listeners` counts those who are told of events.
+    """
 
     worlds: Worlds
     founder: Founder
     counters: Counters
     ready: bool = False
+    listeners: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +39,17 @@ class Asked:
     place: Mapping[str, str]
     query: Mapping[str, Json]
     body: Json
+    headers: Headers
+
+    def of(self, hosted: HostedWorld) -> "Asked":
+        """Return the same request for another world."""
+        return replace(self, hosted=hosted)
 
 
-Action = Callable[[Asked], Json]
+KEPT_DEPTH = limits.DEPTH.most - 8
+"""How deep a body may nest that is kept: a list or a dump puts it some levels deeper."""
+
+Action = Callable[[Asked], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +57,10 @@ class Row:
     """One thing the control API does.
 
     `path` is below `/__mock` and names its parts in braces; a row without `body` takes none.
-    `open` rows are answered without the token: a probe of the process has none.
+    `open` rows are answered without the token: a probe of the process has none. What `adds` to the
+    worlds is refused where they may keep no more. A body may have `most` bytes and nest `depth`
+    levels deep. The action of a row that `streams` returns a `Stream` of server-sent events, each
+    of whose data has the form `answer`.
     """
 
     method: str
@@ -54,6 +71,10 @@ class Row:
     body: Schema | None = None
     query: Mapping[str, Schema] = field(default_factory=dict)
     open: bool = False
+    adds: bool = False
+    most: int = limits.BODY.most
+    depth: int = KEPT_DEPTH
+    streams: bool = False
 
 
 def told(**types: str) -> Schema:

@@ -38,7 +38,7 @@ def clear(asked: Asked) -> Json:
 
 ROWS = (
     Row("GET", "/stubs", "List the stubs of a world", show, told(stubs="array")),
-    Row("POST", "/stubs", "Put an answer in front of the simulation", add, _SHOWN, FORM),
+    Row("POST", "/stubs", "Put an answer in front of the simulation", add, _SHOWN, FORM, adds=True),
     Row("DELETE", "/stubs/{id}", "Take a stub away", remove, _SHOWN),
     Row("DELETE", "/stubs", "Take all stubs away", clear, told(removed="integer")),
 )

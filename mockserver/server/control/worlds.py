@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+from mockserver import limits
 from mockserver.clock import ClockMode, iso
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.active import NAMES
@@ -193,7 +194,7 @@ def shown(hosted: HostedWorld, house: House) -> dict[str, Json]:
         "seed": world.scenario.seed,
         "now": _now(hosted),
         "clock": world.time.clock.mode.value,
-        "orders": sum(1 for _ in world.orders.all()),
+        "orders": world.orders.count(),
         "faults": len(hosted.faults),
         "stubs": len(hosted.stubs),
         "requests": hosted.journal.last_sequence,
@@ -226,7 +227,7 @@ ROWS = (
         show,
         with_members(told(worlds="array"), worlds={"type": "array", "items": _SHOWN}),
     ),
-    Row("POST", "/worlds", "Make a world", make, _SHOWN, _MADE),
+    Row("POST", "/worlds", "Make a world", make, _SHOWN, _MADE, adds=True),
     Row("DELETE", "/worlds/{key}", "Forget a world", drop, told(dropped="string")),
     Row(
         "POST",
@@ -235,6 +236,7 @@ ROWS = (
         fork,
         _SHOWN,
         members({"to": described(NAME, "the key of the new world")}, "to"),
+        adds=True,
     ),
     Row("POST", "/reset", "Begin the scenario of a world anew", reset, _SHOWN, members({})),
     Row("GET", "/snapshots", "List the snapshots of a world", snapshots, _SNAPSHOTS),
@@ -245,6 +247,7 @@ ROWS = (
         snapshot,
         told(name="string", now="string"),
         _NAMED,
+        adds=True,
     ),
     Row("DELETE", "/snapshots/{name}", "Forget a snapshot", drop_snapshot, _SNAPSHOTS),
     Row(
@@ -269,6 +272,9 @@ ROWS = (
         load,
         _SHOWN,
         described(OBJECT, "what /dump gave out"),
+        most=limits.LOAD_BODY.most,
+        depth=limits.DEPTH.most,
+        adds=True,
     ),
     Row("GET", "/app-keys", "List the app keys of a world", bound, told(appKeys="array")),
     Row(

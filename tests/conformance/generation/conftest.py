@@ -13,13 +13,13 @@ import pytest
 
 from mockserver import contract as contracts
 from mockserver.conformance.options import Options
-from mockserver.conformance.permit import Arming, Permit
-from mockserver.conformance.probe import Stage
-from mockserver.conformance.probes import probes_of
-from mockserver.conformance.seen import Seen
-from mockserver.conformance.session import Session
-from mockserver.conformance.target import Target
-from mockserver.conformance.transport import Transport
+from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.probe import Stage
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.permit import Arming, Permit
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.session.target import Target
+from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.testing import running
 
@@ -43,13 +43,13 @@ def session_with(url: str, options: Options, *, after: Collection[Stage] = READS
     target = Target(url, url)
     contract = contracts.load(options.dialect)
     permit = Permit(contract, target, arming=options.arming)
-    seen = Seen(contract, seed=options.seed)
+    context = RunContext(contract, seed=options.seed)
     with Transport(target, permit, options.limits(target)) as transport:
-        session = Session(transport, seen)
+        session = Session(transport, context)
         for probe in probes_of(contract):
             if probe.stage in after:
                 try:
-                    session.ask(probe.name, probe.build(seen))
+                    session.ask(probe.name, probe.build(context))
                 except (NotRun, Inconclusive):
                     continue
         yield Open(session, options, transport)

@@ -1,7 +1,7 @@
 import pytest
 
 from mockserver.conformance.generation.deep import deep
-from mockserver.conformance.permit import Arming
+from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
 from tests.conformance.generation.conftest import ARMED, LISTS, options, session_with
@@ -40,7 +40,9 @@ def test_only_the_operations_and_nothing_else_is_asked(counting, tmp_path, monke
     with session_with(counting.url, options(deep=2), after=()) as one:
         deep(one.session, one.options, SOME)
         assert counting.arrived == one.transport.sent
-        known = {(each.method, each.path) for each in one.session.seen.contract if not each.writes}
+        known = {
+            (each.method, each.path) for each in one.session.context.contract if not each.writes
+        }
     assert set(counting.arrived) <= known
     assert not any("submit" in path for _, path in counting.arrived)
     assert list(tmp_path.iterdir()) == []
@@ -62,7 +64,7 @@ def test_equal_seeds_send_equal_requests(opened, is_deep):
         sent.append(
             [
                 (each.probe, each.request.query, each.request.body, each.request.headers.items_sent)
-                for each in one.session.seen.exchanges
+                for each in one.session.context.exchanges
             ]
         )
     assert sent[0] == sent[1]

@@ -1,16 +1,6 @@
-import re
-from pathlib import Path
-
 from mockserver.conformance.generation.rules import stage_rules
 from mockserver.conformance.generation.sequences import MACHINES
 from mockserver.contract import load
-
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "generate-requests.md"
-
-
-def test_the_example_of_the_page_runs():
-    [block] = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    exec(compile(block, str(PAGE), "exec"), {})  # noqa: S102  # our own page
 
 
 def test_every_stage_has_a_rule_with_a_sentence_of_its_own():

@@ -9,7 +9,7 @@ from mockserver.conformance.generation.properties import accepted_though_broken,
 from mockserver.conformance.generation.rules import generated_requests, stage_rules
 from mockserver.conformance.generation.sequences import sequences
 from mockserver.conformance.options import Options
-from mockserver.conformance.target import UnsafeOrWrong
+from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
 from tests.conformance.generation.conftest import ARMED, LISTS, options, session_with
@@ -41,7 +41,7 @@ def test_without_leave_nothing_is_submitted(opened, is_deep):
     one = opened(after=LISTS, examples=4 if is_deep else 1)
     found = outcomes(one)
     assert len(found) == 16
-    assert not any(exchange.operation.writes for exchange in one.session.seen.exchanges)
+    assert not any(exchange.operation.writes for exchange in one.session.context.exchanges)
 
 
 def test_an_input_that_is_not_required_is_found_with_the_smallest_request(opened):
@@ -64,7 +64,7 @@ def test_equal_seeds_ask_equal_requests(opened, is_deep):
         sent.append(
             [
                 (each.probe, each.request.query, each.request.body, each.request.headers.items_sent)
-                for each in one.session.seen.exchanges
+                for each in one.session.context.exchanges
             ]
         )
     assert sent[0] == sent[1]
@@ -75,7 +75,7 @@ def test_other_seeds_ask_other_requests(opened):
     for seed in (1, 2):
         one = opened(after=LISTS, examples=8, seed=seed, only=("v2.getAggregateQuote",))
         outcomes(one)
-        sent.append({each.request.query for each in one.session.seen.of("v2.getAggregateQuote")})
+        sent.append({each.request.query for each in one.session.context.of("v2.getAggregateQuote")})
     assert sent[0] != sent[1]
 
 
@@ -126,15 +126,15 @@ def test_unarmed_no_submission_leaves(counting, is_deep):
 
 def test_the_rule_judges_what_was_left_behind(opened):
     one = opened("get-bridge-quote-without-amount", after=LISTS, examples=25, only=QUOTE)
-    operation = one.session.seen.contract.operation("v2.getBridgeQuote")
-    assert list(generated_requests(one.session.seen, operation)) == []
+    operation = one.session.context.contract.operation("v2.getBridgeQuote")
+    assert list(generated_requests(one.session.context, operation)) == []
     outcomes(one)
-    assert list(generated_requests(one.session.seen, operation))
+    assert list(generated_requests(one.session.context, operation))
 
 
 def test_single_exchanges_are_judged_both_ways(opened):
     one = opened(after=LISTS, examples=1)
-    [exchange, *_] = one.session.seen.of("v2.getChain")
+    [exchange, *_] = one.session.context.of("v2.getChain")
     assert list(server_error(exchange)) == []
     assert list(accepted_though_broken(exchange)) == []
 

@@ -3,16 +3,15 @@ import re
 import pytest
 from hypothesis import given, seed, settings
 
-from mockserver.conformance.draft import Draft
-from mockserver.conformance.generation.demands import demands_of, requirement, strict
-from mockserver.conformance.generation.house import own_house, quiet
+from mockserver.conformance.generation.constraints import demands_of, requirement, strict
+from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.patterns import UnknownPattern, matching
-from mockserver.conformance.generation.pools import UNKNOWN_DOMAINS, pool
 from mockserver.conformance.generation.reserved import is_reserved
 from mockserver.conformance.generation.strategies import Broken, broken, lacking, valid
-from mockserver.conformance.seen import Seen
-from mockserver.conformance.verdict import Grounds
-from mockserver.contract import Operation, load
+from mockserver.conformance.generation.value_pools import UNKNOWN_DOMAINS, pool
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.contract import BasisKind, Operation, load
 from mockserver.engine.reserved import RESERVED
 
 CONTRACTS = {dialect: load(dialect) for dialect in ("documented", "observed")}
@@ -66,7 +65,7 @@ def test_a_pattern_beyond_those_of_the_contract_is_refused(pattern):
 @pytest.mark.parametrize(("contract", "operation"), OPERATIONS)
 def test_a_valid_request_keeps_the_contract(contract, operation):
     @FEW
-    @given(valid(operation, Seen(contract)))
+    @given(valid(operation, RunContext(contract)))
     def holds(draft: Draft) -> None:
         reading = operation.read(draft.request(operation))
         assert reading.refusal is None
@@ -77,7 +76,7 @@ def test_a_valid_request_keeps_the_contract(contract, operation):
 
 @pytest.mark.parametrize(("contract", "operation"), OPERATIONS)
 def test_a_broken_request_breaks_the_contract_in_one_input(contract, operation):
-    strategy = broken(operation, Seen(contract))
+    strategy = broken(operation, RunContext(contract))
     if strategy.is_empty:
         assert not any(requirement(operation, field) for field in operation.fields)
         return
@@ -102,37 +101,37 @@ def test_every_required_input_is_dropped_once_in_a_while(operation):
     dropped: set[str] = set()
 
     @quiet(30 * len(wanted))
-    @given(lacking(operation, Seen(CONTRACTS["documented"])))
+    @given(lacking(operation, RunContext(CONTRACTS["documented"])))
     def collect(one: Broken) -> None:
         dropped.add(one.place)
 
-    with own_house():
+    with isolated_hypothesis():
         seed(1)(collect)()
     assert dropped == wanted
 
 
 def test_the_grounds_of_a_broken_request_are_those_of_the_contract():
     contract = CONTRACTS["documented"]
-    found: dict[tuple[str, str], Grounds] = {}
+    found: dict[tuple[str, str], BasisKind] = {}
 
     @quiet(150)
-    @given(broken(contract.operation("v1.getCrossChainQuote"), Seen(contract)))
+    @given(broken(contract.operation("v1.getCrossChainQuote"), RunContext(contract)))
     def collect(one: Broken) -> None:
-        found[one.place, one.kind] = one.basis.grounds
+        found[one.place, one.kind] = one.basis.kind
 
-    with own_house():
+    with isolated_hypothesis():
         seed(1)(collect)()
-    assert found["body.amount", "missing"] is Grounds.DOCUMENTED
-    assert found["body.amount", "type"] is Grounds.DOCUMENTED
-    assert found["body.amount", "exclusiveMinimum"] is Grounds.ASSUMED
-    assert found["body.feeLevel", "maximum"] is Grounds.OBSERVED
-    assert found["body.unknownName", "unknown-name"] is Grounds.ASSUMED
+    assert found["body.amount", "missing"] is BasisKind.DOCUMENTED
+    assert found["body.amount", "type"] is BasisKind.DOCUMENTED
+    assert found["body.amount", "exclusiveMinimum"] is BasisKind.ASSUMED
+    assert found["body.feeLevel", "maximum"] is BasisKind.OBSERVED
+    assert found["body.unknownName", "unknown-name"] is BasisKind.ASSUMED
 
 
 QUOTE = CONTRACTS["documented"].operation("v1.getCrossChainQuote")
 
 
-@given(valid(QUOTE, Seen(CONTRACTS["documented"])))
+@given(valid(QUOTE, RunContext(CONTRACTS["documented"])))
 def test_values_of_unknown_domains_come_from_examples_only(draft):
     assert draft.body is not None
     assert draft.body["feeLevel"] == 0
@@ -144,7 +143,7 @@ def test_a_pool_takes_nothing_that_breaks_a_demand():
         for field in operation.fields:
             if field.role in UNKNOWN_DOMAINS:
                 demands = demands_of(operation, field)
-                for value in pool(Seen(contract), operation, field, demands):
+                for value in pool(RunContext(contract), operation, field, demands):
                     draft = Draft(body={}).having(field.location, field.name, value)
                     assert field.name in draft.part(field.location)
 

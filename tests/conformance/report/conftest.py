@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from mockserver.conformance.report.report import Report, coverage_of, report_of
-from mockserver.testing import CrosschainMock, running
+from mockserver.testing import MockServer, running
 from tests.conformance.report.pack import judged
 
 BREAKS = (
@@ -29,14 +29,14 @@ class Judged:
 
 
 @pytest.fixture(scope="package")
-def server() -> Iterator[CrosschainMock]:
+def server() -> Iterator[MockServer]:
     """A server for everybody here."""
     with running(clock="auto", refusals="allow") as mock:
         yield mock
 
 
 @pytest.fixture(scope="package")
-def found(server: CrosschainMock) -> Judged:
+def found(server: MockServer) -> Judged:
     """A broken service, judged."""
     broken = server.world("broken", breaks=BREAKS).base_url
     healthy = server.world("healthy").base_url
@@ -45,7 +45,7 @@ def found(server: CrosschainMock) -> Judged:
 
 
 @pytest.fixture(scope="package")
-def good(server: CrosschainMock) -> Report:
+def good(server: MockServer) -> Report:
     """A healthy service, judged."""
     result = judged(server.world("good").base_url)
     return report_of(result, coverage=coverage_of(result))

@@ -5,19 +5,14 @@ import io
 from rich.console import Console
 
 from mockserver import jsontext
-from mockserver.conformance.exchange import Answer, Exchange
+from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.report.report import report_of
 from mockserver.conformance.report.terminal import print_report
-from mockserver.conformance.result import Outcome, Result, worst
-from mockserver.conformance.target import Target
-from mockserver.conformance.verdict import (
-    Finding,
-    Layer,
-    Rule,
-    Severity,
-    Verdict,
-    documented,
-)
+from mockserver.conformance.result import Result
+from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.target import Target
+from mockserver.conformance.verdict import Layer, Severity, Verdict, documented
 from mockserver.contract import load
 from mockserver.exchange import Headers, Request
 
@@ -29,7 +24,7 @@ QUOTE = "v2.getBridgeQuote"
 def rule(name="a-rule", operations=(QUOTE,), **changes):
     """Return a rule that finds nothing by itself."""
 
-    def check(seen, operation):
+    def check(context, operation):
         """What is asked is answered.
 
         Whoever asks wants to know.
@@ -39,7 +34,7 @@ def rule(name="a-rule", operations=(QUOTE,), **changes):
     values = {
         "layer": Layer.EXCHANGE,
         "severity": Severity.MAJOR,
-        "basis": documented("2.3", "what is said"),
+        "basis": documented("resources.v2"),
         "operations": operations,
         **changes,
     }

@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator
 
-from mockserver.conformance.draft import draft_of
+from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.options import Options
-from mockserver.conformance.probe import Probe, Stage
+from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import Result
-from mockserver.conformance.runner import run
-from mockserver.conformance.seen import Seen
-from mockserver.conformance.target import Target
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import draft_of
+from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import (
-    Finding,
     Inconclusive,
     Layer,
-    Rule,
     Severity,
     Vacuous,
     Verdict,
@@ -32,10 +31,10 @@ LISTS = ("v2.getChain", "v2.getAssets", "v1.getSupportChains")
 
 
 def _usual(operation_id: str) -> Probe:
-    def build(seen: Seen):
-        operation = seen.contract.operation(operation_id)
+    def build(context: RunContext):
+        operation = context.contract.operation(operation_id)
         draft = draft_of(operation.row["example"], operation)
-        return seen.caller.sign_v1(draft) if "appKey" in draft.headers else draft
+        return context.caller.sign_v1(draft) if "appKey" in draft.headers else draft
 
     stage = Stage.LISTS if operation_id in LISTS else Stage.READS
     return Probe(f"{operation_id}/usual", build, stage)
@@ -45,7 +44,7 @@ def _without(operation_id: str, location: str, name: str) -> Probe:
     usual = _usual(operation_id)
     return Probe(
         f"{operation_id}/without {name}",
-        lambda seen: usual.build(seen).without(location, name),
+        lambda context: usual.build(context).without(location, name),
         Stage.ODD,
     )
 
@@ -62,31 +61,37 @@ PROBES = (
 )
 
 
-def body_is_strict_json(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def body_is_strict_json(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """The body of every answer is JSON in the strict reading.
 
     A client in another language may refuse what Python takes.
     """
-    for exchange in seen.of(operation):
+    for exchange in context.of(operation):
         if not exchange.whole:
             raise Inconclusive(exchange.answer.reason)
         if exchange.unreadable:
             yield Finding(f"the body is no JSON: {exchange.unreadable}", (exchange,), cause="json")
 
 
-def data_keeps_its_form(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def data_keeps_its_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """The data of a success has the members and types of the description."""
-    exchange = seen.success(f"{operation.id}/usual")
+    exchange = context.require_success(f"{operation.id}/usual")
     if exchange.body == {}:
         raise Vacuous("the answer is empty")
     for violation in operation.response_violations(exchange.body):
         yield Finding(violation.message, (exchange,), violation.field)
 
 
-def required_input_is_required(seen: Seen, operation: Operation) -> Iterator[Finding]:
+_NEEDED = {
+    "v2.getBridgeQuote": (("amount", "query"),),
+    "v1.getCrossChainQuote": (("signature", "headers"),),
+}
+
+
+def required_input_is_required(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """A request without a required input is refused."""
-    for name, location in (("amount", "query"), ("signature", "headers")):
-        exchange = seen.maybe(f"{operation.id}/without {name}")
+    for name, location in _NEEDED[operation.id]:
+        exchange = context.get(f"{operation.id}/without {name}")
         if exchange is not None and exchange.succeeded:
             yield Finding(
                 f"accepted without {name!r}",
@@ -96,23 +101,26 @@ def required_input_is_required(seen: Seen, operation: Operation) -> Iterator[Fin
             )
 
 
-def prices_are_consistent(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def prices_are_consistent(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """The price of a token is of the size that the vendor's own answers show."""
-    quote, price = seen.success("v2.getBridgeQuote/usual"), seen.success("v2.getPrice/usual")
+    quote, price = (
+        context.require_success("v2.getBridgeQuote/usual"),
+        context.require_success("v2.getPrice/usual"),
+    )
     if len(price.text("price")) > 12:
         yield Finding(f"the price is {price.text('price')!r}", (quote, price), "data.price")
 
 
-def no_member_is_unknown(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def no_member_is_unknown(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """An answer has no member that the description does not mention."""
-    for name in seen.success(f"{operation.id}/usual").data:
+    for name in context.require_success(f"{operation.id}/usual").data:
         if name not in str(operation.data_schema):
             yield Finding(f"{name!r} is not described", (), f"data.{name}", verdict=Verdict.EXTRA)
 
 
-def order_is_taken(seen: Seen, operation: Operation) -> Iterator[Finding]:
+def order_is_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """An order is taken."""
-    exchange = seen.success(f"{operation.id}/usual")
+    exchange = context.require_success(f"{operation.id}/usual")
     if not exchange.text("id"):
         yield Finding("no id came", (exchange,), "data.id")
 
@@ -126,7 +134,7 @@ JSON = Rule(
     body_is_strict_json,
     Layer.PROTOCOL,
     Severity.MAJOR,
-    documented("2.1", "answers are JSON envelopes"),
+    documented("envelope"),
     READS,
     every_exchange=True,
 )
@@ -135,7 +143,7 @@ FORM = Rule(
     data_keeps_its_form,
     Layer.SCHEMA,
     Severity.MAJOR,
-    documented("2.3", "the fields of each answer, with their types"),
+    documented("resources.v2"),
     READS,
     _named(*READS),
 )
@@ -144,7 +152,7 @@ REQUIRED = Rule(
     required_input_is_required,
     Layer.EXCHANGE,
     Severity.MINOR,
-    documented("4.2", "* = required"),
+    documented("interface.inputs"),
     ("v2.getBridgeQuote", "v1.getCrossChainQuote"),
     ("v2.getBridgeQuote/without amount", "v1.getCrossChainQuote/without signature"),
 )
@@ -171,7 +179,7 @@ ORDER = Rule(
     order_is_taken,
     Layer.STATEFUL,
     Severity.CRITICAL,
-    documented("4.2 row 7"),
+    documented("v2.submit-order"),
     ("v2.submitOrder",),
     _named("v2.submitOrder"),
 )

@@ -3,9 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
-from mockserver import documents
 from mockserver.cli.conforming import conform
 from mockserver.conformance.report.writing import FORMATS
 from mockserver.conformance.verdict import Verdict
@@ -18,13 +15,6 @@ def test_every_option_is_one():
         name for command in conform.commands.values() for p in command.params for name in p.opts
     }
     assert set(re.findall(r"--[a-z][a-z-]+", PAGE)) <= known
-
-
-@pytest.mark.parametrize("text", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
-def test_every_file_is_valid(text, tmp_path):
-    file = tmp_path / "example.yaml"
-    file.write_text(text)
-    assert documents.read(file).kind in ("baseline", "bindings")
 
 
 def test_the_tables_are_whole():

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from mockserver import jsontext
-from mockserver.conformance.exchange import Answer, Trouble
 from mockserver.conformance.report.expectations import at, expectation_of, telling
 from mockserver.conformance.report.testing import test_of as module_of
-from mockserver.conformance.target import Target
+from mockserver.conformance.session.exchange import Answer, Trouble
+from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.rawserver import http, raw_server
 from tests.conformance.report.made import exchange, finding, report

@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 
 from mockserver import documents, resources
-from mockserver.conformance.exchange import Answer
 from mockserver.conformance.report.report import report_of
 from mockserver.conformance.report.writing import FORMATS, ordered, write
-from mockserver.conformance.target import UnsafeOrWrong
+from mockserver.conformance.session.exchange import Answer
+from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict, assumed, observed
 from tests.conformance.report.made import exchange, finding, outcome, report, result, rule
 
@@ -78,11 +78,11 @@ def test_junit_is_xml_with_a_testcase_for_each_rule_and_operation(told):
     counted = {
         "tests": len(cases),
         "failures": len([case for case in cases if case.findall("failure")]),
-        "skipped": len([case for case in cases if case.findall("skipped")]),
     }
     assert {name: root.get(name) for name in counted} == {n: str(v) for n, v in counted.items()}
     for suite in root:
         assert suite.get("tests") == str(len(suite.findall("testcase")))
+        assert suite.get("skipped") == str(len(suite.findall("testcase/skipped")))
 
 
 def test_junit_fails_on_what_fails_the_run_and_on_nothing_milder():
@@ -301,3 +301,59 @@ def test_a_report_goes_where_it_was_ordered(good, tmp_path, capsys):
     assert (tmp_path / "j.xml").read_text().startswith("<?xml")
     write(ordered("github=-"), good)
     assert capsys.readouterr().out.startswith("::notice")
+
+
+# The attributes, the required ones among them and the children that Jenkins' junit-10.xsd gives
+# each element; a report with anything else is refused there as a whole.
+JUNIT_10 = {
+    "testsuites": ("name time tests failures disabled errors", "", "testsuite"),
+    "testsuite": (
+        "name tests failures errors group time skipped timestamp hostname id package file log url",
+        "name tests failures errors",
+        "testsuite properties testcase system-out system-err",
+    ),
+    "properties": ("", "", "property"),
+    "property": ("name value", "name value", ""),
+    "testcase": (
+        "name time classname group",
+        "name",
+        "skipped error failure system-out system-err",
+    ),
+    "skipped": ("type message", "", ""),
+    "failure": ("type message", "", ""),
+    "error": ("type message", "", ""),
+    "system-out": ("", "", ""),
+    "system-err": ("", "", ""),
+}
+
+
+def offences(text):
+    """Return what the schema of Jenkins does not allow in a report."""
+    found = []
+    root = ET.fromstring(text)  # noqa: S314 (our own text)
+    for element in root.iter():
+        names, required, children = (set(part.split()) for part in JUNIT_10[element.tag])
+        found += [f"{element.tag} has {name!r}" for name in sorted(set(element.keys()) - names)]
+        found += [
+            f"{element.tag} lacks {name!r}" for name in sorted(required - set(element.keys()))
+        ]
+        found += [f"{element.tag} holds {one.tag}" for one in element if one.tag not in children]
+    return found
+
+
+def test_junit_keeps_the_schema_of_jenkins(told):
+    assert offences(FORMATS["junit"](told)) == []
+    accepted = report(finding("seen otherwise", basis=observed("OAE")))
+    assert offences(FORMATS["junit"](accepted)) == []
+
+
+def test_the_schema_of_jenkins_would_notice_what_it_does_not_know():
+    case = '<testcase classname="a" name="b"><rerun/></testcase>'
+    for wrong, found in (
+        ('<testsuites skipped="1"/>', ["testsuites has 'skipped'"]),
+        ('<testsuite name="a" tests="1" failures="0"/>', ["testsuite lacks 'errors'"]),
+        ("<testsuites><testcase name='a'/></testsuites>", ["testsuites holds testcase"]),
+    ):
+        assert offences(wrong) == found
+    with pytest.raises(KeyError):
+        offences(case)

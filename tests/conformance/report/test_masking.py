@@ -7,11 +7,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mockserver.conformance.caller import Caller
-from mockserver.conformance.exchange import Answer
 from mockserver.conformance.report.masking import Masker, masker_for
 from mockserver.conformance.report.report import report_of
 from mockserver.conformance.report.writing import FORMATS
+from mockserver.conformance.session.caller import Caller
+from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.report.made import exchange, finding, outcome, printed, report, result, rule
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockserver.conformance.caller import Caller
-from mockserver.conformance.draft import Draft
-from mockserver.conformance.exchange import Answer
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.masking import masker_for
 from mockserver.conformance.report.report import report_of
 from mockserver.conformance.report.snippets import curl, needs
 from mockserver.conformance.report.testing import test_of as module_of
-from mockserver.conformance.runner import run as run_rules
-from mockserver.conformance.target import Target
+from mockserver.conformance.runs.runner import run as run_rules
+from mockserver.conformance.session.caller import Caller
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Answer
+from mockserver.conformance.session.target import Target
 from mockserver.responders.breaks import CATALOGUE
 from tests.conformance.rawserver import http, raw_server, saying
 from tests.conformance.report.made import exchange, finding, report

@@ -36,7 +36,7 @@ def test_a_finding_has_rule_operations_message_place_section_and_command(found):
     block = text[text.index("data-keeps-its-form") :]
     lines = block.splitlines()
     assert lines[0] == "data-keeps-its-form  schema · major"
-    assert lines[1].strip().startswith("contradicts section 2.3 (2.0 resources): the fields of")
+    assert lines[1].strip().startswith("contradicts section 2.3 (2.0 resources): the results of")
     assert lines[2].split() == [found.report.causes[1].id, "v2.getBridgeQuote"]
     assert lines[3].strip().startswith("data.price: expected a string, got ")
     assert lines[4].strip().startswith("curl -sS -i")

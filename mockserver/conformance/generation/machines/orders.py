@@ -13,25 +13,31 @@ from hypothesis.stateful import (
     rule,
 )
 
-from mockserver.conformance.calibration import BRIDGE, tries
-from mockserver.conformance.draft import Draft
-from mockserver.conformance.exchange import Exchange
-from mockserver.conformance.generation.tape import Tape
-from mockserver.conformance.listing import text
-from mockserver.conformance.routes import usual_amount
-from mockserver.conformance.seen import Seen
-from mockserver.conformance.usual import filled, order, quoted_try, swap, tried, usual
+from mockserver.conformance.checks.submitted import ORDER
+from mockserver.conformance.discovery.amount_units import BRIDGE, attempts
+from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.generation.sequence_run import SequenceRun
+from mockserver.conformance.requests.valid import (
+    filled,
+    order,
+    quoted_attempt,
+    swap,
+    tried,
+    valid_request,
+)
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun, assumed, documented, observed
 
 _SUBMIT, _CHECK = "v2.submitOrder", "v2.checkOrder"
-_FINAL = ("Succeeded", "Failed", "Refunded")
-_ID = documented("2.3", "'id' is the order identifier")
-_CHECKABLE = documented("4.2 row 8", "'id' comes from submit order")
-_STATUS = documented("2.3", "the status of an order is a text, its timestamp an integer")
+_ID = documented("order.id")
+_CHECKABLE = documented("v2.check-order")
+_STATUS = documented("order-status.status")
 _ONE_WAY = observed("GHOST", "Succeeded, Failed and Refunded are where an order ends")
 _CLOCK = observed("DR", "the timestamp is that of the last change, in seconds")
-_FACTS = documented("2.3", "what an order was executed with, and what it paid")
-_OWN = documented("4.2 row 8", "the order that is told of is the one whose 'id' was asked for")
+_FACTS = observed("GHOST", "an order that has come to its end is told of as it was")
+_OWN = documented("v2.check-order")
 _ONCE = assumed("A-152", "a deposit that is submitted again makes no second order")
 
 
@@ -52,24 +58,26 @@ class OrderFlow(RuleBasedStateMachine):
 
     orders: Bundle[Order] = Bundle("orders")
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, sequence: SequenceRun) -> None:
         """Take the tape that the sequence is played on."""
         super().__init__()
-        self._tape = tape
+        self._sequence = sequence
         self._orders: dict[str, Order] = {}
 
     @rule()
     def quote(self) -> None:
         """Ask for a quote, which makes no order."""
-        draft = self._tape.once("quote", lambda seen: usual(seen, "v2.getBridgeQuote"))
-        self._tape.ask("quote", "v2.getBridgeQuote", draft)
+        draft = self._sequence.once(
+            "quote", lambda context: valid_request(context, "v2.getBridgeQuote")
+        )
+        self._sequence.ask("quote", "v2.getBridgeQuote", draft)
 
     @rule()
     def swap_data(self) -> None:
         """Ask for a swap quote and the call data of the swap, which make no order."""
-        drafts = self._tape.once("swap", _swap_drafts)
-        if drafts and self._tape.ask("quote a swap", "v2.getAggregateQuote", drafts[0]):
-            self._tape.ask("make its call data", "v2.getAggregateSwap", drafts[1])
+        drafts = self._sequence.once("swap", _swap_drafts)
+        if drafts and self._sequence.ask("quote a swap", "v2.getAggregateQuote", drafts[0]):
+            self._sequence.ask("make its call data", "v2.getAggregateSwap", drafts[1])
 
     @initialize(target=orders, count=st.integers(1, 2))
     def submit(self, count: int) -> MultipleResults[Order]:
@@ -84,15 +92,15 @@ class OrderFlow(RuleBasedStateMachine):
     @rule(placed=orders)
     def submit_again(self, placed: Order) -> None:
         """Submit the very same order once more."""
-        exchange = self._tape.ask(f"submit order {placed.id!r} again", _SUBMIT, placed.draft)
+        exchange = self._sequence.ask(f"submit order {placed.id!r} again", _SUBMIT, placed.draft)
         if exchange is not None and exchange.succeeded:
-            given = text(exchange.data.get("id"))
-            if given in self._orders and given != placed.id:
+            given = ORDER.number(exchange)
+            if given in self._orders and ORDER.is_second(placed.id, given):
                 told = f"the deposit of order {placed.id!r} is answered with order {given!r}"
-                self._tape.broken(_SUBMIT, "another order's id", told, _ID, "data.id")
-            elif given != placed.id:
+                self._sequence.broken(_SUBMIT, "another order's id", told, _ID, "data.id")
+            elif ORDER.is_second(placed.id, given):
                 told = f"the deposit of order {placed.id!r} makes a second order, {given!r}"
-                self._tape.broken(_SUBMIT, "second order", told, _ONCE, "data.id")
+                self._sequence.broken(_SUBMIT, "second order", told, _ONCE, "data.id")
 
     @rule(placed=orders, times=st.sampled_from([8, 1, 2, 4]))
     def check(self, placed: Order, times: int) -> None:
@@ -101,36 +109,36 @@ class OrderFlow(RuleBasedStateMachine):
             self._checked(placed)
 
     def _checked(self, placed: Order) -> None:
-        draft = filled(self._tape.seen, _CHECK, {"id": placed.id})
-        exchange = self._tape.ask(f"check order {placed.id!r}", _CHECK, draft)
+        draft = filled(self._sequence.context, _CHECK, {"id": placed.id})
+        exchange = self._sequence.ask(f"check order {placed.id!r}", _CHECK, draft)
         if exchange is None or exchange.answer.status in (429, 503):
             return
         if not exchange.succeeded:
             told = f"order {placed.id!r} was accepted, and cannot be checked"
-            self._tape.broken(_CHECK, "order is lost", told, _CHECKABLE, "query.id")
+            self._sequence.broken(_CHECK, "order is lost", told, _CHECKABLE, "query.id")
             return
         self._follow(placed, exchange)
 
     def _submitted(self, times: int) -> tuple[Order, ...]:
-        draft = order(self._tape.seen, self._tape.new_hash(), self._amount(times))
-        exchange = self._tape.ask("submit an order", _SUBMIT, draft)
+        draft = order(self._sequence.context, self._sequence.new_hash(), self._amount(times))
+        exchange = self._sequence.ask("submit an order", _SUBMIT, draft)
         if exchange is None or not exchange.succeeded:
             return ()
         return self._accepted(exchange, draft, times)
 
     def _amount(self, times: int) -> Decimal | None:
-        usual_one = self._tape.once("amount", _usual_amount)
+        usual_one = self._sequence.once("amount", _usual_amount)
         return None if usual_one is None else usual_one * times
 
     def _accepted(self, exchange: Exchange, draft: Draft, times: int) -> tuple[Order, ...]:
         given = exchange.text("id")
         if not given:
             told = "an order was accepted without a text as its id"
-            self._tape.broken(_SUBMIT, "no id", told, _ID, "data.id")
+            self._sequence.broken(_SUBMIT, "no id", told, _ID, "data.id")
             return ()
         if given in self._orders:
             told = f"two deposits are answered with the same order, {given!r}"
-            self._tape.broken(_SUBMIT, "id used twice", told, _ID, "data.id")
+            self._sequence.broken(_SUBMIT, "id used twice", told, _ID, "data.id")
         placed = Order(given, draft, times)
         self._orders[given] = placed
         return (placed,)
@@ -140,20 +148,20 @@ class OrderFlow(RuleBasedStateMachine):
         status, timestamp = exchange.text("status"), exchange.data.get("timestamp")
         if not status:
             told = f"the status of order {placed.id!r} is no text"
-            self._tape.broken(_CHECK, "no status", told, _STATUS, "data.status")
-        if placed.status in _FINAL and status != placed.status:
+            self._sequence.broken(_CHECK, "no status", told, _STATUS, "data.status")
+        if ORDER.left_its_end(placed.status, status):
             told = f"order {placed.id!r} was {placed.status}, and is {status!r} now"
-            self._tape.broken(_CHECK, "final status changes", told, _ONE_WAY, "data.status")
+            self._sequence.broken(_CHECK, "final status changes", told, _ONE_WAY, "data.status")
         if isinstance(timestamp, int) and not isinstance(timestamp, bool):
             if placed.timestamp is not None and timestamp < placed.timestamp:
                 told = f"order {placed.id!r}: {timestamp} follows {placed.timestamp}"
-                self._tape.broken(_CHECK, "time goes back", told, _CLOCK, "data.timestamp")
+                self._sequence.broken(_CHECK, "time goes back", told, _CLOCK, "data.timestamp")
             placed.timestamp = timestamp
         placed.status = status
         self._compare_final(placed, exchange)
 
     def _compare_final(self, placed: Order, exchange: Exchange) -> None:
-        if placed.status not in _FINAL:
+        if not ORDER.is_over(exchange):
             return
         for name in ("execHash", "amountOut", "reason"):
             value = exchange.text(name)
@@ -161,7 +169,7 @@ class OrderFlow(RuleBasedStateMachine):
             if value != before:
                 which = f"order {placed.id!r} is {placed.status}"
                 told = f"{which}: {name!r} was {before!r}, and is {value!r} now"
-                self._tape.broken(_CHECK, f"final {name} changes", told, _FACTS, f"data.{name}")
+                self._sequence.broken(_CHECK, f"final {name} changes", told, _FACTS, f"data.{name}")
         self._compare_others(placed)
 
     def _compare_others(self, placed: Order) -> None:
@@ -171,20 +179,20 @@ class OrderFlow(RuleBasedStateMachine):
             paid_the_same = other.status == placed.status and other.final.get("amountOut") == out
             if paid_the_same and other.times != placed.times and out not in ("", "0"):
                 told = f"orders {other.id!r} and {placed.id!r} pay {out!r} for unequal deposits"
-                self._tape.broken(_CHECK, "another order", told, _OWN, "data.amountOut")
+                self._sequence.broken(_CHECK, "another order", told, _OWN, "data.amountOut")
 
 
-def _swap_drafts(seen: Seen) -> tuple[Draft, ...]:
+def _swap_drafts(context: RunContext) -> tuple[Draft, ...]:
     """Return the requests of a swap quote and its call data; none where nothing is to swap."""
     try:
-        one = quoted_try(seen)
-        return tried(seen, one), swap(seen, one)
+        one = quoted_attempt(context)
+        return tried(context, one), swap(context, one)
     except NotRun:
         return ()
 
 
-def _usual_amount(seen: Seen) -> Decimal | None:
+def _usual_amount(context: RunContext) -> Decimal | None:
     try:
-        return usual_amount(seen, tries(seen, BRIDGE)[0].route.source)
+        return usual_amount(context, attempts(context, BRIDGE)[0].route.source)
     except NotRun:
         return None

@@ -5,15 +5,17 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from mockserver.conformance.amounts import units, within
-from mockserver.conformance.calibration import BRIDGE, amount_text, reading_of
-from mockserver.conformance.draft import Draft
-from mockserver.conformance.exchange import Exchange
-from mockserver.conformance.generation.tape import Tape
-from mockserver.conformance.known import Bindings, Token, chains_of, tokens_of
-from mockserver.conformance.routes import Route, bridge_routes, usual_amount
-from mockserver.conformance.rules.evidence import IN_BETWEEN
-from mockserver.conformance.usual import bridge, filled, price
+from mockserver.conformance.checks.evidence import IN_BETWEEN
+from mockserver.conformance.discovery.amount_units import BRIDGE, amount_text, reading_of
+from mockserver.conformance.discovery.amounts import units, within
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Token, chains_of, tokens_of
+from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
+from mockserver.conformance.generation.sequence_run import SequenceRun
+from mockserver.conformance.requests.valid import bridge, filled, price
+from mockserver.conformance.session.bindings import Bindings
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import assumed, documented
 
 _OF_A_CHAIN = "v2.getAssetsByChain"
@@ -21,26 +23,27 @@ _MOST_CHAINS = 4
 _ACTIONS = (*4 * ("quote",), "nonsense", "tokens of a chain", "price", "tokens", "chains")
 _BAND = Decimal(3)
 _ALIKE = assumed("A-217", "equal requests are answered alike")
-_VERSIONED = documented("9", "lists carry a version")
-_AS_ASKED = documented("4.2 row 4", "a quote is for the amount, token and chains of its request")
-_OF_CHAIN = documented("4.2 row 3", "the tokens are those of the chain that was asked for")
+_VERSIONED = assumed("A-264", "the version of a list never falls, and changes with the list")
+_FORGETS = assumed("A-262", "a request is answered by what is in it, whatever was refused before")
+_AS_ASKED = documented("v2.get-bridge-quote")
+_OF_CHAIN = documented("v2.get-assets-by-chain")
 
 
 class ReadFlow(RuleBasedStateMachine):
     """Asks for lists and quotes; remembers the first answer to each request."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, sequence: SequenceRun) -> None:
         """Take the tape that the sequence is played on."""
         super().__init__()
-        self._tape = tape
+        self._sequence = sequence
         self._first: dict[str, Exchange] = {}
         self._quoted: dict[tuple[Route, int], int] = {}
         self._listed: dict[str, frozenset[tuple[str, str]]] = {}
-        seen = tape.seen
-        chains = [chain.name for chain in seen.known.chains if chain.offered]
+        context = sequence.context
+        chains = [chain.name for chain in inventory_of(context).chains if chain.offered]
         self._chains = chains[:_MOST_CHAINS] or [""]
-        self._routes = tape.once("routes", bridge_routes)
-        self._reading = tape.once("reading", lambda seen: reading_of(seen, BRIDGE))
+        self._routes = sequence.once("routes", bridge_routes)
+        self._reading = sequence.once("reading", lambda context: reading_of(context, BRIDGE))
 
     @rule(
         action=st.sampled_from(_ACTIONS),
@@ -63,22 +66,24 @@ class ReadFlow(RuleBasedStateMachine):
                 self._price(route.source)
             case _:
                 # It must be refused, and must leave no trace.
-                self._tape.ask("quote nothing", BRIDGE, bridge(self._tape.seen, route, "0"))
+                self._sequence.ask(
+                    "quote nothing", BRIDGE, bridge(self._sequence.context, route, "0")
+                )
 
     def _list_chain(self, chain: str) -> None:
-        draft = filled(self._tape.seen, _OF_A_CHAIN, {"chain": chain})
+        draft = filled(self._sequence.context, _OF_A_CHAIN, {"chain": chain})
         exchange = self._list(f"list the tokens of {chain!r}", _OF_A_CHAIN, draft)
         if exchange is not None and exchange.succeeded:
             self._compare_chains(chain, exchange)
 
     def _quote(self, route: Route, times: int) -> None:
         # A price that is asked for meanwhile would make another amount the usual one.
-        usual_one = self._tape.once(
-            f"amount of {route}", lambda seen: usual_amount(seen, route.source)
+        usual_one = self._sequence.once(
+            f"amount of {route}", lambda context: usual_amount(context, route.source)
         )
         whole = usual_one * times
         amount = amount_text(whole, route.source, self._reading)
-        draft = bridge(self._tape.seen, route, amount)
+        draft = bridge(self._sequence.context, route, amount)
         exchange = self._asked(_words(route, amount), BRIDGE, draft)
         out = None if exchange is None else units(exchange.data.get("outAmount"))
         if out is not None:
@@ -86,7 +91,7 @@ class ReadFlow(RuleBasedStateMachine):
 
     def _price(self, token: Token) -> None:
         words = f"price of {token.symbol} on {token.chain!r}"
-        self._asked(words, "v2.getPrice", price(self._tape.seen, token))
+        self._asked(words, "v2.getPrice", price(self._sequence.context, token))
 
     def _list(self, words: str, operation_id: str, draft: Draft) -> Exchange | None:
         before = self._first.get(words)
@@ -97,7 +102,7 @@ class ReadFlow(RuleBasedStateMachine):
             self._first[words] = exchange
         elif not _says_the_same(before, exchange):
             told = f"{words}: other items than before under the same version"
-            self._tape.broken(operation_id, "another list", told, _VERSIONED, "data.list")
+            self._sequence.broken(operation_id, "another list", told, _VERSIONED, "data.list")
         return exchange
 
     def _asked(self, words: str, operation_id: str, draft: Draft) -> Exchange | None:
@@ -106,21 +111,19 @@ class ReadFlow(RuleBasedStateMachine):
         Where an equal request is taken before and right after, the refusal in between was not about
         the request.
         """
-        exchange = self._tape.ask(words, operation_id, draft)
+        exchange = self._sequence.ask(words, operation_id, draft)
         if exchange is None:
             return None
         before = self._first.setdefault(words, exchange)
         if _asks_for_patience(exchange) or not before.succeeded or exchange.succeeded:
             return exchange
-        again = self._tape.ask(f"{words} once more", operation_id, draft)
-        row = self._tape.seen.contract.operation(operation_id).section
+        again = self._sequence.ask(f"{words} once more", operation_id, draft)
         if again is not None and again.succeeded:
             told = f"{words}: refused, though taken before and after"
-            basis = documented(row, "a request is answered by what is in it")
-            self._tape.broken(operation_id, "refused in between", told, basis)
+            self._sequence.broken(operation_id, "refused in between", told, _FORGETS)
         elif again is not None and not _asks_for_patience(again):
             told = f"{words}: refused, though taken before"
-            self._tape.broken(operation_id, "yes and no", told, _ALIKE)
+            self._sequence.broken(operation_id, "yes and no", told, _ALIKE)
         return exchange
 
     def _compare_quotes(self, route: Route, times: int, out: int) -> None:
@@ -128,22 +131,22 @@ class ReadFlow(RuleBasedStateMachine):
         before = self._quoted.setdefault((route, times), out)
         if before and not within(Decimal(before), Decimal(out), _BAND):
             told = f"'outAmount' is {out} for what gave {before} before"
-            self._tape.broken(BRIDGE, "another quote", told, _AS_ASKED, "data.outAmount")
+            self._sequence.broken(BRIDGE, "another quote", told, _AS_ASKED, "data.outAmount")
         for (other, fewer), less in self._quoted.items():
             if other == route and less and (fewer - times) * (less - out) <= 0 != fewer - times:
                 told = (
                     f"'outAmount' is {out} for {times} times the amount, {less} for {fewer} times"
                 )
-                self._tape.broken(BRIDGE, "amount ignored", told, _AS_ASKED, "data.outAmount")
+                self._sequence.broken(BRIDGE, "amount ignored", told, _AS_ASKED, "data.outAmount")
 
     def _compare_chains(self, chain: str, exchange: Exchange) -> None:
         """Hold the tokens of a chain against those of others: contracts are not shared by all."""
-        found = tokens_of(exchange, Bindings(), self._tape.seen.known.chains)
+        found = tokens_of(exchange, Bindings(), inventory_of(self._sequence.context).chains)
         tokens = frozenset((one.symbol, one.address.lower()) for one in found if not one.is_native)
         for other, theirs in self._listed.items():
             if other != chain and len(tokens) > 1 and tokens == theirs:
                 told = f"the tokens of {chain!r} have the contracts of those of {other!r}"
-                self._tape.broken(_OF_A_CHAIN, "another chain", told, _OF_CHAIN, "data.list")
+                self._sequence.broken(_OF_A_CHAIN, "another chain", told, _OF_CHAIN, "data.list")
         self._listed[chain] = tokens
 
 

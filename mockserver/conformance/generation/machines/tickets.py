@@ -13,21 +13,22 @@ from hypothesis.stateful import (
     rule,
 )
 
-from mockserver.conformance.exchange import Exchange
-from mockserver.conformance.generation.tape import Tape
-from mockserver.conformance.listing import text
-from mockserver.conformance.usual import filled, fresh_address, ticket, tickets
-from mockserver.conformance.verdict import NotRun, documented
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.generation.sequence_run import SequenceRun
+from mockserver.conformance.requests.valid import filled, fresh_address, ticket, tickets
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import NotRun, assumed, documented
 from mockserver.jsontext import Json
 
 _SUBMIT, _LIST, _CHECK = "v2.submitTicket", "v2.getAllTicketByAddress", "v2.checkTicket"
 _FILTERS = ("Unknown", "Pending", "Succeeded")
-_ID = documented("2.3", "'ticketId' is an integer")
-_OWN = documented("4.2 row 12", "the list has the tickets of the address that was asked for")
-_BY_STATUS = documented("3", "the filter is a status of tickets: Unknown, Pending, Succeeded")
-_FLAG = documented("2.3", "'succeeded' tells of a ticket whether it has succeeded")
-_AS_SENT = documented("2.3", "a listed ticket shows the address, chain and hash it is about")
-_CHECKABLE = documented("4.2 row 13", "'ticketId' comes from getAllTicketByAddress")
+_ID = documented("ticket.submitted")
+_OWN = documented("v2.get-all-ticket-by-address")
+_BY_STATUS = documented("tickets.filter-values")
+_FLAG = assumed("A-268", "checkTicket tells of a ticket what the list tells")
+_AS_SENT = documented("ticket.listed")
+_CHECKABLE = documented("v2.check-ticket")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,13 @@ class TicketFlow(RuleBasedStateMachine):
 
     reported: Bundle[Ticket] = Bundle("reported")
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, sequence: SequenceRun) -> None:
         """Take the tape that the sequence is played on."""
         super().__init__()
-        self._tape = tape
-        seen = tape.seen
-        self._addresses = (seen.caller.address, fresh_address(seen, "another ticket holder"))
-        self._chains = [one.name for one in seen.known.chains if one.offered][:3]
+        self._sequence = sequence
+        context = sequence.context
+        self._addresses = (context.caller.address, fresh_address(context, "another ticket holder"))
+        self._chains = [one.name for one in inventory_of(context).chains if one.offered][:3]
         self._tickets: dict[str, Ticket] = {}
         if not self._chains:
             raise NotRun("getChain shows no chain that is offered")
@@ -80,7 +81,7 @@ class TicketFlow(RuleBasedStateMachine):
         for one in self._tickets.values():
             if one.address == address and one.id not in told:
                 words = f"ticket {one.id!r} of {address} is in no list of the address"
-                self._tape.broken(_LIST, "ticket is lost", words, _OWN, "data.list")
+                self._sequence.broken(_LIST, "ticket is lost", words, _OWN, "data.list")
 
     @rule(who=st.integers(0, 1), status=st.sampled_from(_FILTERS))
     def list_some(self, who: int, status: str) -> None:
@@ -104,7 +105,7 @@ class TicketFlow(RuleBasedStateMachine):
             return
         if self._found(one, (status,))[1] is before:
             words = f"ticket {one.id!r}: 'succeeded' is {before} in the list, {said} when checked"
-            self._tape.broken(_CHECK, "list and check differ", words, _FLAG, "data.succeeded")
+            self._sequence.broken(_CHECK, "list and check differ", words, _FLAG, "data.succeeded")
 
     def _found(self, one: Ticket, statuses: Sequence[str]) -> tuple[str, Json]:
         """Return the first list that shows a ticket, and its `succeeded` there; else None."""
@@ -117,9 +118,9 @@ class TicketFlow(RuleBasedStateMachine):
 
     def _reported(self, who: int, where: int) -> Ticket | MultipleResults[Ticket]:
         chain = self._chains[where % len(self._chains)]
-        address, transaction = self._addresses[who], self._tape.new_hash()
-        draft = ticket(self._tape.seen, chain, transaction, address)
-        exchange = self._tape.ask(f"report a problem for {address}", _SUBMIT, draft)
+        address, transaction = self._addresses[who], self._sequence.new_hash()
+        draft = ticket(self._sequence.context, chain, transaction, address)
+        exchange = self._sequence.ask(f"report a problem for {address}", _SUBMIT, draft)
         if exchange is None or not exchange.succeeded:
             return multiple()
         return self._accepted(exchange, Ticket("", address, chain, transaction))
@@ -128,28 +129,28 @@ class TicketFlow(RuleBasedStateMachine):
         given = text(exchange.data.get("ticketId"))
         if not given:
             words = "a ticket was accepted without an id"
-            self._tape.broken(_SUBMIT, "no id", words, _ID, "data.ticketId")
+            self._sequence.broken(_SUBMIT, "no id", words, _ID, "data.ticketId")
             return multiple()
         if given in self._tickets:
             words = f"two tickets have the same id, {given!r}"
-            self._tape.broken(_SUBMIT, "id used twice", words, _ID, "data.ticketId")
+            self._sequence.broken(_SUBMIT, "id used twice", words, _ID, "data.ticketId")
         found = Ticket(given, made.address, made.chain, made.transaction)
         self._tickets[given] = found
         return found
 
     def _checked(self, ticket_id: str) -> Exchange | None:
-        draft = filled(self._tape.seen, _CHECK, {"ticketId": ticket_id})
-        exchange = self._tape.ask(f"check ticket {ticket_id!r}", _CHECK, draft)
+        draft = filled(self._sequence.context, _CHECK, {"ticketId": ticket_id})
+        exchange = self._sequence.ask(f"check ticket {ticket_id!r}", _CHECK, draft)
         if exchange is None or exchange.answer.status in (429, 503):
             return None
         if not exchange.succeeded:
             words = f"ticket {ticket_id!r} was accepted, and cannot be checked"
-            self._tape.broken(_CHECK, "ticket is lost", words, _CHECKABLE, "query.ticketId")
+            self._sequence.broken(_CHECK, "ticket is lost", words, _CHECKABLE, "query.ticketId")
         return exchange
 
     def _listed(self, address: str, status: str) -> Exchange | None:
-        draft = tickets(self._tape.seen, address, status)
-        exchange = self._tape.ask(f"list the {status} tickets of {address}", _LIST, draft)
+        draft = tickets(self._sequence.context, address, status)
+        exchange = self._sequence.ask(f"list the {status} tickets of {address}", _LIST, draft)
         if exchange is None:
             return None
         for item in _items(exchange):
@@ -162,20 +163,26 @@ class TicketFlow(RuleBasedStateMachine):
         shown = text(item.get("address"))
         if one is not None and one.address.lower() != address.lower():
             words = f"ticket {one.id!r} of {one.address} is listed for {address}"
-            self._tape.broken(_LIST, "somebody else's ticket", words, _OWN, "data.list[].address")
+            self._sequence.broken(
+                _LIST, "somebody else's ticket", words, _OWN, "data.list[].address"
+            )
         elif shown and shown.lower() != address.lower():
             words = f"a ticket of {shown} is listed for {address}"
-            self._tape.broken(_LIST, "somebody else's ticket", words, _OWN, "data.list[].address")
+            self._sequence.broken(
+                _LIST, "somebody else's ticket", words, _OWN, "data.list[].address"
+            )
         if status == "Succeeded" and item.get("succeeded") is False:
             words = "a ticket that has not succeeded is listed under 'Succeeded'"
-            self._tape.broken(_LIST, "wrong status", words, _BY_STATUS, "data.list[].succeeded")
+            self._sequence.broken(_LIST, "wrong status", words, _BY_STATUS, "data.list[].succeeded")
         if one is None:
             return
         for name, wanted in (("chain", one.chain), ("hash", one.transaction)):
             said = text(item.get(name))
             if said and said.lower() != wanted.lower():
                 words = f"ticket {one.id!r} is about {name} {wanted!r}, and is listed with {said!r}"
-                self._tape.broken(_LIST, f"another {name}", words, _AS_SENT, f"data.list[].{name}")
+                self._sequence.broken(
+                    _LIST, f"another {name}", words, _AS_SENT, f"data.list[].{name}"
+                )
 
 
 def _items(exchange: Exchange) -> Iterator[Mapping[str, Json]]:

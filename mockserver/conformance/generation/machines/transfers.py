@@ -14,29 +14,29 @@ from hypothesis.stateful import (
     rule,
 )
 
-from mockserver.conformance.draft import Draft
-from mockserver.conformance.exchange import Exchange
-from mockserver.conformance.generation.tape import Tape
+from mockserver.conformance.checks.evidence import IN_BETWEEN
+from mockserver.conformance.checks.submitted import V1_ORDER
+from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.generation.sequence_run import SequenceRun
 from mockserver.conformance.generation.timing import PRICE, catch_up
-from mockserver.conformance.listing import text
-from mockserver.conformance.routes import usual_amount
-from mockserver.conformance.rules.evidence import IN_BETWEEN
-from mockserver.conformance.usual import (
+from mockserver.conformance.requests.valid import (
     fresh_address,
+    v1_attempt,
     v1_detail,
     v1_order,
     v1_quote,
     v1_raw,
-    v1_try,
 )
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import assumed, documented, observed
 from mockserver.jsontext import Json
 
 _QUOTE, _RAW = "v1.getCrossChainQuote", "v1.getTransferToMinterRaw"
 _SUBMIT, _DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"
-_FINAL = (2, 3, 6)
-_STEPS = documented("1", "step 4 of the flow checks the order that step 3 has started")
-_OF_USER = documented("4.1 row 6", "an order is looked up by its hash and its user's EVM address")
+_STEPS = documented("flow.v1")
+_OF_USER = documented("v1.get-order-detail")
 _ONE_WAY = observed("ESS1", "2, 3 and 6 are where an order ends")
 _SHOWN = observed("ESS1", "an order shows its 'sn' and the hash of its deposit")
 _ONCE = assumed("A-152", "a deposit that is submitted again makes no second order")
@@ -49,7 +49,7 @@ class Transfer:
     transaction: str
     amount: Decimal
     sn: str
-    status: Json = None
+    status: str = ""
 
 
 class TransferFlow(RuleBasedStateMachine):
@@ -58,13 +58,13 @@ class TransferFlow(RuleBasedStateMachine):
     quotes: Bundle[Decimal] = Bundle("quotes")
     transfers: Bundle[Transfer] = Bundle("transfers")
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, sequence: SequenceRun) -> None:
         """Take the tape that the sequence is played on."""
         super().__init__()
-        self._tape = tape
-        self._route = tape.once("route", lambda seen: v1_try(seen).route)
+        self._sequence = sequence
+        self._route = sequence.once("route", lambda context: v1_attempt(context).route)
         source = self._route.source
-        self._usual = tape.once("amount", lambda seen: usual_amount(seen, source))
+        self._usual = sequence.once("amount", lambda context: usual_amount(context, source))
         self._numbers: dict[str, str] = {}
 
     @rule(target=quotes, times=st.integers(1, 3))
@@ -81,7 +81,7 @@ class TransferFlow(RuleBasedStateMachine):
         self._ask(
             f"make the deposit of {amount}",
             _RAW,
-            lambda: v1_raw(self._tape.seen, source, amount),
+            lambda: v1_raw(self._sequence.context, source, amount),
         )
 
     @initialize(target=transfers)
@@ -100,13 +100,13 @@ class TransferFlow(RuleBasedStateMachine):
         exchange = self._ask(
             "submit the same transfer again",
             _SUBMIT,
-            lambda: v1_order(self._tape.seen, sent.transaction, sent.amount),
+            lambda: v1_order(self._sequence.context, sent.transaction, sent.amount),
         )
         if exchange is not None and exchange.succeeded and sent.sn:
             number = _number(exchange)
-            if number and number != sent.sn:
+            if V1_ORDER.is_second(sent.sn, number):
                 told = f"the deposit of order {sent.sn!r} makes a second order, {number!r}"
-                self._tape.broken(_SUBMIT, "second order", told, _ONCE, "data.sn")
+                self._sequence.broken(_SUBMIT, "second order", told, _ONCE, "data.sn")
 
     @rule(sent=transfers, times=st.integers(1, 4))
     def look_up(self, sent: Transfer, times: int) -> None:
@@ -116,7 +116,7 @@ class TransferFlow(RuleBasedStateMachine):
 
     def _looked_up(self, sent: Transfer) -> None:
         def build() -> Draft:
-            return v1_detail(self._tape.seen, sent.transaction)
+            return v1_detail(self._sequence.context, sent.transaction)
 
         exchange = self._ask("look the transfer up", _DETAIL, build)
         if exchange is not None and exchange.refused and self._is_served():
@@ -128,38 +128,38 @@ class TransferFlow(RuleBasedStateMachine):
             return
         if not exchange.succeeded:
             told = "a transfer was accepted, and is not found by its transaction and its user"
-            self._tape.broken(_DETAIL, "transfer is lost", told, _STEPS, "query.hash")
+            self._sequence.broken(_DETAIL, "transfer is lost", told, _STEPS, "query.hash")
             return
         self._follow(sent, exchange)
 
     @rule(sent=transfers)
     def look_up_for_another(self, sent: Transfer) -> None:
         """Look a transfer up under the address of somebody else."""
-        other = fresh_address(self._tape.seen, "another v1 user")
+        other = fresh_address(self._sequence.context, "another v1 user")
         exchange = self._ask(
             f"look the transfer up for {other}",
             _DETAIL,
-            lambda: v1_detail(self._tape.seen, sent.transaction, other),
+            lambda: v1_detail(self._sequence.context, sent.transaction, other),
             should_succeed=False,
         )
         if exchange is not None and _mentions(exchange, sent.transaction):
-            told = f"a transfer of {self._tape.seen.caller.address} is shown to {other}"
-            self._tape.broken(_DETAIL, "somebody else's", told, _OF_USER, "query.evmAddress")
+            told = f"a transfer of {self._sequence.context.caller.address} is shown to {other}"
+            self._sequence.broken(_DETAIL, "somebody else's", told, _OF_USER, "query.evmAddress")
 
     @rule()
     def look_up_unknown(self) -> None:
         """Look up what nobody submitted."""
-        unknown = self._tape.new_hash()
+        unknown = self._sequence.new_hash()
         exchange = self._ask(
             "look a transfer up that is none",
             _DETAIL,
-            lambda: v1_detail(self._tape.seen, unknown),
+            lambda: v1_detail(self._sequence.context, unknown),
             should_succeed=False,
         )
         known = [one for one in self._numbers.values() if exchange and _mentions(exchange, one)]
         if known:
             told = f"the transfer of {known[0]} is shown for a transaction that nobody submitted"
-            self._tape.broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
+            self._sequence.broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
 
     def _ask(
         self,
@@ -170,16 +170,16 @@ class TransferFlow(RuleBasedStateMachine):
         should_succeed: bool = True,
     ) -> Exchange | None:
         """Send a v1 request; once more at the service's own time where it may have expired."""
-        exchange = self._tape.ask(words, operation_id, build())
+        exchange = self._sequence.ask(words, operation_id, build())
         is_strange = should_succeed and exchange is not None and exchange.refused
-        if not is_strange or not self._tape.serves(PRICE):
+        if not is_strange or not self._sequence.serves(PRICE):
             return exchange
-        if not catch_up(self._tape.seen, self._ask_for_the_time):
+        if not catch_up(self._sequence.context, self._ask_for_the_time):
             return exchange
-        return self._tape.ask(f"{words}, at the service's time", operation_id, build())
+        return self._sequence.ask(f"{words}, at the service's time", operation_id, build())
 
     def _ask_for_the_time(self, operation_id: str, draft: Draft) -> Exchange | None:
-        return self._tape.ask("ask for a price, which tells the time", operation_id, draft)
+        return self._sequence.ask("ask for a price, which tells the time", operation_id, draft)
 
     def _is_served(self) -> bool:
         """Tell whether v1 still takes what it took before: a refusal may be about the time."""
@@ -187,38 +187,40 @@ class TransferFlow(RuleBasedStateMachine):
         return exchange is not None and exchange.succeeded
 
     def _quote(self, amount: Decimal) -> Draft:
-        return v1_quote(self._tape.seen, self._route, amount)
+        return v1_quote(self._sequence.context, self._route, amount)
 
     def _submitted(self, amount: Decimal) -> Transfer | MultipleResults[Transfer]:
-        transaction = self._tape.new_hash()
+        transaction = self._sequence.new_hash()
         exchange = self._ask(
             f"submit a transfer of {amount}",
             _SUBMIT,
-            lambda: v1_order(self._tape.seen, transaction, amount),
+            lambda: v1_order(self._sequence.context, transaction, amount),
         )
         if exchange is None or not exchange.succeeded:
             return multiple()
         number = _number(exchange)
         if number and number in self._numbers:
             told = f"two deposits are answered with the same order, {number!r}"
-            self._tape.broken(_SUBMIT, "sn used twice", told, _SHOWN, "data.sn")
+            self._sequence.broken(_SUBMIT, "sn used twice", told, _SHOWN, "data.sn")
         self._numbers[number] = transaction
         return Transfer(transaction, amount, number)
 
     def _follow(self, sent: Transfer, exchange: Exchange) -> None:
         """Hold what is told of a transfer against what was told before."""
-        number, status = _number(exchange), _member(exchange.data, "status")
+        number, status = _number(exchange), V1_ORDER.status(exchange)
         if number and sent.sn and number != sent.sn:
             told = f"order {sent.sn!r} is shown as {number!r}"
-            self._tape.broken(_DETAIL, "another sn", told, _SHOWN, "data.order.sn")
-        if sent.status in _FINAL and status != sent.status:
+            self._sequence.broken(_DETAIL, "another sn", told, _SHOWN, "data.order.sn")
+        if V1_ORDER.left_its_end(sent.status, status):
             told = f"a transfer had the status {sent.status}, and has {status!r} now"
-            self._tape.broken(_DETAIL, "final status changes", told, _ONE_WAY, "data.order.status")
+            self._sequence.broken(
+                _DETAIL, "final status changes", told, _ONE_WAY, "data.order.status"
+            )
         for other in self._numbers.values():
             shown = _mentions(exchange, other)
             if shown and other != sent.transaction and not _mentions(exchange, sent.transaction):
                 told = f"asked for the transfer of {sent.transaction}, shown that of {other}"
-                self._tape.broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
+                self._sequence.broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
         sent.status = status
 
 

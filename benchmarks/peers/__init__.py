@@ -1,0 +1,1 @@
+"""Servers that do the same work in other ways, for the comparison in `benchmarks.serving`."""

@@ -1,0 +1,116 @@
+"""The commands `capsule …`: a world's history in one file, gone through again, or made a test."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from mockserver.cli.files import write_text
+from mockserver.cli.remote import Remote, connected
+
+_TEST = '''"""Goes through the capsule {name} again: {title}."""
+
+from pathlib import Path
+
+from mockserver.testing import replay_capsule
+
+CAPSULE = Path(__file__).parent / {place!r}
+
+
+def test_{stem}():
+    """Every answer is byte for byte the one in the capsule."""
+    replayed = replay_capsule(CAPSULE)
+    assert not replayed.divergences, str(replayed)
+'''
+
+
+@click.group()
+def capsule() -> None:
+    """Keep what a world went through in one file, and go through it again."""
+
+
+@capsule.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--title", help="What it shows.  [default: the name of the file]")
+@click.option(
+    "--scenario",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="The file that the server was started with as its scenario.",
+)
+@click.option(
+    "--refusal-status",
+    type=click.IntRange(400, 499),
+    help="What the server was started with, where it was.",
+)
+@click.option(
+    "--secret",
+    "secrets",
+    multiple=True,
+    metavar="TEXT",
+    envvar="CROSSCHAIN_MOCK_SECRETS",
+    help="A text that may not be in the file. Repeatable.",
+)
+@connected
+def save(
+    remote: Remote,
+    file: Path,
+    title: str | None,
+    scenario: Path | None,
+    refusal_status: int | None,
+    secrets: tuple[str, ...],
+) -> None:
+    """Put what a world of a running server went through into FILE.
+
+    The capsule is gone through at once. Exits 1 where it does not give the same answers; it is
+    written all the same, and says where it diverged.
+    """
+    from mockserver.server import capsules
+
+    made = capsules.capsule_of(
+        remote.get("/dump"),
+        remote.get("/journal"),
+        title or file.stem,
+        scenario_text=scenario.read_text("utf-8") if scenario else "",
+        refusal_status=refusal_status,
+        secrets=secrets,
+    )
+    capsules.save(made, file)
+    _tell(capsules.replay(made), f"{file}: ")
+
+
+@capsule.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+def replay(file: Path) -> None:
+    """Go through a capsule. Exits 1 where an answer is not byte for byte the same."""
+    from mockserver.server import capsules
+
+    _tell(capsules.replay(capsules.load(file)), f"{file}: ")
+
+
+@capsule.command("to-test")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file of the test, such as tests/test_lost_order.py.",
+)
+def to_test(file: Path, out: Path) -> None:
+    """Write a pytest file that goes through the capsule FILE."""
+    import os
+    import re
+
+    from mockserver.server import capsules
+
+    title = " ".join(capsules.load(file).title.split()).replace("\\", "/").replace('"', "'")
+    place = Path(os.path.relpath(file.resolve(), out.resolve().parent)).as_posix()
+    stem = re.sub(r"\W+", "_", file.stem.lower()).strip("_") or "capsule"
+    text = _TEST.format(name=file.name, title=title, place=place, stem=stem)
+    write_text(out, text, parents=True)
+    click.echo(f"written: {out}")
+
+
+def _tell(replayed: object, place: str) -> None:
+    click.echo(f"{place}{replayed}")
+    if getattr(replayed, "divergences", ()):
+        sys.exit(1)

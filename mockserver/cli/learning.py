@@ -1,0 +1,110 @@
+"""The commands `recordings drift` and `recordings learn`: what recordings tell of a service."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mockserver.cli.files import write_text
+
+if TYPE_CHECKING:
+    from mockserver.contract import Contract
+    from mockserver.recordings import Source
+
+_COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "junit"]),
+    default="text",
+    show_default=True,
+    help="How the changes are written.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["breaking", "may-break", "harmless", "never"]),
+    default="breaking",
+    show_default=True,
+    help="The least level that ends the command with 1.",
+)
+@click.option("--write-test", type=click.Path(path_type=Path), help="A pytest file to write.")
+@click.option("--allow-host", "hosts", multiple=True, help="A host that is not this machine.")
+@click.option("--dialect", default="observed", show_default=True, help="How answers are read.")
+def drift(  # noqa: PLR0913 (one parameter an option)
+    old: str,
+    new: str,
+    *,
+    form: str,
+    fail_on: str,
+    write_test: Path | None,
+    hosts: tuple[str, ...],
+    dialect: str,
+) -> None:
+    """Say how the answers in NEW differ in shape from those in OLD.
+
+    Each is a shipped recording, a file or a folder; NEW may be the base address of a service, which
+    is asked what was recorded: reading requests only. Values may differ freely. Exits with 1 where
+    something changed of the level of --fail-on, or worse.
+    """
+    from mockserver import jsontext
+    from mockserver.contract import load
+    from mockserver.learning.drift import drift as compared
+    from mockserver.learning.drift_report import as_facts, as_junit, as_lines, as_test
+    from mockserver.recordings import gather
+
+    contract = load(dialect)
+    before = gather([old])
+    found = compared(before, _after(new, before, contract, hosts), contract)
+    if write_test is not None:
+        write_text(write_test, as_test(found, old, new, dialect))
+    if form == "text":
+        for level, line in as_lines(found):
+            click.echo(click.style(line, fg=_COLOURS[level], bold=True) if level else line)
+    else:
+        told = as_junit(found, fail_on) if form == "junit" else jsontext.pretty(as_facts(found))
+        click.echo(told)
+    if found.fails(fail_on):
+        sys.exit(1)
+
+
+def _after(
+    new: str, before: "tuple[Source, ...]", contract: "Contract", hosts: tuple[str, ...]
+) -> "tuple[Source, ...]":
+    from mockserver.learning.asking import asked_anew
+    from mockserver.recordings import gather
+
+    if new.startswith(("http://", "https://")):
+        return asked_anew(before, new, contract, hosts)
+    return gather([new])
+
+
+@click.command()
+@click.argument("named", nargs=-1, required=True, metavar="RECORDINGS...")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@click.option("--overlay", type=click.Path(path_type=Path), help="A file to write for --overlay.")
+def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> None:
+    """Hold RECORDINGS against the register: which guesses do they confirm, and which refute?
+
+    Each is a shipped recording, a file or a folder. What the description documents is never
+    changed: where it is violated, that is said. --overlay writes the errata that were seen and the
+    members that the contract does not mention to a file for `serve`, `conform` and `validate`.
+    """
+    from mockserver import jsontext
+    from mockserver.learning.lesson import learn as learned
+    from mockserver.learning.lesson_report import as_facts, as_lines, as_overlay
+    from mockserver.recordings import gather
+
+    lesson = learned(gather(named))
+    if overlay is not None:
+        write_text(overlay, as_overlay(lesson, f"learned from {', '.join(named)}"))
+    if as_json:
+        click.echo(jsontext.pretty(as_facts(lesson)))
+        return
+    for line in as_lines(lesson):
+        click.echo(line)

@@ -1,0 +1,172 @@
+"""The commands `recordings …`: what can be done with recordings that are there."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mockserver.cli import learning
+from mockserver.cli.files import spread, write_text
+from mockserver.cli.recording import KEEPING, keeper_options, with_options
+
+if TYPE_CHECKING:
+    from mockserver.recordings import Recording
+    from mockserver.recordings.formats import ForeignRecording
+
+
+@click.group()
+def recordings() -> None:
+    """Make recordings of others, and others of recordings."""
+
+
+@recordings.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 where a file would change.")
+def simulate(files: tuple[Path, ...], check: bool) -> None:
+    """Answer the requests of recording FILES (or folders) anew, by the simulation.
+
+    Only files with `origin: simulation` are written; others are named and left as they are. The
+    same scenario, start and requests give the same bytes.
+    """
+    from mockserver.recordings import load, text_of
+    from mockserver.server.resimulation import answered_anew
+
+    changed = 0
+    for file in spread(files):
+        recording = load(file)
+        if recording.origin != "simulation":
+            click.echo(f"left as it is, its origin is {recording.origin}: {file}", err=True)
+            continue
+        text = text_of(answered_anew(recording))
+        if text == file.read_text("utf-8"):
+            continue
+        changed += 1
+        click.echo(f"{'stale' if check else 'written'}: {file}")
+        if not check:
+            write_text(file, text)
+    if check and changed:
+        sys.exit(1)
+
+
+@recordings.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder that gets the recordings.",
+)
+@click.option(
+    "--from",
+    "name",
+    type=click.Choice(["har", "vcr", "wiremock", "journal", "conform"]),
+    help="The format, where it should not be told by the file itself.",
+)
+@click.option("--source", help="Where the answers come from.  [default: the name of the file]")
+@with_options(KEEPING)
+def import_(files: tuple[Path, ...], name: str | None, source: str | None, **given: Any) -> None:
+    """Make recordings of FILES that other tools have written.
+
+    Read are HAR files of browsers and proxies, cassettes of VCR.py, WireMock mappings, journals of
+    this server (`crosschain-mock journal --json`, `/__mock/journal`) and of `conform --journal`.
+    What was secret in them is not in the recordings. Exits 1 where nothing could be used.
+    """
+    kept = sum(_import_one(file, name, source, given) for file in files)
+    if not kept:
+        sys.exit(1)
+
+
+@recordings.command("export")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--to", "name", required=True, type=click.Choice(["har", "wiremock"]))
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="A file, instead of the output."
+)
+@click.option(
+    "--base-url",
+    help="The address in a HAR.  [default: the source of the recording where it is one]",
+)
+def export(files: tuple[Path, ...], name: str, out: Path | None, base_url: str | None) -> None:
+    """Write recording FILES (or folders) as a HAR or as WireMock mappings."""
+    from mockserver.recordings import load
+    from mockserver.recordings.formats import har_text, wiremock_text
+
+    loaded = [load(file) for file in spread(files)]
+    exchanges = [one for recording in loaded for one in recording.exchanges]
+    base = base_url or _common_base(loaded)
+    text = har_text(exchanges, base) if name == "har" else wiremock_text(exchanges)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(out, text)
+        click.echo(f"{len(exchanges)} exchanges: {out}", err=True)
+
+
+def _import_one(file: Path, name: str | None, source: str | None, given: Mapping[str, Any]) -> int:
+    from mockserver.clock import iso
+    from mockserver.server.recorder import Keeper, keep_all
+
+    found = _read(file, name)
+    options = keeper_options(given, source or found.source or file.name)
+    if found.origin == "simulation":
+        times = [one.time_ms for one in found.exchanges if one.time_ms is not None]
+        start = iso(min(times, default=0))
+        options = replace(options, origin="simulation", start=start, one_file=True)
+    keeper = Keeper(options)
+    try:
+        left_out = keep_all(found, keeper)
+    finally:
+        keeper.close()
+    total = keeper.kept.total()
+    click.echo(f"{file} ({found.format}): {total} of {total + len(left_out)} exchanges can be used")
+    for one in left_out:
+        click.echo(f"  left out: {one.place}: {one.reason}", err=True)
+    for written in keeper.files:
+        click.echo(f"  {written}")
+    return total
+
+
+def _read(file: Path, name: str | None) -> "ForeignRecording":
+    from mockserver.conformance.runs.journal import is_journal
+    from mockserver.recordings.formats import read_foreign
+
+    if name == "conform" or (name is None and is_journal(file)):
+        return _read_run(file)
+    return read_foreign(file, name)
+
+
+def _read_run(file: Path) -> "ForeignRecording":
+    """Return what a journal of `conform` holds."""
+    from mockserver.conformance.runs.journal import read_run
+    from mockserver.exchange import Response
+    from mockserver.recordings.formats import ForeignExchange, ForeignRecording, Skipped
+
+    run = read_run(file)
+    exchanges, skipped = [], []
+    for line, kept in enumerate(run.kept, 2):
+        place, answer = f"line {line}", kept.answer
+        if answer is None or answer.trouble is not None:
+            reason = answer.reason if answer is not None else "no answer came"
+            skipped.append(Skipped(place, reason))
+            continue
+        response = Response(answer.status, answer.headers, answer.body)
+        took = answer.elapsed_ms
+        exchanges.append(ForeignExchange(place, kept.request, response, None, took))
+    bases = filter(None, (run.header.v1, run.header.v2))
+    source = " and ".join(dict.fromkeys(bases))
+    told = "journal of conform"
+    return ForeignRecording(told, tuple(exchanges), tuple(skipped), source=source)
+
+
+def _common_base(loaded: "list[Recording]") -> str:
+    sources = {recording.source for recording in loaded}
+    only = sources.pop() if len(sources) == 1 else ""
+    is_url = only.startswith(("http://", "https://")) and " " not in only
+    return only if is_url else "http://localhost"
+
+
+recordings.add_command(learning.drift)
+recordings.add_command(learning.learn)

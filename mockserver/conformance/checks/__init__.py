@@ -1,0 +1,1 @@
+"""The rules: what is wrong with the answers of a service."""

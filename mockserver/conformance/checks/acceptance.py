@@ -1,0 +1,162 @@
+"""Rules about requests that are as good as the usual one, and so have to be taken like it."""
+
+from collections.abc import Iterator
+
+from mockserver.conformance.checks.comparing import check_is_there
+from mockserver.conformance.checks.evidence import answered, is_its_own, said
+from mockserver.conformance.checks.operations import OPEN
+from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.requests.missing_inputs import WITH_OPTIONAL, WITHOUT_OPTIONAL
+from mockserver.conformance.requests.negative_cases import is_negative
+from mockserver.conformance.requests.probe import PLAIN
+from mockserver.conformance.requests.protocol import (
+    AGAIN,
+    FORGETFUL,
+    HOSTILE,
+    OTHER_CASE,
+    is_beneath,
+)
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import (
+    Inconclusive,
+    Layer,
+    NotRun,
+    Severity,
+    Vacuous,
+    assumed,
+    documented,
+)
+from mockserver.contract import Operation
+from mockserver.exchange import query_pairs
+
+
+def takes_a_request_without_optional_inputs(
+    context: RunContext, operation: Operation
+) -> Iterator[Finding]:
+    """A request that lacks only optional inputs succeeds."""
+    exchange = context.require(f"{operation.id}/{WITHOUT_OPTIONAL}")
+    yield from _as_good_as_usual(context, exchange, "without its optional inputs")
+
+
+def takes_header_names_in_any_case(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A header is known by its name in any case, as HTTP has it."""
+    exchange = context.require(f"{operation.id}/{OTHER_CASE}")
+    yield from _as_good_as_usual(context, exchange, "with its headers in capitals")
+
+
+def forgets_refusals(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A request that succeeded succeeds again after others were refused."""
+    exchange = context.require(f"{operation.id}/{AGAIN}")
+    yield from _as_good_as_usual(context, exchange, "again, after wrong requests")
+
+
+def _as_good_as_usual(context: RunContext, exchange: Exchange, how: str) -> Iterator[Finding]:
+    """Yield a finding where a request is refused whose usual form succeeded shortly before."""
+    operation = exchange.operation
+    before = [
+        one
+        for one in context.of(operation)
+        if one.succeeded and one.number < exchange.number and not is_negative(one)
+    ]
+    if not before:
+        raise Vacuous("the usual request did not succeed either")
+    if exchange.succeeded:
+        return
+    if not exchange.refused or not is_its_own(exchange):
+        raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
+    check_is_there(context, exchange, *_chains_of(exchange))
+    yield Finding(
+        f"the request is refused {how}: {said(exchange)}", (before[-1], exchange), cause=how
+    )
+
+
+def _chains_of(exchange: Exchange) -> tuple[str, ...]:
+    """Return the chains that a request without a body names."""
+    inputs = [
+        *query_pairs(exchange.request.query),
+        *exchange.request.headers.items_sent,
+    ]
+    return tuple(value for name, value in inputs if name.lower().endswith("chain"))
+
+
+def asks_for_no_key(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """An operation for which no authentication is published asks for none."""
+    usual = [
+        one for one in answered(context, operation) if not is_negative(one) and not is_beneath(one)
+    ]
+    if not usual:
+        raise NotRun("no plain request was sent")
+    for exchange in usual:
+        if exchange.refused and _speaks_of_keys(exchange):
+            yield Finding(
+                f"the request is refused for want of a key: {said(exchange)}",
+                (exchange,),
+                cause="key",
+            )
+            return
+
+
+def _speaks_of_keys(exchange: Exchange) -> bool:
+    if exchange.answer.status in (401, 403, 407):
+        return True
+    message = exchange.member("msg")
+    text = message.lower()[:2000] if isinstance(message, str) else ""
+    return any(word in text for word in _KEY_WORDS)
+
+
+_KEY_WORDS = (
+    "appkey",
+    "app key",
+    "api key",
+    "apikey",
+    "signature",
+    "unauthorized",
+    "unauthorised",
+    "unauthenticated",
+    "authentication",
+    "authorization",
+    "forbidden",
+)
+
+
+ACCEPTANCE = (
+    Rule(
+        "takes-a-request-without-optional-inputs",
+        takes_a_request_without_optional_inputs,
+        Layer.EXCHANGE,
+        Severity.MAJOR,
+        documented("v2.get-aggregate-swap.aggregator"),
+        WITH_OPTIONAL,
+        tuple(f"{name}/{words}" for name in WITH_OPTIONAL for words in ("usual", WITHOUT_OPTIONAL)),
+    ),
+    Rule(
+        "takes-header-names-in-any-case",
+        takes_header_names_in_any_case,
+        Layer.PROTOCOL,
+        Severity.MINOR,
+        assumed("A-214", "HTTP compares the names of headers without case"),
+        ("v1.getSupportTokens",),
+        (f"v1.getSupportTokens/{OTHER_CASE}",),
+    ),
+    Rule(
+        "forgets-refusals",
+        forgets_refusals,
+        Layer.STATEFUL,
+        Severity.MAJOR,
+        assumed("A-262", "a request is answered by what is in it, whatever was refused before"),
+        FORGETFUL,
+        # The hostile text before it is sure to be refused.
+        tuple(f"{name}/{words}" for name in FORGETFUL for words in ("usual", HOSTILE, AGAIN)),
+    ),
+    Rule(
+        "asks-for-no-key",
+        asks_for_no_key,
+        Layer.EXCHANGE,
+        Severity.MAJOR,
+        documented("auth.v2.reads"),
+        OPEN,
+        (PLAIN,),
+    ),
+)
+"""Every rule of this file, in the order of reports."""

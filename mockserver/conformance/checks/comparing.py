@@ -1,0 +1,245 @@
+"""Two answers held against each other: moving prices, chains that come and go, and who is who."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from mockserver import jsontext
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import (
+    BRIDGE,
+    SWAP_QUOTE,
+    V1_QUOTE,
+    asked,
+    reading_of,
+)
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Chain, Token, chains_of
+from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.routes import Route
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.looks import LAST_LOOK
+from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.jsontext import Json, NotJson
+from mockserver.validation import shown
+
+_MOST_DECIMALS = 77
+_JITTER = Decimal("1.05")
+_AMOUNT_NAMES = {BRIDGE: "amount", SWAP_QUOTE: "fromAmount"}
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A quote that was given: what was asked, and what it pays, both in whole tokens.
+
+    `put` is the amount of the request, `got` the output; `got` is None where it is no number.
+    """
+
+    exchange: Exchange
+    route: Route
+    put: Decimal
+    got: Decimal | None
+
+
+def quotes(context: RunContext, operation_id: str) -> tuple[Quote, ...]:
+    """Return every sound quote of 2.0 that was given, in the order of the requests."""
+    given = context.of(operation_id)
+    # Many checks look at all quotes, and there are hundreds of them once everything was asked.
+    return context.cached(
+        ("quotes", operation_id, len(context.exchanges)), lambda: _quotes(context, given)
+    )
+
+
+def _quotes(context: RunContext, given: Iterable[Exchange]) -> tuple[Quote, ...]:
+    found = (quote_of(context, exchange) for exchange in given)
+    return tuple(quote for quote in found if quote is not None)
+
+
+def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
+    """Return what a quote of 2.0 tells; None for a refusal or a request that is no sound one."""
+    if not exchange.succeeded:
+        return None
+    sent = asked(exchange)
+    operation_id = exchange.operation.id
+    route = _bridge_route(context, sent) if operation_id == BRIDGE else _swap_route(context, sent)
+    put = amounts.number(sent.get(_AMOUNT_NAMES.get(operation_id, "fromAmount")))
+    if route is None or put is None or put <= 0:
+        return None
+    source, target = route.source, route.target
+    if source.decimals is None or target.decimals is None:
+        return None
+    if reading_of(context, operation_id) == "smallest units":
+        put = amounts.EXACT.scaleb(put, -source.decimals)
+    out = amounts.number(exchange.data.get("outAmount"))
+    decimals = target.decimals
+    counted = exchange.data.get("chainDecimal")
+    if (
+        isinstance(counted, int)
+        and 0 <= counted <= _MOST_DECIMALS
+        and is_elsewhere(context, exchange, target)
+    ):
+        decimals = counted
+    got = None if out is None else amounts.EXACT.scaleb(out, -decimals)
+    return Quote(exchange, route, put, got)
+
+
+def is_elsewhere(context: RunContext, exchange: Exchange, target: Token) -> bool:
+    """Tell whether a quote names another chain than the target's, on which it is then counted.
+
+    `chain` and `chainDecimal` are those of the chain that executes the swap (GHOST); where that is
+    another one, the output is in its decimals.
+    """
+    told = exchange.data.get("chain")
+    if not isinstance(told, str) or not told:
+        return False
+    known = {
+        folded(name): chain.name
+        for chain in inventory_of(context).chains
+        for name in (*chain.names, chain.network)
+        if name
+    }
+    return known.get(folded(told), target.chain) != target.chain
+
+
+def named_quote(context: RunContext, probe: str) -> Quote:
+    """Return the quote of a probe. Raises `NotRun` or `Inconclusive` where there is none."""
+    found = quote_of(context, context.require_success(probe))
+    if found is None:
+        raise NotRun(f"what {probe} asked about is not in the lists with its decimals")
+    return found
+
+
+def out_of(quote: Quote) -> Decimal:
+    """Return what a quote pays, in whole tokens. Raises `Inconclusive` where that is no number."""
+    if quote.got is None or quote.got <= 0:
+        raise Inconclusive(f"outAmount of {quote.exchange.probe} is no amount above zero")
+    return quote.got
+
+
+def steady(before: Decimal, after: Decimal, what: str) -> None:
+    """Raise `Inconclusive` where two equal requests were answered with values far apart."""
+    if not amounts.within(before, after, _JITTER):
+        raise Inconclusive(f"{what} moved meanwhile: {before} became {after} for equal requests")
+
+
+def last_chains(context: RunContext, generation: str = "v2") -> tuple[Chain, ...] | None:
+    """Return the chains of the last look, None where it did not come or was no list."""
+    operation_id = "v1.getSupportChains" if generation == "v1" else "v2.getChain"
+    look = context.get(f"{operation_id}/{LAST_LOOK}")
+    if look is None or not look.succeeded:
+        return None
+    return chains_of(look, context.bindings) or None
+
+
+def check_still_offered(context: RunContext, *chains: str, generation: str = "v2") -> None:
+    """Raise `Inconclusive` where a chain went out of service, or no second look tells.
+
+    A chain may be suspended for hours or days (interface.md 1).
+    """
+    names = last_chains(context, generation)
+    if names is None:
+        raise Inconclusive("no second look at the list of chains came, so it may be suspended")
+    offered = {folded(name) for chain in names if chain.offered for name in chain.names}
+    for chain in chains:
+        if folded(chain) not in offered:
+            raise Inconclusive(f"chain {chain!r} is no longer offered at the second look")
+
+
+_AWAY = re.compile(
+    r"suspend|mainten|halt|paus|unavailable|not available|out of service|offline|temporar|busy"
+    r"|too many|overload|try again|later",
+    re.IGNORECASE,
+)
+
+
+def says_it_is_away(exchange: Exchange) -> bool:
+    """Tell whether a refusal says that a chain, or the service, is away for a while.
+
+    Chains may be suspended for hours or days (interface.md 1), and nothing says that the lists
+    follow at once.
+    """
+    said = exchange.member("msg")
+    return isinstance(said, str) and _AWAY.search(said) is not None
+
+
+def check_is_there(context: RunContext, refused: Exchange, *chains: str) -> None:
+    """Raise `Inconclusive` where a refusal may be about an outage, by its words or by the lists."""
+    if says_it_is_away(refused):
+        said = shown(refused.member("msg"))
+        raise Inconclusive(f"{refused.probe} was refused as by a service that is away: {said}")
+    generation = refused.operation.generation.id
+    check_still_offered(context, *chains, generation=generation)
+
+
+def token_at(
+    tokens: tuple[Token, ...], chain: str, *, symbol: str = "", address: str = ""
+) -> Token | None:
+    """Return the token of a chain by symbol or by address, or None."""
+    for token in tokens:
+        if folded(token.chain) != folded(chain):
+            continue
+        if symbol and token.symbol == symbol:
+            return token
+        if address and token.address.lower() == address.lower():
+            return token
+    return None
+
+
+def body_of(exchange: Exchange) -> dict[str, Json]:
+    """Return the fields of a request's body; none where it is no JSON object."""
+    try:
+        body = jsontext.decode(exchange.request.body)
+    except NotJson:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def v1_route(context: RunContext, exchange: Exchange) -> Route | None:
+    """Return the route that a v1 request asks about, or None."""
+    if exchange.operation.id != V1_QUOTE:
+        return None
+    body = body_of(exchange)
+    tokens = inventory_of(context).v1_tokens
+    symbol = str(body.get("token", ""))
+    source = token_at(tokens, str(body.get("fromChain", "")), symbol=symbol)
+    target = token_at(tokens, str(body.get("toChain", "")), symbol=symbol)
+    return Route(source, target) if source and target else None
+
+
+def power_of_ten(one: Decimal, other: Decimal) -> int:
+    """Return how many powers of ten a number is from another one, rounded; 0 where it is near."""
+    share = amounts.ratio(one, other)
+    if share is None:
+        return 0
+    return (share * Decimal(3)).adjusted() if share >= 1 else -((1 / share) * Decimal(3)).adjusted()
+
+
+def _bridge_route(context: RunContext, sent: dict[str, str]) -> Route | None:
+    symbol, tokens = sent.get("symbol", ""), inventory_of(context).tokens
+    source = token_at(tokens, sent.get("fromChain", ""), symbol=symbol)
+    target = token_at(tokens, sent.get("toChain", ""), symbol=symbol)
+    return Route(source, target) if source and target else None
+
+
+def _swap_route(context: RunContext, sent: dict[str, str]) -> Route | None:
+    """Return the route of a swap's quote whose decimals are those of the lists."""
+    tokens = inventory_of(context).tokens
+    source = token_at(
+        tokens,
+        sent.get("fromChain") or sent.get("chain", ""),
+        address=sent.get("fromTokenAddress", ""),
+    )
+    target = token_at(
+        tokens,
+        sent.get("toChain") or sent.get("chain", ""),
+        address=sent.get("toTokenAddress", ""),
+    )
+    if source is None or target is None:
+        return None
+    if sent.get("fromDecimal") != str(source.decimals):
+        return None
+    if sent.get("toDecimal", str(target.decimals)) != str(target.decimals):
+        return None
+    return Route(source, target)

@@ -1,0 +1,78 @@
+"""What rules look at: the exchanges of an operation, and why there may be none to judge."""
+
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Inconclusive, NotRun, Vacuous
+from mockserver.contract import Operation
+from mockserver.validation import shown
+
+IN_BETWEEN = (429, 502, 503, 504)
+"""Statuses with which something in front of a service answers, or the service that is not up."""
+
+
+def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
+    """Return every exchange of an operation. Raises `NotRun` where there is none."""
+    found = context.of(operation)
+    if found:
+        return found
+    mine = f"{operation.id}/"
+    reasons = [reason for probe, reason in context.unsent.items() if probe.startswith(mine)]
+    raise NotRun(reasons[0] if reasons else f"no request for {operation.id} was sent")
+
+
+def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
+    """Return the exchanges that the service itself has answered in whole.
+
+    Raises `NotRun` where nothing was sent, `Inconclusive` where nothing came back.
+    """
+    every = sent(context, operation)
+    found = tuple(one for one in every if is_its_own(one))
+    if found:
+        return found
+    raise Inconclusive(f"no request was answered: {said(every[0])}")
+
+
+def successes(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
+    """Return the exchanges in which the service says yes.
+
+    Raises `NotRun` where nothing was sent, `Inconclusive` where nothing came back or nothing was
+    legible, and `Vacuous` where every answer is a refusal.
+    """
+    every = answered(context, operation)
+    found = tuple(one for one in every if one.succeeded)
+    if found:
+        return found
+    if not any(one.refused for one in every):
+        raise Inconclusive(f"no answer can be read as yes or no: {said(every[0])}")
+    if not any(one.probe.partition("/")[2] == "usual" for one in every):
+        reason = context.unsent.get(
+            f"{operation.id}/usual", "nothing that should succeed was asked"
+        )
+        raise NotRun(reason)
+    raise Vacuous(f"every request was refused: {said(every[0])}")
+
+
+def said(exchange: Exchange) -> str:
+    """Return what came back, in a few words."""
+    answer = exchange.answer
+    if answer.trouble is not None:
+        return f"{answer.trouble} ({answer.reason})" if answer.reason else str(answer.trouble)
+    if exchange.code is None:
+        return f"HTTP {answer.status}"
+    message = exchange.member("msg")
+    words = f", {shown(message)}" if isinstance(message, str) and message else ""
+    return f"HTTP {answer.status}, code {_short(exchange.code)}{words}"
+
+
+def is_its_own(exchange: Exchange) -> bool:
+    """Tell whether a whole answer came, and from the service itself."""
+    return exchange.whole and exchange.answer.status not in IN_BETWEEN
+
+
+def is_redirect(exchange: Exchange) -> bool:
+    """Tell whether an answer sends its client elsewhere."""
+    return 300 <= exchange.answer.status < 400
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**20 else "of many digits"

@@ -1,0 +1,60 @@
+"""The rule about what the contract does not mention."""
+
+from collections.abc import Iterator, Mapping
+
+from mockserver.conformance.basis import joined
+from mockserver.conformance.checks.evidence import answered
+from mockserver.conformance.checks.operations import EVERY
+from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.checks.schema_walk import Unspoken, parts_of
+from mockserver.conformance.requests.probe import PLAIN
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Layer, Severity, Verdict, documented
+from mockserver.contract import Operation
+from mockserver.jsontext import Json
+from mockserver.validation import shown
+
+_MOST = 100
+
+
+def no_undocumented_members(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Answers have no members that the contract does not mention."""
+    found: dict[str, tuple[Exchange, Json]] = {}
+    for exchange in answered(context, operation):
+        if exchange.unreadable:
+            continue
+        for part in parts_of(exchange):
+            if isinstance(part, Unspoken) and _counts(exchange, part):
+                found.setdefault(joined(part.place), (exchange, part.value))
+    # Where a list is keyed by names the contract does not have, there may be thousands.
+    for place, (exchange, value) in list(found.items())[:_MOST]:
+        yield Finding(
+            f"{place} is not mentioned anywhere; it came as {shown(value)}",
+            (exchange,),
+            place=place,
+            verdict=Verdict.EXTRA,
+            cause="extra",
+        )
+
+
+def _counts(exchange: Exchange, part: Unspoken) -> bool:
+    """Tell whether a member is judged: of a refusal, whose data is open, only the envelope's."""
+    if exchange.succeeded:
+        return True
+    return len(part.place) == 1 and isinstance(exchange.body, Mapping) and "code" in exchange.body
+
+
+EXTRAS = (
+    Rule(
+        "no-undocumented-members",
+        no_undocumented_members,
+        Layer.SCHEMA,
+        Severity.MINOR,
+        documented("interface.whole"),
+        EVERY,
+        (PLAIN,),
+        every_exchange=True,
+    ),
+)
+"""Every rule of this file."""

@@ -1,0 +1,427 @@
+"""The two generations of one service against each other: chains, tokens, quotes, transactions."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import partial
+
+from mockserver.conformance.checks.comparing import body_of, named_quote, out_of, steady, v1_route
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.raw_transactions import Moved, moved
+from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, require_accepted
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Chain, Token
+from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.routes import price_of
+from mockserver.conformance.discovery.v1_data import scalar
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import (
+    Inconclusive,
+    Layer,
+    Severity,
+    Vacuous,
+    assumed,
+    documented,
+    observed,
+)
+from mockserver.contract import Operation
+
+V1_CHAINS, V1_TOKENS, RAW = (
+    "v1.getSupportChains",
+    "v1.getSupportTokens",
+    "v1.getTransferToMinterRaw",
+)
+_LISTS = (f"{V1_CHAINS}/usual", "v2.getChain/usual")
+_TOKENS = (
+    *_LISTS,
+    "v2.getAssets/usual",
+    "v2.getAssetsByChain/usual",
+    f"{V1_TOKENS}/usual",
+    f"{V1_TOKENS}/second chain",
+    f"{V1_TOKENS}/sampled",
+)
+_QUOTES = (f"{V1_QUOTE}/usual", f"{V1_QUOTE}/tenfold", f"{V1_QUOTE}/again")
+_NO_EVM = frozenset(
+    (
+        *("btc", "bitcoin", "sol", "solana", "trx", "tron", "kas", "kaspa", "apt", "aptos"),
+        *("koin", "koinos", "radix", "xrd", "sui", "ton", "xrp", "ltc", "doge"),
+    )
+)
+"""Names of chains that are known not to be EVM chains, where a list does not show the family."""
+_BAND = Decimal("1.25")
+_GAIN = Decimal("1.02")
+_FEWEST, _MOST = Decimal(5), Decimal("10.5")
+
+PUBLIC = documented("service.v1-evm-only")
+ITEMS = observed("ESS1", "tokens of v1 have address, decimals and a USD price")
+
+QUOTE = observed("ESS1", "amountOut is amountIn less fee and gas, all whole tokens")
+
+
+def v1_chains_are_chains_of_the_service(
+    context: RunContext, operation: Operation
+) -> Iterator[Finding]:
+    """Every chain that v1 offers is one of the service, as 2.0 lists them."""
+    chains = _v1_chains(context)
+    inventory = inventory_of(context)
+    if not inventory.chains:
+        context.require_success("v2.getChain/usual")
+        raise Vacuous("2.0 lists no chain")
+    strange = [chain for chain in chains if inventory.twin(chain) is None]
+    if len(strange) * 2 > len(chains):
+        raise Inconclusive("most chains of v1 have other names than in 2.0, and no network id")
+    for chain in strange:
+        yield Finding(
+            f"v1 lists {chain.name}"
+            + (f" with network {chain.network}" if chain.network else "")
+            + ", which 2.0 does not list",
+            (context.require("v2.getChain/usual"), context.require(f"{V1_CHAINS}/usual")),
+            "data.chains[]",
+            cause="unknown chain",
+        )
+
+
+def v1_chains_are_evm_chains(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Every chain that v1 offers is an EVM chain."""
+    for chain in _v1_chains(context):
+        twin = inventory_of(context).twin(chain)
+        evm = chain.evm if chain.evm is not None else twin.evm if twin is not None else None
+        if evm is None and {folded(name) for name in chain.names} & _NO_EVM:
+            evm = False
+        if evm is False:
+            yield Finding(
+                f"v1 lists {chain.name}, which is no EVM chain",
+                (context.require(f"{V1_CHAINS}/usual"),),
+                "data.chains[]",
+                cause="no EVM chain",
+            )
+
+
+@judging("v1 and 2.0 list no token of one chain in common")
+def v1_tokens_are_those_of_2(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """A token of v1 has the address and the decimals that 2.0 shows on the same chain."""
+    told: set[str] = set()
+    for token, others in _pairs(context):
+        same = [one for one in others if folded(one.symbol) == folded(token.symbol)]
+        if len(same) != 1:
+            continue
+        yield JUDGED
+        other = same[0]
+        facts = (
+            ("decimals", token.decimals, other.decimals),
+            ("address", token.address.lower(), other.address.lower()),
+        )
+        for role, here, there in facts:
+            if here in (None, "") or there in (None, "") or here == there or role in told:
+                continue
+            told.add(role)
+            yield Finding(
+                f"{token.symbol} on {token.chain} has {role} {here} in v1, {there} in 2.0",
+                _looks(context, token),
+                f"data.tokenVos[].{role}",
+            )
+
+
+def _at_one_address(token: Token, other: Token) -> bool:
+    return bool(token.address) and token.address.lower() == other.address.lower()
+
+
+@judging("v1 and 2.0 list tokens of no chain in common")
+def v1_tokens_are_in_2(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """v1 and 2.0 list the same tokens on a chain."""
+    for chain, twin in _twins(context):
+        here, there = inventory_of(context).v1_on(chain.name), inventory_of(context).on(twin.name)
+        if not here or not there:
+            continue
+        yield JUDGED
+        offered = tuple(token for token in here if token.offered)
+        only_here = _symbols(offered) - _symbols(there)
+        only_there = _symbols(tuple(token for token in there if token.offered)) - _symbols(here)
+        for missing, where in ((only_here, "2.0"), (only_there, "v1")):
+            if missing:
+                yield Finding(
+                    f"{where} does not list {', '.join(sorted(missing)[:5])} on {chain.name}",
+                    _looks(context, inventory_of(context).v1_on(chain.name)[0]),
+                    "data.tokenVos[]",
+                    cause=f"missing in {where}",
+                )
+
+
+@judging("no token has a price in v1 and in 2.0")
+def v1_prices_are_in_usd(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The price of a token in the list of v1 is the one that 2.0 tells."""
+    for token in inventory_of(context).v1_tokens:
+        listed = amounts.number(token.price)
+        bare = Token(token.symbol, token.chain, token.address)
+        told = price_of(context, bare)
+        if listed is None or told is None:
+            continue
+        yield JUDGED
+        if not amounts.within(listed, told, _BAND):
+            yield Finding(
+                f"price of {token.symbol} is {listed} in the list of v1, {told} in getPrice",
+                _looks(context, token),
+                "data.tokenVos[].price",
+            )
+            return
+
+
+@judging("no v1 quote tells the amount or the token it is for")
+def v1_quote_echoes_the_request(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """A v1 quote tells the amount and the token that it was asked about."""
+    for exchange in _v1_quotes(context):
+        data, body = exchange.member("data"), body_of(exchange)
+        put, token = amounts.number(scalar(data, "amountIn")), scalar(data, "tokenIn")
+        asked = amounts.number(body.get("amount"))
+        if put is not None and asked is not None:
+            yield JUDGED
+            if put != asked:
+                message = f"the quote is of an amount of {put}, asked was {asked}"
+                yield Finding(message, (exchange,), "data.crossChain.amountIn")
+        if isinstance(token, str) and isinstance(body.get("token"), str):
+            yield JUDGED
+            if token.lower() != body["token"].lower() and not _is_address(context, token, exchange):
+                message = f"the quote is of {token[:60]!r}, asked was {body['token']!r}"
+                yield Finding(message, (exchange,), "data.crossChain.tokenIn")
+
+
+@judging("no v1 quote tells what it pays")
+def v1_quote_adds_up(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """What a v1 quote pays is the amount less fee and gas, in whole tokens, and never more."""
+    for exchange in _v1_quotes(context):
+        data = exchange.member("data")
+        put = amounts.number(body_of(exchange).get("amount"))
+        got = amounts.number(scalar(data, "amountOut"))
+        if put is None or got is None or put <= 0:
+            continue
+        yield JUDGED
+        costs = [amounts.number(scalar(data, role)) for role in ("fee", "gas")]
+        for role, cost in zip(("fee", "gas"), costs, strict=True):
+            if cost is not None and cost < 0:
+                yield Finding(f"{role} is {cost}", (exchange,), f"data.crossChain.{role}")
+        if not Decimal(0) < got <= put * _GAIN or got * 2 < put:
+            yield Finding(f"{put} whole tokens pay {got}", (exchange,), "data.crossChain.amountOut")
+            continue
+        total = sum((cost for cost in costs if cost is not None), Decimal(0))
+        gap = abs(put - total - got)
+        if None not in costs and gap > max(put / 1000, total / 100):
+            yield Finding(
+                f"amountOut is {got}, while {put} less fee and gas of {total} is {put - total}",
+                (exchange,),
+                "data.crossChain.amountOut",
+            )
+
+
+def v1_output_grows_with_input(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Ten times the amount pays out more in v1, and about ten times as much."""
+    first = context.require_success(require_accepted(context, V1_QUOTE).probe)
+    more, again = (
+        context.require_success(f"{V1_QUOTE}/tenfold"),
+        context.require_success(f"{V1_QUOTE}/again"),
+    )
+    outs = [amounts.number(scalar(one.member("data"), "amountOut")) for one in (first, more, again)]
+    if outs[0] is None or outs[1] is None or outs[2] is None or outs[0] <= 0:
+        raise Vacuous("the v1 quote does not tell what it pays")
+    steady(outs[0], outs[2], "the v1 quote")
+    share = amounts.EXACT.divide(outs[1], outs[0])
+    if not _FEWEST <= share <= _MOST:
+        how = "the same" if share == 1 else f"{share:.4g} times as much"
+        yield Finding(
+            f"ten times the amount pays {how}", (first, more, again), "data.crossChain.amountOut"
+        )
+
+
+def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """v1 and 2.0 quote the same transfer about alike."""
+    first = context.require_success(require_accepted(context, V1_QUOTE).probe)
+    other = named_quote(context, f"{BRIDGE}/as v1")
+    again = context.require_success(f"{V1_QUOTE}/again")
+    outs = [amounts.number(scalar(one.member("data"), "amountOut")) for one in (first, again)]
+    if outs[0] is None or outs[1] is None or outs[0] <= 0:
+        raise Vacuous("the v1 quote does not tell what it pays")
+    steady(outs[0], outs[1], "the v1 quote")
+    put = amounts.number(body_of(first).get("amount"))
+    if put is None or not amounts.within(put, other.put, Decimal("1.001")):
+        raise Inconclusive("the two generations were asked about other amounts")
+    if not amounts.within(outs[0], out_of(other), _BAND):
+        yield Finding(
+            f"{put} {other.route.source.symbol} pay {outs[0]} in v1 and {out_of(other):.6g} in 2.0",
+            (first, other.exchange, again),
+            "data.crossChain.amountOut",
+        )
+
+
+@judging(
+    "the raw transaction has another form than the observed one",
+    first=lambda context: context.require_success(f"{RAW}/usual"),
+)
+def raw_moves_the_amount(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The raw transaction moves the amount that was asked for, of the token and chain asked for."""
+    for exchange in context.of(operation):
+        if not exchange.succeeded:
+            continue
+        found, token = moved(exchange), _raw_token(context, exchange)
+        put = amounts.number(body_of(exchange).get("amount"))
+        if found is None or token is None or token.decimals is None or put is None or put <= 0:
+            continue
+        yield JUDGED
+        yield from _wrong_move(exchange, found, token, amounts.units_of(put, token.decimals))
+
+
+def raw_depends_on_the_amount(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Another amount makes another raw transaction."""
+    one, other = context.require_success(f"{RAW}/usual"), context.require_success(f"{RAW}/tenfold")
+    texts = [scalar(exchange.member("data"), "raw") for exchange in (one, other)]
+    if not all(isinstance(text, str) and text for text in texts):
+        raise Vacuous("the raw transaction is not shown under a name that is known")
+    if texts[0] == texts[1]:
+        yield Finding("ten times the amount makes the same transaction", (one, other), "data.raw")
+
+
+def _wrong_move(exchange: Exchange, found: Moved, token: Token, wanted: int) -> Iterator[Finding]:
+    if found.units != wanted:
+        yield Finding(
+            f"the transaction moves {found.units} smallest units, asked for were {wanted}",
+            (exchange,),
+            "data.raw",
+        )
+    if found.contract and not token.is_native and found.contract != token.address.lower():
+        yield Finding(
+            f"the transaction calls {found.contract}, {token.symbol} is at {token.address}",
+            (exchange,),
+            "data.raw",
+        )
+
+
+def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
+    context.require_success(f"{V1_CHAINS}/usual")
+    chains = inventory_of(context).v1_chains
+    if not chains:
+        raise Vacuous("v1 lists no chain whose name can be read")
+    return chains
+
+
+def _twins(context: RunContext) -> Iterator[tuple[Chain, Chain]]:
+    for chain in inventory_of(context).v1_chains:
+        twin = inventory_of(context).twin(chain)
+        if twin is not None and inventory_of(context).v1_on(chain.name):
+            yield chain, twin
+
+
+def _pairs(context: RunContext) -> Iterator[tuple[Token, tuple[Token, ...]]]:
+    """Yield each token of v1 with the tokens that 2.0 has on its chain."""
+    for chain, twin in _twins(context):
+        others = inventory_of(context).on(twin.name)
+        for token in inventory_of(context).v1_on(chain.name):
+            yield token, others
+
+
+def _symbols(tokens: tuple[Token, ...]) -> set[str]:
+    return {token.symbol.upper() for token in tokens}
+
+
+def _looks(context: RunContext, token: Token) -> tuple[Exchange, ...]:
+    return (
+        tuple(
+            one
+            for one in context.of(V1_TOKENS)
+            if one.succeeded and one.request.headers.get("chain") == token.chain
+        )
+        or tuple(one for one in context.of(V1_TOKENS) if one.succeeded)[:1]
+    )
+
+
+def _v1_quotes(context: RunContext) -> Iterator[Exchange]:
+    require_accepted(context, V1_QUOTE)
+    for exchange in context.of(V1_QUOTE):
+        sound = exchange.succeeded and v1_route(context, exchange) is not None
+        if sound and not exchange.operation.read(exchange.request).violations:
+            yield exchange
+
+
+def _is_address(context: RunContext, text: str, exchange: Exchange) -> bool:
+    route = v1_route(context, exchange)
+    return route is not None and text.lower() == route.source.address.lower()
+
+
+def _raw_token(context: RunContext, exchange: Exchange) -> Token | None:
+    body = body_of(exchange)
+    chain, symbol = body.get("chain"), body.get("token")
+    tokens = (token for token in inventory_of(context).v1_tokens if token.chain == chain)
+    return next((token for token in tokens if token.symbol == symbol), None)
+
+
+_rule = partial(rule, layer=Layer.GENERATION)
+
+
+GENERATIONS: tuple[Rule, ...] = (
+    _rule(
+        v1_chains_are_chains_of_the_service,
+        Severity.MAJOR,
+        PUBLIC,
+        operations=(V1_CHAINS,),
+        probes=_LISTS,
+    ),
+    _rule(
+        v1_chains_are_evm_chains,
+        Severity.MAJOR,
+        PUBLIC,
+        operations=(V1_CHAINS,),
+        probes=_LISTS,
+    ),
+    _rule(
+        v1_tokens_are_those_of_2,
+        Severity.CRITICAL,
+        ITEMS,
+        operations=(V1_TOKENS,),
+        probes=_TOKENS,
+        name="v1-tokens-are-as-in-2.0",
+    ),
+    _rule(
+        v1_tokens_are_in_2,
+        Severity.MINOR,
+        assumed("A-233", "both generations list the same tokens on a chain"),
+        operations=(V1_TOKENS,),
+        probes=_TOKENS,
+        name="v1-lists-the-tokens-of-2.0",
+    ),
+    _rule(
+        v1_prices_are_in_usd,
+        Severity.MAJOR,
+        ITEMS,
+        operations=(V1_TOKENS,),
+        probes=(*_TOKENS, "v2.getPrice/usual", "v2.getPrice/swap target"),
+    ),
+    _rule(
+        v1_quote_echoes_the_request, Severity.MAJOR, QUOTE, operations=(V1_QUOTE,), probes=_QUOTES
+    ),
+    _rule(v1_quote_adds_up, Severity.CRITICAL, QUOTE, operations=(V1_QUOTE,), probes=_QUOTES),
+    _rule(
+        v1_output_grows_with_input, Severity.CRITICAL, QUOTE, operations=(V1_QUOTE,), probes=_QUOTES
+    ),
+    _rule(
+        v1_quote_is_like_that_of_2,
+        Severity.CRITICAL,
+        assumed("A-234", "both generations quote the same transfer within a quarter"),
+        operations=(V1_QUOTE,),
+        probes=(*_QUOTES, f"{BRIDGE}/as v1"),
+        name="v1-quote-is-like-that-of-2.0",
+    ),
+    _rule(
+        raw_moves_the_amount,
+        Severity.CRITICAL,
+        observed("OAE", "raw is the deposit of the amount to the minter"),
+        operations=(RAW,),
+        probes=(f"{RAW}/usual", f"{RAW}/tenfold", f"{V1_TOKENS}/usual"),
+    ),
+    _rule(
+        raw_depends_on_the_amount,
+        Severity.CRITICAL,
+        observed("OAE", "raw is the deposit of the amount to the minter"),
+        operations=(RAW,),
+        probes=(f"{RAW}/usual", f"{RAW}/tenfold"),
+    ),
+)
+"""The rules that hold the two generations against each other."""

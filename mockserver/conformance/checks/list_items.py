@@ -1,0 +1,110 @@
+"""Items of the lists of tokens beside each other: each as complete as the rest, none like another.
+
+Which member plays which role is not published, so only lists that show a role are judged by it.
+"""
+
+from collections.abc import Iterator
+
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Token, tokens_of
+from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Layer, Severity, documented
+from mockserver.contract import Operation
+
+ASSETS, OF_CHAIN = "v2.getAssets", "v2.getAssetsByChain"
+_LOOKS = {ASSETS: ("usual",), OF_CHAIN: ("usual", "second chain", "sampled")}
+_LISTS = tuple(f"{one}/{name}" for one, names in _LOOKS.items() for name in names)
+_PROBES = (*_LISTS, "v2.getChain/usual")
+_ENOUGH = 4
+_MOST_LACKING = 0.2
+_FEW = 3
+
+
+@judging("too few tokens are listed, or none shows its decimals or its index")
+def every_token_is_complete(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """No token lacks the decimals or the index that the other tokens of its list have."""
+    for look, tokens in _lists(context, operation):
+        telling = False
+        for role in ("decimals", "index"):
+            lacking = [token for token in tokens if getattr(token, role) is None]
+            if len(tokens) < _ENOUGH or len(lacking) > len(tokens) * _MOST_LACKING:
+                continue
+            telling = True
+            yield JUDGED
+            if lacking:
+                names = ", ".join(f"{one.symbol} on {one.chain}" for one in lacking[:_FEW])
+                yield Finding(
+                    f"{len(lacking)} of {len(tokens)} tokens show no {role}: {names}",
+                    (look,),
+                    f"data.list[].{role}",
+                    cause=f"{role} missing",
+                )
+        if telling:
+            return
+
+
+@judging("no list shows the indexes of two tokens of a chain")
+def one_index_is_one_token(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """Two tokens of a chain have different indexes."""
+    for look, tokens in _lists(context, operation):
+        for chain in dict.fromkeys(token.chain for token in tokens):
+            here = [one for one in tokens if one.chain == chain and one.index is not None]
+            if len({one.index for one in here}) < 2:
+                # A number that is the same for all is no index of a token.
+                continue
+            yield JUDGED
+            pair = _of_one_index(here)
+            if pair is not None:
+                one, other = pair
+                yield Finding(
+                    f"{one.symbol} and {other.symbol} on {chain} both have index {one.index}",
+                    (look,),
+                    "data.list[].index",
+                    cause="index shared",
+                )
+                return
+
+
+def _of_one_index(tokens: list[Token]) -> tuple[Token, Token] | None:
+    found: dict[str | None, Token] = {}
+    for token in tokens:
+        before = found.setdefault(token.index, token)
+        same = before.address.lower() == token.address.lower()
+        if folded(before.symbol) != folded(token.symbol) and not same:
+            return before, token
+    return None
+
+
+def _lists(
+    context: RunContext, operation: Operation
+) -> Iterator[tuple[Exchange, tuple[Token, ...]]]:
+    context.require_success(f"{operation.id}/usual")
+    for name in _LOOKS[operation.id]:
+        look = context.get(f"{operation.id}/{name}")
+        if look is not None and look.succeeded:
+            yield look, tokens_of(look, context.bindings, inventory_of(context).chains)
+
+
+LIST_ITEMS: tuple[Rule, ...] = (
+    rule(
+        every_token_is_complete,
+        Severity.CRITICAL,
+        documented("lists.token-items"),
+        layer=Layer.EXCHANGE,
+        operations=(ASSETS, OF_CHAIN),
+        probes=_PROBES,
+    ),
+    rule(
+        one_index_is_one_token,
+        Severity.CRITICAL,
+        documented("v2.order.to-index"),
+        layer=Layer.CROSS,
+        operations=(ASSETS, OF_CHAIN),
+        probes=_PROBES,
+    ),
+)
+"""The rules of the items of lists beside each other."""

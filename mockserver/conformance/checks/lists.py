@@ -1,0 +1,390 @@
+"""The lists of chains and tokens: what they must show, for whom, and under which version."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from mockserver import jsontext
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.rule import Check, Finding, Rule, rule
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.guessing import MEANT_OTHERWISE, can_play
+from mockserver.conformance.discovery.inventory import (
+    Chain,
+    Token,
+    asked_chain,
+    chains_of,
+    tokens_of,
+)
+from mockserver.conformance.discovery.listing import Item, folded, listed, member, objects, text
+from mockserver.conformance.session.bindings import ROLES
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.looks import LAST_LOOK
+from mockserver.conformance.verdict import Layer, Severity, Vacuous, assumed, documented
+from mockserver.contract import Basis, Operation
+from mockserver.jsontext import Json
+
+CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
+V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
+LISTS = (CHAINS, ASSETS, OF_CHAIN, V1_CHAINS, V1_TOKENS)
+_OF_CHAIN_PROBES = tuple(f"{OF_CHAIN}/{name}" for name in ("usual", "second chain", "sampled"))
+_V1_PROBES = tuple(f"{V1_TOKENS}/{name}" for name in ("usual", "second chain", "sampled"))
+_PARTS = {
+    "symbol": ("symbol", "ticker", "token", "name"),
+    "address": ("address", "contract", "addr"),
+    "decimals": ("decim", "precision", "digits"),
+    "index": ("index", "idx", "id"),
+}
+_WORDS = {"symbol": "symbol", "address": "contract address", "decimals": "decimal count"}
+_FEW = 3
+
+NAMED = documented("lists.token-items")
+CHAIN_NAMED = documented("lists.chain-items")
+
+
+def lists_show_what_requests_take(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Lists show the names that requests take: a chain's name, a token's symbol, address,
+    decimals and index.
+    """
+    look = context.require_success(f"{operation.id}/usual")
+    if operation.id == CHAINS:
+        yield from _nameless(look, context)
+        return
+    looks = [one for name in (ASSETS, OF_CHAIN) for one in context.of(name) if one.succeeded]
+    shown = {role for one in looks for role in _PARTS if _all_show(one, role)}
+    if not any(listed(one.member("data")) for one in looks):
+        raise Vacuous("every list of tokens is empty")
+    shown |= {role for one in looks for role in _PARTS if _all_tell(one, role, context)}
+    lacking = [role for role in _PARTS if role not in shown and listed(look.member("data"))]
+    absent = [role for role in lacking if not _all_could_show(look, role, context)]
+    for role in absent:
+        yield Finding(
+            f"no list of tokens shows the {_WORDS.get(role, role)} of every token",
+            (look,),
+            f"data.list[].{role}",
+        )
+    if lacking and not absent:
+        raise Vacuous(f"which member is the {lacking[0]} is not known; a binding can tell")
+
+
+@judging("no chain that was asked has a token")
+def chain_filter_is_used(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The tokens that are listed for a chain are on that chain."""
+    looks = [one for one in context.of(operation) if one.succeeded and asked_chain(one)]
+    if not looks:
+        context.require_success(f"{operation.id}/usual")
+    v1 = operation.id == V1_TOKENS
+    chains = inventory_of(context).v1_chains if v1 else inventory_of(context).chains
+    placed = _placed(context)
+    for look in looks:
+        asked = _chain_called(chains, asked_chain(look))
+        if asked is None:
+            continue
+        for token in tokens_of(look, context.bindings, chains):
+            yield JUDGED
+            strange = _strange(token, asked, {} if v1 else placed)
+            if strange:
+                yield Finding(
+                    f"{token.symbol} is listed for {asked.name}, but {strange}",
+                    (look,),
+                    "data.tokenVos[]" if v1 else "data.list[]",
+                    cause="foreign token",
+                )
+                break
+    yield from _equal_lists(context, looks, chains, operation)
+
+
+def each_item_is_listed_once(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A list shows each chain, and each token of a chain, once."""
+    look = context.require_success(f"{operation.id}/usual")
+    if operation.id in (CHAINS, V1_CHAINS):
+        role = "v1ChainName" if operation.id == V1_CHAINS else "chainName"
+        keys = [folded(key) for key in _names(look, context, role)]
+    else:
+        chains = (
+            inventory_of(context).v1_chains
+            if operation.id == V1_TOKENS
+            else inventory_of(context).chains
+        )
+        keys = [
+            f"{token.symbol} on {token.chain or 'no chain'} at {token.address.lower() or 'none'}"
+            for token in tokens_of(look, context.bindings, chains)
+        ]
+    if not keys:
+        raise Vacuous("the list is empty")
+    double = [key for key, times in Counter(keys).items() if times > 1]
+    if double:
+        more = f" and {len(double) - _FEW} more" if len(double) > _FEW else ""
+        yield Finding(
+            f"listed more than once: {', '.join(map(repr, double[:_FEW]))}{more}",
+            (look,),
+            "data.list[]",
+        )
+
+
+def one_token_has_one_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """An address on a chain stands for one token, with one count of decimals."""
+    look = context.require_success(f"{operation.id}/usual")
+    chains = (
+        inventory_of(context).v1_chains
+        if operation.id == V1_TOKENS
+        else inventory_of(context).chains
+    )
+    found: dict[tuple[str, str], Token] = {}
+    tokens = tokens_of(look, context.bindings, chains)
+    if not tokens:
+        raise Vacuous("the list is empty")
+    for token in tokens:
+        if not token.address or token.decimals is None:
+            continue
+        before = found.setdefault((token.chain, token.address.lower()), token)
+        if before.decimals != token.decimals:
+            yield Finding(
+                f"{token.address} on {token.chain} has {before.decimals} decimals as "
+                f"{before.symbol} and {token.decimals} as {token.symbol}",
+                (look,),
+                "data.list[].decimals",
+            )
+
+
+def version_follows_the_list(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """The version of a list never falls, and changes when the list does.
+
+    Nothing says that each list has a version of its own, so that a rise alone is no violation; nor
+    that one that changes because a chain was suspended is another version.
+    """
+    first = context.require_success(f"{operation.id}/usual")
+    last = context.require_success(f"{operation.id}/{LAST_LOOK}")
+    versions = _version(first), _version(last)
+    if versions[0] is None or versions[1] is None:
+        raise Vacuous("the list has no version")
+    equal = _content(first) == _content(last)
+    if equal and versions[1] > versions[0]:
+        yield Finding(
+            f"version rose from {versions[0]} to {versions[1]} while the list stayed",
+            (first, last),
+            "data.version",
+            assumed("A-240", "the version of a list stays while the list stays"),
+        )
+    elif versions[1] < versions[0]:
+        yield Finding(
+            f"version fell from {versions[0]} to {versions[1]}",
+            (first, last),
+            "data.version",
+        )
+    elif not equal and versions[0] == versions[1]:
+        yield Finding(
+            f"the list changed while version stayed {versions[0]}",
+            (first, last),
+            "data.version",
+            _SUSPENDED if _chains_changed(context) else None,
+        )
+
+
+def _chains_changed(context: RunContext) -> bool:
+    looks = [context.get(f"{CHAINS}/{name}") for name in ("usual", LAST_LOOK)]
+    first, last = (None if one is None else _content(one) for one in looks)
+    return first is not None and last is not None and first != last
+
+
+def _nameless(look: Exchange, context: RunContext) -> Iterator[Finding]:
+    items = listed(look.member("data"))
+    if not items:
+        raise Vacuous("the list of chains is empty")
+    named = _names(look, context, "chainName")
+    if len(named) < len(items):
+        yield Finding(
+            f"{len(items) - len(named)} of {len(items)} chains have no nickName and no other name",
+            (look,),
+            "data.list[].nickName",
+            CHAIN_NAMED,
+        )
+
+
+def _names(look: Exchange, context: RunContext, role: str) -> list[str]:
+    """Return the name of every item, also where two are equal."""
+    chains = chains_of(look, context.bindings)
+    candidates = context.bindings.candidates(role)
+    known = {folded(chain.name) for chain in chains}
+    names = []
+    for item in objects(look.member("data"), candidates[0]):
+        stated = [text(member(item, (one,))) for one in candidates]
+        names.extend([name for name in stated if name and folded(name) in known][:1])
+    return names
+
+
+def _all_show(look: Exchange, role: str) -> bool:
+    """Tell whether every item of a list shows a role somewhere, under any name like it."""
+    items = [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
+    return bool(items) and all(_shows(item, role) for item in items)
+
+
+def _all_tell(look: Exchange, role: str, context: RunContext) -> bool:
+    """Tell whether a role is read from every token of a list, by name or by value."""
+    tokens = tokens_of(look, context.bindings, inventory_of(context).chains)
+    told = [getattr(token, role) for token in tokens]
+    items = [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
+    return len(told) >= len(items) > 0 and all(one not in (None, "") for one in told)
+
+
+def _all_could_show(look: Exchange, role: str, context: RunContext) -> bool:
+    """Tell whether every item has some member that may be meant for a role."""
+    roles = {one: context.bindings.candidates(one) for one in ROLES}
+    items = [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
+    return all(_shows(item, role) or can_play(item, role, roles) for item in items)
+
+
+def _shows(item: Item, role: str, depth: int = 0) -> bool:
+    return any(_plays(name, value, role, depth) for name, value in item.items())
+
+
+def _plays(name: str, value: Json, role: str, depth: int) -> bool:
+    """Tell whether a member, or something in it, shows a role by its name or by its value."""
+    inner = value if isinstance(value, list) else [value]
+    if isinstance(value, dict | list):
+        return depth < _FEW and any(
+            _shows(one, role, depth + 1) for one in inner if isinstance(one, dict)
+        )
+    if role == "address" and isinstance(value, str) and value.startswith("0x"):
+        return True
+    called = folded(name)
+    if called in MEANT_OTHERWISE:
+        return False
+    return bool(text(value)) and any(part in called for part in _PARTS[role])
+
+
+def _placed(context: RunContext) -> dict[tuple[str, str], set[str]]:
+    """Return on which chains getAssets shows a token, by symbol and address."""
+    look = context.get(f"{ASSETS}/usual")
+    found: dict[tuple[str, str], set[str]] = {}
+    if look is not None and look.succeeded:
+        for token in tokens_of(look, context.bindings, inventory_of(context).chains):
+            if token.chain and token.address:
+                found.setdefault((token.symbol, token.address.lower()), set()).add(token.chain)
+    return found
+
+
+def _strange(token: Token, asked: Chain, placed: dict[tuple[str, str], set[str]]) -> str:
+    """Return why a token is none of the chain asked for; empty where nothing says so."""
+    names = {folded(name) for name in asked.names}
+    if token.chain and folded(token.chain) not in names:
+        return f"the item itself says {token.chain}"
+    chains = placed.get((token.symbol, token.address.lower()), set())
+    if chains and asked.name not in chains:
+        return f"getAssets has it at that address on {', '.join(sorted(chains)[:_FEW])} only"
+    return ""
+
+
+def _equal_lists(
+    context: RunContext, looks: list[Exchange], chains: tuple[Chain, ...], operation: Operation
+) -> Iterator[Finding]:
+    """Yield a finding where two chains have the very same tokens at the same addresses."""
+    contents: dict[tuple[tuple[str, str], ...], Exchange] = {}
+    for look in looks:
+        tokens = tokens_of(look, context.bindings, chains)
+        content = tuple(sorted({(t.symbol, t.address.lower()) for t in tokens if not t.is_native}))
+        if len(content) < 2:
+            continue
+        before = contents.setdefault(content, look)
+        names = [_chain_called(chains, asked_chain(one)) for one in (before, look)]
+        if names[0] is not None and names[1] is not None and names[0] != names[1]:
+            yield Finding(
+                f"{names[0].name} and {names[1].name} have the very same {len(content)} tokens",
+                (before, look),
+                "data.tokenVos[]" if operation.id == V1_TOKENS else "data.list[]",
+                cause="equal lists",
+            )
+
+
+def _chain_called(chains: tuple[Chain, ...], name: str) -> Chain | None:
+    exact = next((chain for chain in chains if chain.name == name), None)
+    return exact or next((chain for chain in chains if name in chain.names), None)
+
+
+def _version(look: Exchange) -> int | None:
+    data = look.member("data")
+    version = data.get("version") if isinstance(data, dict) else None
+    return version if isinstance(version, int) and not isinstance(version, bool) else None
+
+
+def _content(look: Exchange) -> Counter[bytes]:
+    """Return the items of a list in any order, without the prices that move."""
+    return Counter(key.encode() + _stable(item) for key, item in listed(look.member("data")))
+
+
+def _stable(item: Json) -> bytes:
+    if not isinstance(item, dict):
+        return jsontext.encode(item)
+    kept = {name: item[name] for name in sorted(item) if "price" not in name.lower()}
+    return jsontext.encode(kept)
+
+
+def _rule(
+    check: Check,
+    severity: Severity,
+    basis: Basis,
+    probes: Mapping[str, tuple[str, ...]],
+    name: str = "",
+) -> Rule:
+    """Return the rule that judges the operations of `probes`."""
+    flat = tuple(dict.fromkeys(probe for some in probes.values() for probe in some))
+    return rule(
+        check,
+        severity,
+        basis,
+        layer=Layer.EXCHANGE,
+        operations=tuple(probes),
+        probes=flat,
+        name=name,
+    )
+
+
+_USUALS = {operation_id: (f"{operation_id}/usual",) for operation_id in LISTS}
+_MOVES = assumed("A-264", "the version of a list never falls, and changes with the list")
+_SUSPENDED = assumed("A-244", "a suspended chain changes the version of the lists")
+_LOOKS = {one: (f"{one}/usual", f"{one}/{LAST_LOOK}") for one in (CHAINS, ASSETS, OF_CHAIN)}
+_V1_LOOKS = {one: (f"{one}/usual", f"{one}/{LAST_LOOK}") for one in (V1_CHAINS, V1_TOKENS)}
+
+EXCHANGE_LISTS: tuple[Rule, ...] = (
+    _rule(
+        lists_show_what_requests_take,
+        Severity.MAJOR,
+        NAMED,
+        {one: _USUALS[one] for one in (CHAINS, ASSETS, OF_CHAIN)},
+    ),
+    _rule(
+        chain_filter_is_used,
+        Severity.CRITICAL,
+        documented("v2.get-assets-by-chain"),
+        {OF_CHAIN: (*_OF_CHAIN_PROBES, f"{ASSETS}/usual")},
+        name="tokens-of-a-chain-are-on-it",
+    ),
+    _rule(
+        chain_filter_is_used,
+        Severity.CRITICAL,
+        documented("v1.get-support-tokens"),
+        {V1_TOKENS: _V1_PROBES},
+        name="v1-tokens-of-a-chain-are-on-it",
+    ),
+    _rule(
+        each_item_is_listed_once,
+        Severity.MINOR,
+        assumed("A-263", "a list shows each of its items once"),
+        _USUALS,
+    ),
+    _rule(
+        one_token_has_one_form,
+        Severity.CRITICAL,
+        assumed("A-263", "a token is listed once on a chain, with one count of decimals"),
+        {one: _USUALS[one] for one in (ASSETS, OF_CHAIN, V1_TOKENS)},
+    ),
+    _rule(version_follows_the_list, Severity.MINOR, _MOVES, _LOOKS),
+    _rule(
+        version_follows_the_list,
+        Severity.MINOR,
+        assumed("A-018", "v1 lists carry a version, too"),
+        _V1_LOOKS,
+        name="v1-version-follows-the-list",
+    ),
+)
+"""The rules of the lists of both generations."""

@@ -1,0 +1,198 @@
+"""Rules about requests in their published form: they are served, and taken as they are."""
+
+from collections.abc import Iterator, Sequence
+
+from mockserver.conformance.checks.comparing import check_is_there
+from mockserver.conformance.checks.evidence import answered, is_its_own, said
+from mockserver.conformance.checks.operations import EVERY
+from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.discovery.amount_units import SWAP_QUOTE
+from mockserver.conformance.requests.alternative_forms import (
+    CONTRASTS,
+    AlternativeForm,
+    contrasts_of,
+)
+from mockserver.conformance.requests.probe import PLAIN
+from mockserver.conformance.requests.protocol import UNKNOWN_PATH, is_beneath
+from mockserver.conformance.requests.valid import quoted_attempt
+from mockserver.conformance.requests.writes import AGGREGATE, NO_CHAIN, ORDER
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange, refusal_of
+from mockserver.conformance.session.looks import LAST_LOOK
+from mockserver.conformance.verdict import Inconclusive, Layer, Severity, Vacuous, documented
+from mockserver.contract import Operation
+
+_NOWHERE = f"v2.getChain/{UNKNOWN_PATH}"
+_NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
+_FEWEST = 2
+
+
+def documented_operations_are_served(
+    context: RunContext, operation: Operation
+) -> Iterator[Finding]:
+    """An operation is served with its method and on its path."""
+    plain = [one for one in answered(context, operation) if not is_beneath(one)]
+    for one in plain:
+        if one.answer.status in (_NOT_ALLOWED, _NOT_IMPLEMENTED):
+            yield Finding(
+                f"{operation.method} {operation.path} is answered with HTTP {one.answer.status}",
+                (one,),
+                cause="method refused",
+            )
+            return
+    if len(plain) < _FEWEST:
+        return
+    if any(one.answer.status != _NOT_FOUND for one in plain):
+        if not operation.fields and all(one.refused for one in plain):
+            yield from _refused_for_nothing(context, operation, plain)
+        return
+    nowhere = context.get(_NOWHERE)
+    told = {refusal_of(one) for one in plain}
+    as_nowhere = nowhere is not None and nowhere.answer.status == _NOT_FOUND
+    if len(told) == 1 and as_nowhere and nowhere is not None and refusal_of(nowhere) in told:
+        yield Finding(
+            f"{operation.path} is answered like a path that is not there: {said(plain[0])}",
+            (nowhere, plain[0]),
+            cause="path not found",
+        )
+
+
+def _refused_for_nothing(
+    context: RunContext, operation: Operation, plain: Sequence[Exchange]
+) -> Iterator[Finding]:
+    """Yield a finding where a request that has nothing to be refused for is, each time."""
+    others = [one for one in context.exchanges if one.operation.generation is operation.generation]
+    first, last = plain[0].number, plain[-1].number
+    if not any(one.succeeded and first < one.number < last for one in others):
+        raise Inconclusive(f"the service refuses everything: {said(plain[0])}")
+    yield Finding(
+        f"{operation.path} takes no input, and is refused each time: {said(plain[0])}",
+        (plain[0], plain[-1]),
+        cause="refused without input",
+    )
+
+
+def published_forms_are_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A request in its published form is not refused where another form of it is taken."""
+    refused = ""
+    judged, found = False, False
+    for of in dict.fromkeys(one.of for one in contrasts_of(operation.id)):
+        exchange = context.get(of)
+        if exchange is None:
+            continue
+        judged = judged or exchange.succeeded
+        if exchange.refused and is_its_own(exchange):
+            refused = refused or said(exchange)
+            for finding in _taken_otherwise(context, exchange):
+                found = True
+                yield finding
+    if not judged and not refused:
+        context.require_success(f"{operation.id}/usual")
+    if refused and not judged and not found:
+        raise Vacuous(f"the published form is refused, and so are the others: {refused}")
+
+
+def _taken_otherwise(context: RunContext, exchange: Exchange) -> Iterator[Finding]:
+    for one in contrasts_of(exchange.operation.id):
+        other = context.get(one.probe)
+        if one.of != exchange.probe or other is None or not other.succeeded:
+            continue
+        again = context.get(one.once_more)
+        if again is None or not again.refused or not is_its_own(again):
+            raise Inconclusive(f"{one.of} was refused at first only, or not asked again")
+        yield Finding(
+            f"the published form is refused ({said(exchange)}), and taken with {one.told}",
+            (exchange, other, again),
+            one.place,
+            one.basis,
+            cause=one.words,
+        )
+
+
+def orders_need_no_target_chain(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A swap on one chain is ordered without the optional target chain."""
+    exchange, usual = (
+        context.require(f"{ORDER}/{NO_CHAIN}"),
+        context.require(f"{ORDER}/{AGGREGATE}"),
+    )
+    if exchange.succeeded:
+        return
+    if not exchange.refused or not is_its_own(exchange):
+        raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
+    if not usual.succeeded:
+        raise Vacuous("the same order with its target chain was not accepted either")
+    check_is_there(context, exchange, quoted_attempt(context).route.source.chain)
+    yield Finding(
+        f"an order is refused without toChain ({said(exchange)}), and accepted with it",
+        (usual, exchange),
+        "body.toChain",
+    )
+
+
+def aggregate_orders_are_a_type(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """An order of type 2, aggregate, is not refused as one of a type that there is not."""
+    exchange = context.require(f"{ORDER}/{AGGREGATE}")
+    if exchange.succeeded:
+        return
+    if not exchange.refused or not is_its_own(exchange):
+        raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
+    unknown = context.require(f"{ORDER}/orderType unknown")
+    others = [context.get(f"{ORDER}/{name}") for name in ("sourceCerts no hex", "toIndex unlisted")]
+    told = [refusal_of(one) for one in others if one is not None and one.refused]
+    alike = unknown.refused and refusal_of(unknown) == refusal_of(exchange)
+    if not alike or not told or refusal_of(exchange) in told:
+        raise Vacuous(f"the order is refused for a reason of its own: {said(exchange)}")
+    yield Finding(
+        f"orderType '2' is refused like '3', which there is not: {said(exchange)}",
+        (unknown, exchange),
+        "body.orderType",
+    )
+
+
+def _probes(alternative_forms: tuple[AlternativeForm, ...]) -> tuple[str, ...]:
+    names = [name for one in alternative_forms for name in (one.of, one.probe, one.once_more)]
+    return (*dict.fromkeys(names), f"{SWAP_QUOTE}/usual")
+
+
+_CHAINS = (f"v2.getChain/{LAST_LOOK}", f"v1.getSupportChains/{LAST_LOOK}")
+_CONTRASTED = tuple(dict.fromkeys(one.operation_id for one in CONTRASTS))
+
+TAKEN: tuple[Rule, ...] = (
+    rule(
+        documented_operations_are_served,
+        Severity.CRITICAL,
+        documented("interface.operations"),
+        layer=Layer.PROTOCOL,
+        operations=EVERY,
+        probes=(PLAIN,),
+        every_exchange=True,
+    ),
+    rule(
+        published_forms_are_taken,
+        Severity.MAJOR,
+        documented("interface.inputs"),
+        layer=Layer.EXCHANGE,
+        operations=_CONTRASTED,
+        probes=_probes(CONTRASTS),
+    ),
+    rule(
+        orders_need_no_target_chain,
+        Severity.MAJOR,
+        documented("v2.order.to-chain"),
+        layer=Layer.EXCHANGE,
+        operations=(ORDER,),
+        probes=(*(f"{ORDER}/{name}" for name in (AGGREGATE, NO_CHAIN)), *_CHAINS),
+    ),
+    rule(
+        aggregate_orders_are_a_type,
+        Severity.MAJOR,
+        documented("v2.order.order-type"),
+        layer=Layer.EXCHANGE,
+        operations=(ORDER,),
+        probes=tuple(
+            f"{ORDER}/{name}"
+            for name in (AGGREGATE, "orderType unknown", "sourceCerts no hex", "toIndex unlisted")
+        ),
+    ),
+)
+"""The rules of requests in their published form."""

@@ -1,0 +1,446 @@
+"""Quotes of 2.0 against their own request: units, decimals, fees, and what is said of the swap."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from mockserver.conformance.checks.comparing import Quote, is_elsewhere, power_of_ten, quotes
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.pricing import prices_for
+from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import (
+    BRIDGE,
+    SWAP_QUOTE,
+    Reading,
+    require_accepted,
+)
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.routes import price_of
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Layer, Severity, assumed, documented, observed
+from mockserver.contract import Operation
+
+BRIDGE_PROBES = (f"{BRIDGE}/usual", f"{BRIDGE}/tenfold", f"{BRIDGE}/back", f"{BRIDGE}/sampled 1")
+SWAP_PROBES = (
+    f"{SWAP_QUOTE}/usual",
+    f"{SWAP_QUOTE}/tenfold",
+    f"{SWAP_QUOTE}/back",
+    f"{SWAP_QUOTE}/across",
+    "v2.getPrice/swap source",
+    "v2.getPrice/swap target",
+)
+QUOTE_PROBES = (*BRIDGE_PROBES, *SWAP_PROBES)
+BOTH = (BRIDGE, SWAP_QUOTE)
+
+UNITS = documented("bridge-quote.out-amount")
+SWAP_USD = observed("DEMO", "outAmountUsd of a swap is the value of its output in USD, too")
+USD = documented("bridge-quote.out-amount-usd")
+KEPT = observed("DEMO", "a transfer keeps the amount 1:1, rescaled to the target's decimals")
+FEES = observed("GB2-quote", "fees are smallest units of the output; what is left is paid")
+RATES = observed("DEMO", "the service fee is 6 to 40 hundredths of a percent of the output")
+_MOST, _LEAST = Decimal("1.02"), Decimal("0.5")
+_OFF = Decimal(8)
+_USD_FACTOR = Decimal(3)
+_IMPACT_SHOWN = Decimal("0.5")
+_NOTHING = Decimal("1e-10")
+_LARGE = Decimal(1_000_000)
+_CENT = Decimal("0.01")
+"""What a text of USD may be off by, however little is quoted: a last digit that is cut off."""
+
+
+@judging("outAmount is a text in no quote")
+def amounts_are_whole_units(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The output of a quote is a whole number of smallest units, not negative."""
+    for exchange in _given(context, operation):
+        value = exchange.data.get("outAmount")
+        if not isinstance(value, str):
+            continue
+        yield JUDGED
+        if amounts.units(value) is None:
+            number = amounts.number(value)
+            spelled = number is None or operation.id != BRIDGE
+            yield Finding(
+                f"outAmount is {value[:80]!r}, expected a whole number of smallest units",
+                (exchange,),
+                "data.outAmount",
+                observed("DEMO", "outAmount is digits only") if spelled else None,
+            )
+
+
+@judging("no quote has an output that is a number")
+def bridge_keeps_the_amount(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """A transfer pays out about what is put in, counted in the decimals of the target's chain."""
+    require_accepted(context, BRIDGE)
+    for quote in quotes(context, operation.id):
+        if quote.got is None or quote.got < 0:
+            continue
+        yield JUDGED
+        share = amounts.EXACT.divide(quote.got, quote.put)
+        if _LEAST <= share <= _MOST:
+            continue
+        basis = KEPT if amounts.within(quote.got, quote.put, _OFF) else UNITS
+        yield Finding(
+            f"{_shown(quote.put)} {quote.route.source.symbol} from {quote.route.source.chain} to "
+            f"{quote.route.target.chain} pays {_shown(quote.got)}{_hint(quote)}",
+            (quote.exchange,),
+            "data.outAmount",
+            basis,
+        )
+
+
+@judging("no quote has a USD value and a token whose price is known")
+def usd_value_fits_output(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The USD value of a quote is its output, in the target's decimals, times a known price."""
+    for quote in quotes(context, operation.id):
+        usd = amounts.number(quote.exchange.data.get("outAmountUsd"))
+        prices = prices_for(context, quote.route.target)
+        if usd is None or quote.got is None or quote.got <= 0 or not prices:
+            continue
+        values = [amounts.EXACT.multiply(quote.got, price) for price in prices]
+        if max(values) <= _CENT and abs(usd) <= _CENT:
+            # Dust: a text of USD with few digits says nothing about it.
+            continue
+        yield JUDGED
+        if not any(_is_worth(usd, value) for value in values):
+            nearest = min(values, key=lambda value: abs(power_of_ten(usd, value)))
+            yield Finding(
+                f"outAmountUsd is {_shown(usd)}, while {_shown(quote.got)} "
+                f"{quote.route.target.symbol} are worth about {_shown(nearest)}",
+                (quote.exchange,),
+                "data.outAmountUsd",
+                USD if operation.id == BRIDGE else SWAP_USD,
+            )
+
+
+def amount_is_read_as_smallest_units(
+    context: RunContext, operation: Operation
+) -> Iterator[Finding]:
+    """The amount of a quote is read as smallest units of the source token."""
+    one = require_accepted(context, operation.id)
+    if one.reading is Reading.WHOLE:
+        tried = [
+            exchange for exchange in context.of(operation.id) if exchange.probe.endswith("usual")
+        ]
+        yield Finding(
+            "the amount of the request is read as whole tokens",
+            (*tried, context.require(one.probe)),
+            "query.amount" if operation.id == BRIDGE else "query.fromAmount",
+        )
+
+
+@judging("no quote has a fee that is a text")
+def fees_are_smallest_units(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """Fees are whole, not negative, and leave something of an output of some worth."""
+    for quote in quotes(context, operation.id):
+        total = Decimal(0)
+        for name in ("serviceFee", "gasFee"):
+            value = quote.exchange.data.get(name)
+            if not isinstance(value, str):
+                continue
+            yield JUDGED
+            fee = amounts.number(value)
+            if amounts.units(value) is None:
+                yield Finding(
+                    f"{name} is {value[:80]!r}, expected a whole number of smallest units",
+                    (quote.exchange,),
+                    f"data.{name}",
+                    observed("DEMO", f"{name} is digits only"),
+                )
+                continue
+            total += fee or 0
+            yield from _vanishing(quote, name, fee or Decimal(0))
+        yield from _eaten(context, quote, total)
+
+
+@judging("no quote has an output and a service fee")
+def service_fee_is_a_small_share(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The service fee is a small share of the output: hundredths of a percent, not percents."""
+    for quote in quotes(context, operation.id):
+        fee = amounts.units(quote.exchange.data.get("serviceFee"))
+        out = amounts.units(quote.exchange.data.get("outAmount"))
+        if fee is None or not out:
+            continue
+        yield JUDGED
+        if fee * 50 > out:
+            share = Decimal(fee * 10000 // out) / 100
+            yield Finding(
+                f"serviceFee is {share} percent of outAmount, expected less than 2",
+                (quote.exchange,),
+                "data.serviceFee",
+            )
+
+
+@judging("no quote has a minOutAmount that can be read")
+def minimum_is_not_above_output(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """MinOutAmount is empty, or not more than outAmount."""
+    for exchange in _given(context, operation):
+        least, out = exchange.data.get("minOutAmount"), exchange.data.get("outAmount")
+        if least == "":
+            yield JUDGED
+            continue
+        low, high = amounts.number(least), amounts.number(out)
+        if low is None or high is None:
+            continue
+        yield JUDGED
+        if low > high:
+            yield Finding(
+                f"minOutAmount is {low}, more than outAmount, which is {high}",
+                (exchange,),
+                "data.minOutAmount",
+            )
+
+
+@judging("aggregator is a text in no quote")
+def aggregator_is_named(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The quote names the aggregator that was chosen."""
+    for exchange in _given(context, operation):
+        name = exchange.data.get("aggregator")
+        if not isinstance(name, str):
+            continue
+        yield JUDGED
+        if not name.strip():
+            yield Finding("aggregator is an empty text", (exchange,), "data.aggregator")
+
+
+@judging("chainDecimal is an integer in no quote")
+def chain_decimal_is_the_targets(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """ChainDecimal is the decimals in which the quote counts its output."""
+    for quote in quotes(context, operation.id):
+        told = quote.exchange.data.get("chainDecimal")
+        if not isinstance(told, int) or isinstance(told, bool):
+            continue
+        target, source = quote.route.target, quote.route.source
+        if is_elsewhere(context, quote.exchange, target):
+            continue
+        yield JUDGED
+        if told != target.decimals:
+            like = " as the token given has" if told == source.decimals else ""
+            yield Finding(
+                f"chainDecimal is {told}{like}, while {target.symbol} on {target.chain} has "
+                f"{target.decimals}",
+                (quote.exchange,),
+                "data.chainDecimal",
+            )
+
+
+@judging("no quote names a chain that could be compared with the list")
+def quote_names_a_listed_chain(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """`chain` of an aggregate quote is a chain of the list, by its network id or a name."""
+    known = inventory_of(context).chains
+    names = {folded(name) for chain in known for name in chain.names}
+    networks = {chain.network for chain in known if chain.network}
+    for exchange in _given(context, operation):
+        told = exchange.data.get("chain")
+        if not isinstance(told, str) or not known:
+            continue
+        if told.isdecimal() and not networks:
+            continue
+        yield JUDGED
+        if folded(told) not in names and told not in networks:
+            yield Finding(
+                f"chain is {told[:80]!r}, which is neither a name nor a network id of a listed "
+                "chain",
+                (exchange,),
+                "data.chain",
+            )
+
+
+@judging("no quote has a priceImpact that is a number")
+def price_impact_is_in_percent(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """PriceImpact is a plausible number of percent: small for a small amount, 100 at most."""
+    for quote in quotes(context, operation.id):
+        impact = amounts.number(quote.exchange.data.get("priceImpact"))
+        if impact is None:
+            continue
+        yield JUDGED
+        fair = _fair_output(context, quote)
+        lost = None
+        if fair is not None and quote.got is not None:
+            lost = abs(amounts.EXACT.divide((fair - quote.got) * 100, fair))
+        too_much = abs(impact) > 100
+        unlike = lost is not None and abs(impact) > 20 and abs(impact) > 20 * (lost + 1)
+        if too_much or unlike:
+            yield Finding(
+                f"priceImpact is {impact}, no plausible number of percent"
+                + (f"; the price differs by {_shown(lost)} percent" if lost is not None else ""),
+                (quote.exchange,),
+                "data.priceImpact",
+            )
+
+
+def _is_worth(usd: Decimal, value: Decimal) -> bool:
+    return amounts.within(usd, value, _USD_FACTOR) or abs(usd - value) <= _CENT
+
+
+def _given(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
+    require_accepted(context, operation.id)
+    return tuple(one for one in context.of(operation) if one.succeeded)
+
+
+def _fair_output(context: RunContext, quote: Quote) -> Decimal | None:
+    """Return what a swap would pay at the prices told, in whole tokens, or None."""
+    one, other = price_of(context, quote.route.source), price_of(context, quote.route.target)
+    if not one or not other:
+        return None
+    return amounts.EXACT.divide(amounts.EXACT.multiply(quote.put, one), other)
+
+
+def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Iterator[Finding]:
+    """Yield a finding where fees eat up an output that is worth a good deal."""
+    price = price_of(context, quote.route.target)
+    decimals = quote.route.target.decimals
+    if price is None or quote.got is None or quote.got <= 0 or decimals is None:
+        return
+    fees = amounts.EXACT.scaleb(total, -decimals)
+    if amounts.EXACT.multiply(quote.put, price_of(context, quote.route.source) or 0) < 90:
+        return
+    if fees >= quote.got:
+        yield Finding(
+            f"serviceFee and gasFee are {_shown(fees)} {quote.route.target.symbol}, which leaves "
+            f"nothing of {_shown(quote.got)}",
+            (quote.exchange,),
+            "data.gasFee",
+        )
+
+
+def _vanishing(quote: Quote, name: str, fee: Decimal) -> Iterator[Finding]:
+    """Yield a finding for a fee that is so small that it is counted in other decimals."""
+    decimals = quote.route.target.decimals
+    if decimals is None or decimals < 12 or fee <= 0 or quote.got is None or quote.got <= 0:
+        return
+    if quote.got > _LARGE:
+        # A fee that does not grow with the amount is next to nothing of a very large one.
+        return
+    share = amounts.EXACT.divide(amounts.EXACT.scaleb(fee, -decimals), quote.got)
+    if share < _NOTHING and quote.route.rescales:
+        yield Finding(
+            f"{name} is {fee} smallest units, next to nothing of {_shown(quote.got)} "
+            f"{quote.route.target.symbol}; it may count in {quote.route.source.decimals} decimals",
+            (quote.exchange,),
+            f"data.{name}",
+        )
+
+
+def _hint(quote: Quote) -> str:
+    """Return in which decimals the output would fit; empty where in none."""
+    source, target = quote.route.source.decimals, quote.route.target.decimals
+    if quote.got is None or quote.got <= 0 or source is None or target is None:
+        return ""
+    power = power_of_ten(quote.got, quote.put)
+    if power == source - target and power:
+        return (
+            f"; that fits the {source} decimals of the source chain, not the {target} of the target"
+        )
+    if power == -target:
+        return "; that fits whole tokens, not smallest units"
+    return f"; that is off by 10^{power}" if power else ""
+
+
+def _shown(number: Decimal | None) -> str:
+    return f"{number:.6g}" if number is not None else "unknown"
+
+
+EXCHANGE_QUOTES: tuple[Rule, ...] = (
+    Rule(
+        "amounts-are-whole-units",
+        amounts_are_whole_units,
+        Layer.EXCHANGE,
+        Severity.CRITICAL,
+        UNITS,
+        BOTH,
+        QUOTE_PROBES,
+    ),
+    Rule(
+        "bridge-keeps-the-amount",
+        bridge_keeps_the_amount,
+        Layer.EXCHANGE,
+        Severity.CRITICAL,
+        UNITS,
+        (BRIDGE,),
+        BRIDGE_PROBES,
+    ),
+    Rule(
+        "usd-value-fits-output",
+        usd_value_fits_output,
+        Layer.EXCHANGE,
+        Severity.CRITICAL,
+        USD,
+        BOTH,
+        (*QUOTE_PROBES, "v2.getPrice/usual"),
+    ),
+    Rule(
+        "amount-is-read-as-smallest-units",
+        amount_is_read_as_smallest_units,
+        Layer.EXCHANGE,
+        Severity.CRITICAL,
+        observed("DEMO", "amounts of requests are smallest units"),
+        BOTH,
+        QUOTE_PROBES,
+    ),
+    Rule(
+        "fees-are-smallest-units",
+        fees_are_smallest_units,
+        Layer.EXCHANGE,
+        Severity.CRITICAL,
+        FEES,
+        BOTH,
+        (*QUOTE_PROBES, "v2.getPrice/usual"),
+    ),
+    Rule(
+        "service-fee-is-a-small-share",
+        service_fee_is_a_small_share,
+        Layer.EXCHANGE,
+        Severity.MAJOR,
+        RATES,
+        BOTH,
+        QUOTE_PROBES,
+    ),
+    Rule(
+        "minimum-is-not-above-output",
+        minimum_is_not_above_output,
+        Layer.EXCHANGE,
+        Severity.MAJOR,
+        assumed("A-265", "minOutAmount is the least of the output, or empty"),
+        (SWAP_QUOTE,),
+        SWAP_PROBES,
+    ),
+    Rule(
+        "aggregator-is-named",
+        aggregator_is_named,
+        Layer.EXCHANGE,
+        Severity.MAJOR,
+        documented("aggregate-quote.aggregator"),
+        (SWAP_QUOTE,),
+        SWAP_PROBES,
+    ),
+    Rule(
+        "chain-decimal-is-the-targets",
+        chain_decimal_is_the_targets,
+        Layer.EXCHANGE,
+        Severity.CRITICAL,
+        observed("GB2-quote", "chainDecimal is the decimals of the token that is paid"),
+        (SWAP_QUOTE,),
+        SWAP_PROBES,
+    ),
+    Rule(
+        "quote-names-a-listed-chain",
+        quote_names_a_listed_chain,
+        Layer.CROSS,
+        Severity.MAJOR,
+        observed("DEMO", "chain of a quote is the network id of the chain it is executed on"),
+        (SWAP_QUOTE,),
+        SWAP_PROBES,
+    ),
+    Rule(
+        "price-impact-is-in-percent",
+        price_impact_is_in_percent,
+        Layer.EXCHANGE,
+        Severity.MAJOR,
+        observed("DEMO", "priceImpact is percent, such as -0.02"),
+        (SWAP_QUOTE,),
+        SWAP_PROBES,
+    ),
+)
+"""The rules of quotes of 2.0."""

@@ -1,0 +1,181 @@
+"""Quotes of 2.0 compared with each other and with prices, bracketed by an equal request."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import partial
+
+from mockserver.conformance.checks.comparing import Quote, named_quote, out_of, quotes, steady
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, require_accepted
+from mockserver.conformance.discovery.routes import is_stable, price_of
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.verdict import (
+    Inconclusive,
+    Layer,
+    Severity,
+    assumed,
+    documented,
+    observed,
+)
+from mockserver.contract import Operation
+
+BOTH = (BRIDGE, SWAP_QUOTE)
+_PROBES = tuple(
+    f"{operation_id}/{name}"
+    for operation_id in BOTH
+    for name in ("usual", "tenfold", "back", "again")
+)
+_PRICES = ("v2.getPrice/usual", "v2.getPrice/swap source", "v2.getPrice/swap target")
+_ASKED = {
+    BRIDGE: documented("v2.get-bridge-quote"),
+    SWAP_QUOTE: documented("v2.get-aggregate-quote"),
+}
+_AGREE = Decimal("1.25")
+_GAIN = Decimal("1.02")
+_FEWEST, _MOST = Decimal(5), Decimal("10.5")
+
+
+def output_grows_with_input(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Ten times the amount pays out more, and about ten times as much."""
+    first, more = _usual(context, operation), named_quote(context, f"{operation.id}/tenfold")
+    again = named_quote(context, f"{operation.id}/again")
+    steady(out_of(first), out_of(again), "the quote")
+    times = amounts.EXACT.divide(more.put, first.put)
+    if times < 2:
+        raise Inconclusive("the tries of the quote asked for other amounts")
+    share = amounts.EXACT.divide(out_of(more), out_of(first))
+    exchanges = (first.exchange, more.exchange, again.exchange)
+    if share <= 1 or not _FEWEST <= share <= _MOST:
+        how = "the same" if share == 1 else f"{share:.4g} times as much"
+        yield Finding(
+            f"{times:.4g} times the amount pays {how}",
+            exchanges,
+            "data.outAmount",
+            _ASKED[operation.id],
+        )
+
+
+def equal_quotes_agree(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """The same quote asked twice within a moment has the same members and about the same value."""
+    first, again = _usual(context, operation), named_quote(context, f"{operation.id}/again")
+    exchanges = (first.exchange, again.exchange)
+    members = set(first.exchange.data), set(again.exchange.data)
+    for name in sorted(members[0] ^ members[1]):
+        yield Finding(f"{name} is in one of two equal quotes only", exchanges, f"data.{name}")
+    if not amounts.within(out_of(first), out_of(again), Decimal(2)):
+        yield Finding(
+            f"equal requests pay {out_of(first):.6g} and {out_of(again):.6g}",
+            exchanges,
+            "data.outAmount",
+        )
+
+
+def there_and_back_gains_nothing(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """What is moved or swapped there and back again is not more than it was."""
+    first, back = _usual(context, operation), named_quote(context, f"{operation.id}/back")
+    again = named_quote(context, f"{operation.id}/again")
+    steady(out_of(first), out_of(again), "the quote")
+    share = amounts.EXACT.divide(out_of(back), back.put)
+    whole = amounts.EXACT.multiply(share, amounts.EXACT.divide(out_of(first), first.put))
+    if whole > _GAIN:
+        yield Finding(
+            f"there and back turns 1 {first.route.source.symbol} into {whole:.6g}",
+            (first.exchange, back.exchange),
+            "data.outAmount",
+        )
+
+
+@judging("no swap was quoted between tokens whose prices are known")
+def swap_follows_prices(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """A swap pays about what the prices of its two tokens say."""
+    for quote in quotes(context, operation.id):
+        one, other = price_of(context, quote.route.source), price_of(context, quote.route.target)
+        if not one or not other or quote.got is None or quote.got <= 0:
+            continue
+        if one == other and not (is_stable(quote.route.source) and is_stable(quote.route.target)):
+            # Either price may be that of another token, which is for another rule to say.
+            continue
+        yield JUDGED
+        fair = amounts.EXACT.divide(amounts.EXACT.multiply(quote.put, one), other)
+        if not amounts.within(quote.got, fair, _AGREE) and not _impacted(quote, fair):
+            yield Finding(
+                f"{quote.put:.6g} {quote.route.source.symbol} at {one} USD pay "
+                f"{quote.got:.6g} {quote.route.target.symbol} at {other} USD, expected about "
+                f"{fair:.6g}",
+                (quote.exchange,),
+                "data.outAmount",
+            )
+
+
+@judging("no quote has a price of a token that getPrice was asked about")
+def quote_price_is_the_tokens(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """`price` of a transfer's quote is the price of the token that getPrice tells."""
+    for quote in quotes(context, operation.id):
+        told = amounts.number(quote.exchange.data.get("price"))
+        known = price_of(context, quote.route.source)
+        if told is None or known is None or not _asked_price(context, quote):
+            continue
+        yield JUDGED
+        if not amounts.within(told, known, _AGREE):
+            yield Finding(
+                f"price of {quote.route.source.symbol} is {told} in the quote, {known} in getPrice",
+                (quote.exchange,),
+                "data.price",
+            )
+
+
+def _usual(context: RunContext, operation: Operation) -> Quote:
+    return named_quote(context, require_accepted(context, operation.id).probe)
+
+
+def _impacted(quote: Quote, fair: Decimal) -> bool:
+    """Tell whether the quote itself says that its amount moves the price so far."""
+    impact = amounts.number(quote.exchange.data.get("priceImpact"))
+    if impact is None or quote.got is None or abs(impact) < 10 or quote.got > fair:
+        return False
+    lost = amounts.EXACT.divide((fair - quote.got) * 100, fair)
+    return abs(impact) * Decimal("1.5") >= lost
+
+
+def _asked_price(context: RunContext, quote: Quote) -> bool:
+    return any(
+        one.succeeded and f"symbol={quote.route.source.symbol}" in one.request.query
+        for one in context.of("v2.getPrice")
+    )
+
+
+_rule = partial(rule, layer=Layer.CROSS, probes=_PROBES)
+
+
+CROSS_QUOTES: tuple[Rule, ...] = (
+    _rule(output_grows_with_input, Severity.CRITICAL, _ASKED[BRIDGE], operations=BOTH),
+    _rule(
+        equal_quotes_agree,
+        Severity.MAJOR,
+        assumed("A-230", "two equal quotes within a moment agree in form and within a factor of 2"),
+        operations=BOTH,
+    ),
+    _rule(
+        there_and_back_gains_nothing,
+        Severity.CRITICAL,
+        assumed("A-231", "no way there and back makes more of a token"),
+        operations=BOTH,
+    ),
+    _rule(
+        swap_follows_prices,
+        Severity.CRITICAL,
+        observed("DEMO", "quotes of swaps follow the prices of the tokens"),
+        operations=(SWAP_QUOTE,),
+        probes=(*_PROBES, *_PRICES),
+    ),
+    _rule(
+        quote_price_is_the_tokens,
+        Severity.MAJOR,
+        observed("DEMO", "price of a quote is the token's price in USD"),
+        operations=(BRIDGE,),
+        probes=(*_PROBES, *_PRICES),
+    ),
+)
+"""The rules that hold quotes of 2.0 against each other."""

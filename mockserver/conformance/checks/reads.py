@@ -1,0 +1,433 @@
+"""Balances, prices and look-ups of 2.0 against their own requests."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from mockserver.conformance.basis import basis_of_row
+from mockserver.conformance.checks.comparing import quotes, token_at
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.operations import EVERY
+from mockserver.conformance.checks.pricing import DOLLARS, is_a_dollar
+from mockserver.conformance.checks.rule import Check, Finding, Rule, rule
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, BRIDGE, SWAP_QUOTE, asked
+from mockserver.conformance.discovery.clocks import (
+    LEAST_S,
+    MILLISECONDS,
+    MOST_S,
+    seconds_of,
+    service_time,
+)
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.listing import folded, text
+from mockserver.conformance.discovery.routes import is_stable
+from mockserver.conformance.discovery.v1_data import scalar
+from mockserver.conformance.requests.comparisons import NOBODYS
+from mockserver.conformance.requests.protocol import HOSTILE
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import (
+    Inconclusive,
+    Layer,
+    Severity,
+    Vacuous,
+    assumed,
+    documented,
+    observed,
+)
+from mockserver.contract import Basis, Operation
+
+BALANCE, PRICE = "v2.getBalance", "v2.getPrice"
+_BALANCES = (f"{BALANCE}/usual", f"{BALANCE}/other token", f"{BALANCE}/{NOBODYS}")
+_PRICES = tuple(f"{PRICE}/{name}" for name in ("usual", "swap source", "swap target", "sampled"))
+_AGREE = Decimal("1.25")
+_UNLIKE = Decimal(3)
+_AHEAD_S = 3600
+_ANOTHER_TIME_S = 7 * 86_400
+_UNKNOWN = ("", "unknown", "notfound", "notexist", "notexists", "nonexistent", "invalid", "none")
+TIME = assumed("A-023", "updateTime is seconds since 1970")
+
+
+@judging("balance is a text in no answer")
+def balance_is_not_negative(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """A balance is a number that is not negative, also of an address that nobody uses."""
+    for exchange in _answered(context, BALANCE):
+        for name in ("balance", "hrpBalance"):
+            value = exchange.data.get(name)
+            if not isinstance(value, str):
+                continue
+            yield JUDGED
+            number = amounts.number(value)
+            if number is None or number < 0:
+                message = f"{name} is {value[:80]!r}, expected a number that is not negative"
+                yield Finding(message, (exchange,), f"data.{name}")
+
+
+@judging("no balance above zero was told of a token whose decimals are listed")
+def readable_balance_is_the_balance(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """HrpBalance is the balance in whole tokens, by the decimals of the token."""
+    for exchange in _answered(context, BALANCE):
+        token = _asked_token(context, exchange)
+        units = amounts.number(exchange.data.get("balance"))
+        whole = amounts.number(exchange.data.get("hrpBalance"))
+        if token is None or token.decimals is None or units is None or whole is None:
+            continue
+        if not units and not whole:
+            continue
+        yield JUDGED
+        fair = amounts.EXACT.scaleb(units, -token.decimals)
+        if not amounts.within(fair, whole, Decimal("1.001")):
+            yield Finding(
+                f"hrpBalance is {whole}, while balance {units} is {fair:.6g} {token.symbol} with "
+                f"{token.decimals} decimals",
+                (exchange,),
+                "data.hrpBalance",
+            )
+
+
+def balance_is_of_the_token(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Two tokens with different decimals do not have the same balance in both of its forms."""
+    one, other = (
+        context.require_success(f"{BALANCE}/usual"),
+        context.require_success(f"{BALANCE}/other token"),
+    )
+    tokens = _asked_token(context, one), _asked_token(context, other)
+    balances = one.text("balance"), other.text("balance")
+    if tokens[0] is None or tokens[1] is None or tokens[0].decimals == tokens[1].decimals:
+        raise Vacuous("no two tokens of other decimals are listed on the chain")
+    if not amounts.number(balances[0]) or not amounts.number(balances[1]):
+        raise Vacuous("the address owns nothing of one of the tokens")
+    same = balances[0] == balances[1] and one.text("hrpBalance") == other.text("hrpBalance")
+    if same:
+        yield Finding(
+            f"balance {balances[0][:60]} and hrpBalance {one.text('hrpBalance')[:60]} are told of "
+            f"{tokens[0].symbol} and of {tokens[1].symbol} alike",
+            (one, other),
+            "query.contractAddress",
+        )
+
+
+@judging("price is a text in no answer")
+def price_is_a_price(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """A price is a decimal number above zero; that of a stable coin is near 1 USD."""
+    for exchange in _answered(context, PRICE):
+        value = exchange.data.get("price")
+        if not isinstance(value, str):
+            continue
+        yield JUDGED
+        price = amounts.number(value)
+        token = _asked_token(context, exchange)
+        if price is None or price <= 0:
+            message = f"price is {value[:80]!r}, expected a decimal number above 0"
+            yield Finding(message, (exchange,), "data.price")
+        elif token is not None and token.symbol in DOLLARS and not is_a_dollar(price):
+            message = f"price of {token.symbol} is {price}, expected about 1 USD"
+            yield Finding(message, (exchange,), "data.price")
+
+
+def price_is_of_the_token(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """The price is that of the token asked about, and not of another one."""
+    one, other = (
+        context.require_success(f"{PRICE}/swap source"),
+        context.require_success(f"{PRICE}/swap target"),
+    )
+    tokens = _asked_token(context, one), _asked_token(context, other)
+    if tokens[0] is None or tokens[1] is None or all(map(is_stable, filter(None, tokens))):
+        raise Vacuous("no two tokens of different value were asked about")
+    rates = [
+        amounts.EXACT.divide(quote.got, quote.put)
+        for quote in quotes(context, SWAP_QUOTE)
+        if quote.got
+        and quote.got > 0
+        and (quote.route.source.symbol, quote.route.target.symbol)
+        == (tokens[0].symbol, tokens[1].symbol)
+    ]
+    prices = one.text("price"), other.text("price")
+    if None in map(amounts.number, prices):
+        raise Vacuous("price is no number in one of the two answers")
+    if not rates:
+        raise Vacuous("no quote tells what the two tokens are worth to each other")
+    if prices[0] == prices[1] and not amounts.within(rates[0], Decimal(1), Decimal(2)):
+        yield Finding(
+            f"{tokens[0].symbol} and {tokens[1].symbol} are both {prices[0][:40]} USD, while 1 "
+            f"{tokens[0].symbol} pays {rates[0]:.6g} {tokens[1].symbol}",
+            (one, other),
+            "query.contractAddress",
+        )
+
+
+@judging("no quote tells the USD value of a token whose price was asked")
+def price_agrees_with_quotes(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The price of a token is what the USD value of quotes says of it."""
+    for exchange in _answered(context, PRICE):
+        price, token = amounts.number(exchange.data.get("price")), _asked_token(context, exchange)
+        if price is None or price <= 0 or token is None:
+            continue
+        for quote in (*quotes(context, BRIDGE), *quotes(context, SWAP_QUOTE)):
+            usd = amounts.number(quote.exchange.data.get("outAmountUsd"))
+            if quote.route.target.symbol != token.symbol or not usd or not quote.got:
+                continue
+            if usd <= 0 or quote.got <= 0:
+                continue
+            yield JUDGED
+            implied = amounts.EXACT.divide(usd, quote.got)
+            unlike = not amounts.within(price, implied, _UNLIKE)
+            if unlike and _quotes_agree(context, token, implied):
+                yield Finding(
+                    f"price of {token.symbol} is {price}, while quotes count {implied:.6g} USD",
+                    (quote.exchange, exchange),
+                    "data.price",
+                )
+                break
+
+
+@judging("no answer has an updateTime")
+def update_time_is_a_time(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """UpdateTime is the text of a time: of this century, and not ahead of the service's clock."""
+    for exchange in _answered(context, PRICE):
+        value = text(exchange.data.get("updateTime"))
+        if not value:
+            continue
+        yield JUDGED
+        seconds = seconds_of(value)
+        if seconds is None:
+            basis = documented("price.update-time")
+            message = f"updateTime is {value[:60]!r}, no time that can be read"
+            yield Finding(message, (exchange,), "data.updateTime", basis)
+            continue
+        shown = repr(value[:60])
+        now = service_time(context, exchange)
+        if not LEAST_S <= seconds <= MOST_S:
+            message = f"updateTime is {shown}, a time outside of this century"
+            yield Finding(message, (exchange,), "data.updateTime", cause="century")
+        elif value.isdecimal() and int(value) >= MILLISECONDS:
+            message = f"updateTime is {shown}, milliseconds instead of seconds"
+            yield Finding(message, (exchange,), "data.updateTime", cause="unit")
+        elif now is not None and _AHEAD_S < seconds - now < _ANOTHER_TIME_S:
+            ahead = (seconds - now) // 3600
+            message = f"updateTime is {shown}, {ahead} hours ahead of the service's own time"
+            yield Finding(message, (exchange,), "data.updateTime", cause="ahead")
+
+
+def update_time_never_goes_back(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """The price of a token asked again is not older than before."""
+    one, again = (
+        context.require_success(f"{PRICE}/usual"),
+        context.require_success(f"{PRICE}/again"),
+    )
+    told = [text(answer.data.get("updateTime")) for answer in (one, again)]
+    times = seconds_of(told[0]), seconds_of(told[1])
+    if times[0] is None or times[1] is None:
+        raise Vacuous("updateTime is no time that can be read")
+    if times[1] < times[0]:
+        yield Finding(
+            f"updateTime goes back from {told[0]} to {told[1]}",
+            (one, again),
+            "data.updateTime",
+        )
+
+
+@judging("source is a text in no answer")
+def price_source_is_named(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The price names its provider."""
+    for exchange in _answered(context, PRICE):
+        source = exchange.data.get("source")
+        if isinstance(source, str):
+            yield JUDGED
+            if not source.strip():
+                yield Finding("source is an empty text", (exchange,), "data.source")
+
+
+@judging(
+    "no list of tickets was given",
+    first=lambda context: context.require_success("v2.getAllTicketByAddress/usual"),
+)
+def tickets_are_of_the_address(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The tickets listed for an address are its own."""
+    for exchange in context.of(operation):
+        wanted = asked(exchange).get("address", "")
+        if not exchange.succeeded or not wanted:
+            continue
+        yield JUDGED
+        for item in exchange.items():
+            address = item.get("address") if isinstance(item, dict) else None
+            if isinstance(address, str) and address.lower() != wanted.lower():
+                message = f"a ticket of {address[:60]!r} is listed for {wanted!r}"
+                yield Finding(message, (exchange,), "data.list[].address")
+                break
+
+
+def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """What was never submitted has not succeeded."""
+    exchange = context.require(f"{operation.id}/unknown")
+    if not exchange.whole:
+        context.require_success(f"{operation.id}/unknown")
+    # The hostile text is asked for when there are submissions that it might be taken for.
+    later = context.get(f"{operation.id}/{HOSTILE}")
+    for look in (exchange, *filter(None, (later,))):
+        if look.succeeded:
+            yield from _told_of(look)
+
+
+def _told_of(exchange: Exchange) -> Iterator[Finding]:
+    operation = exchange.operation
+    status, done = exchange.data.get("status"), exchange.data.get("succeeded")
+    if status == "Succeeded" or done is True:
+        yield Finding(
+            f"an id that nobody submitted is told to have succeeded: {exchange.request.query[:80]}",
+            (exchange,),
+            "data.status" if status == "Succeeded" else "data.succeeded",
+            basis_of_row(operation),
+        )
+    elif done is False or (isinstance(status, str) and folded(status) not in _UNKNOWN):
+        yield Finding(
+            f"an id that nobody submitted is told of like one that was: "
+            f"{exchange.request.query[:80]}",
+            (exchange,),
+            "data.status" if isinstance(status, str) else "data.succeeded",
+            cause="told of",
+        )
+
+
+def unknown_v1_order_is_not_shown(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """The transaction of no order shows no order."""
+    exchange = context.require(f"{operation.id}/unknown")
+    if not exchange.whole:
+        raise Inconclusive(f"the look-up was not answered: {exchange.answer.reason}")
+    data = exchange.member("data")
+    told = [text(scalar(data, role)) for role in ("number", "fromToken", "fromAmount")]
+    if exchange.succeeded and any(told):
+        shown = ", ".join(filter(None, told))
+        yield Finding(
+            f"a transaction that nobody submitted shows an order: {shown[:120]}",
+            (exchange,),
+            "data",
+        )
+
+
+def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
+    """Tell whether the price in a quote, or nothing, stands beside the USD value of quotes."""
+    told = [
+        price
+        for quote in quotes(context, BRIDGE)
+        if quote.route.source.symbol == token.symbol
+        and (price := amounts.number(quote.exchange.data.get("price"))) is not None
+        and price > 0
+    ]
+    return not told or any(amounts.within(price, implied, _AGREE) for price in told)
+
+
+def _answered(context: RunContext, operation_id: str) -> Iterator[Exchange]:
+    context.require_success(f"{operation_id}/usual")
+    for exchange in context.of(operation_id):
+        if exchange.succeeded and not exchange.operation.read(exchange.request).violations:
+            yield exchange
+
+
+def _asked_token(context: RunContext, exchange: Exchange) -> Token | None:
+    sent = asked(exchange)
+    address = sent.get("contractAddress", "")
+    return token_at(inventory_of(context).tokens, sent.get("chain", ""), address=address)
+
+
+def _rule(
+    check: Check,
+    severity: Severity,
+    basis: Basis,
+    probes: tuple[str, ...],
+    layer: Layer = Layer.EXCHANGE,
+    **more: Any,
+) -> Rule:
+    """Return the rule that judges the operation of its first probe."""
+    judged = (probes[0].partition("/")[0],)
+    return rule(check, severity, basis, layer=layer, operations=judged, probes=probes, **more)
+
+
+_QUOTES = (f"{BRIDGE}/usual", f"{SWAP_QUOTE}/usual", f"{SWAP_QUOTE}/back")
+NEVER = assumed("A-232", "what was never submitted is unknown")
+
+EXCHANGE_READS: tuple[Rule, ...] = (
+    _rule(
+        balance_is_not_negative,
+        Severity.MAJOR,
+        assumed("A-022", "balance and hrpBalance are amounts"),
+        _BALANCES,
+    ),
+    _rule(
+        readable_balance_is_the_balance,
+        Severity.MAJOR,
+        assumed("A-022", "hrpBalance is the balance in whole tokens"),
+        _BALANCES,
+        layer=Layer.CROSS,
+    ),
+    _rule(
+        balance_is_of_the_token,
+        Severity.CRITICAL,
+        documented("v2.get-balance"),
+        _BALANCES,
+        layer=Layer.CROSS,
+    ),
+    _rule(
+        price_is_a_price,
+        Severity.MAJOR,
+        observed("GHOST", "price is USD for a whole token"),
+        _PRICES,
+    ),
+    _rule(
+        price_is_of_the_token,
+        Severity.MAJOR,
+        documented("v2.get-price"),
+        (*_PRICES, *(f"{SWAP_QUOTE}/{name}" for name in ATTEMPT_NAMES)),
+        layer=Layer.CROSS,
+    ),
+    _rule(
+        price_agrees_with_quotes,
+        Severity.MAJOR,
+        observed("GHOST", "price is USD for a whole token"),
+        (*_PRICES, *_QUOTES),
+        layer=Layer.CROSS,
+    ),
+    _rule(update_time_is_a_time, Severity.MINOR, TIME, _PRICES, reads=EVERY),
+    _rule(
+        update_time_never_goes_back,
+        Severity.MINOR,
+        TIME,
+        (f"{PRICE}/usual", f"{PRICE}/again"),
+        layer=Layer.TIMING,
+    ),
+    _rule(
+        price_source_is_named,
+        Severity.MINOR,
+        documented("price.source"),
+        _PRICES,
+    ),
+    _rule(
+        tickets_are_of_the_address,
+        Severity.MAJOR,
+        documented("v2.get-all-ticket-by-address"),
+        ("v2.getAllTicketByAddress/usual",),
+    ),
+    _rule(
+        unknown_is_not_succeeded,
+        Severity.CRITICAL,
+        NEVER,
+        ("v2.checkOrder/unknown", f"v2.checkOrder/{HOSTILE}"),
+        name="unknown-order-is-not-succeeded",
+    ),
+    _rule(
+        unknown_is_not_succeeded,
+        Severity.MAJOR,
+        NEVER,
+        ("v2.checkTicket/unknown", f"v2.checkTicket/{HOSTILE}"),
+        name="unknown-ticket-is-not-succeeded",
+    ),
+    _rule(
+        unknown_v1_order_is_not_shown,
+        Severity.CRITICAL,
+        NEVER,
+        ("v1.getOrderDetailByHashAndEvmAddress/unknown",),
+    ),
+)
+"""The rules of balances, prices and look-ups."""

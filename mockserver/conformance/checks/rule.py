@@ -1,0 +1,85 @@
+"""A rule: a property of a service, the requests it needs, and what was found against it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from mockserver.conformance.requests.probe import Need
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Layer, Severity, Verdict
+from mockserver.contract import Basis, Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place where a rule does not hold, seen in `exchanges`: the last one shows it.
+
+    `place` is the field in the answer (`data.list[].decimals`) or the input of the request
+    (`query.amount`); with the rule, the operation and `cause` it makes findings of one cause one.
+    `basis` and `verdict` replace the rule's own where the finding stands on something else.
+    `should_refuse` tells that the last request was answered with success, and ought not to be.
+    """
+
+    message: str
+    exchanges: tuple[Exchange, ...] = ()
+    place: str = ""
+    basis: Basis | None = None
+    verdict: Verdict | None = None
+    cause: str = ""
+    should_refuse: bool = False
+
+
+Check = Callable[[RunContext, Operation], Iterator[Finding]]
+"""Yields a finding for each place where it does not hold. Raises `NotRun`, `Vacuous` or
+`Inconclusive`, and nothing else, whatever the answers are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A property that a service has which keeps the contract; `check` is asked per operation.
+
+    `operations` are the ids it judges. `probes` are those that it needs for any of them: they are
+    sent for it, and they and what they build on are all that it can read (`access.py`). Of the
+    operations in `reads` it also looks at what was sent for others, if anything was.
+    `every_exchange` tells that it judges whatever was sent for other reasons, and asks for nothing.
+    """
+
+    name: str
+    check: Check
+    layer: Layer
+    severity: Severity
+    basis: Basis
+    operations: tuple[str, ...]
+    probes: tuple[Need, ...] = ()
+    every_exchange: bool = False
+    reads: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """The property in one sentence: the first line of the function's docstring."""
+        return (self.check.__doc__ or "").strip().partition("\n")[0]
+
+    def silent(self) -> "Rule":
+        """Return the rule without its judgement, where only what it asks for is wanted."""
+        return replace(self, check=_say_nothing)
+
+
+def _say_nothing(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    return iter(())
+
+
+def rule(  # noqa: PLR0913 (one parameter a member)
+    check: Check,
+    severity: Severity,
+    basis: Basis,
+    *,
+    layer: Layer,
+    operations: tuple[str, ...],
+    probes: tuple[Need, ...] = (),
+    name: str = "",
+    every_exchange: bool = False,
+    reads: tuple[str, ...] = (),
+) -> Rule:
+    """Return the rule of a check, called what its function is called where no name is given."""
+    called = name or check.__name__.replace("_", "-")
+    return Rule(called, check, layer, severity, basis, operations, probes, every_exchange, reads)

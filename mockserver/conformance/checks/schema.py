@@ -1,0 +1,240 @@
+"""Rules about one body against its schema: the envelope, and what is in `data`."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+
+from mockserver.conformance.basis import basis_of, joined, place_of
+from mockserver.conformance.checks.evidence import answered, successes
+from mockserver.conformance.checks.operations import EVERY, V1, V1_LISTS
+from mockserver.conformance.checks.rule import Check, Finding, Rule, rule
+from mockserver.conformance.checks.schema_walk import Applied, parts_of
+from mockserver.conformance.requests.probe import PLAIN
+from mockserver.conformance.requests.protocol import is_beneath
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Inconclusive, Layer, Severity, assumed, documented
+from mockserver.contract import Basis, BasisKind, Operation
+from mockserver.validation import Violation, dotted, shown
+
+Case = tuple[Exchange, Violation]
+Which = Callable[[Exchange, Violation], bool]
+
+
+def envelope_code(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Every answer is an object with an integer `code`, as both envelopes have it."""
+    every = answered(context, operation)
+    # What HTTP itself refuses with 4xx is another rule's, since it may have no envelope.
+    judged = [one for one in every if one.answer.status < 300 and operation.enveloped]
+    yield from _broken(judged, lambda _, violation: violation.path in ((), ("code",)))
+
+
+def envelope_members(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """The other members of the envelope have their types, and a success has all of them."""
+    yield from _broken(answered(context, operation), _is_about_envelope)
+
+
+def data_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """The `data` of a success has the members and types that are published or known."""
+    yield from _broken(successes(context, operation), lambda _, one: len(one.path) > 1)
+
+
+def success_has_success_code(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """An answer with the whole result of an operation has the code of success."""
+    success = operation.generation.success_code
+    for exchange in answered(context, operation):
+        if exchange.code not in (None, success) and _has_result(exchange):
+            yield Finding(
+                f"the answer has the result, and code {shown(exchange.code)} instead of {success}",
+                (exchange,),
+                place="code",
+                cause="code",
+            )
+            return
+
+
+def _has_result(exchange: Exchange) -> bool:
+    """Tell whether an answer that is none by its code looks like a success all the same."""
+    body, data = exchange.body, exchange.member("data")
+    if not 200 <= exchange.answer.status < 300 or not isinstance(data, dict) or not data:
+        return False
+    operation = exchange.operation
+    if operation.generation.id == "v2":
+        said = {**body, "code": operation.generation.success_code}
+        broken = operation.response_violations(said)
+        return not any(
+            basis_of(operation, one).kind is BasisKind.DOCUMENTED and len(one.path) > 1
+            for one in broken
+        )
+    # The fields of v1 are not published, so that a list or the word has to do.
+    words = exchange.member("msg")
+    listed = operation.id in V1_LISTS and any(isinstance(v, list) and v for v in data.values())
+    return listed or (isinstance(words, str) and words.strip().lower() in ("success", "ok"))
+
+
+def success_has_content(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """The `data` of a v1 success is not empty where the table of operations names a result."""
+    for exchange in successes(context, operation):
+        data = exchange.data
+        if isinstance(exchange.member("data"), Mapping) and all(
+            value is None or value in ("", {}) for value in data.values()
+        ):
+            yield Finding(
+                f"data holds nothing: {shown(exchange.member('data'))}",
+                (exchange,),
+                place="data",
+                cause="empty",
+            )
+            return
+    if operation.id in V1_LISTS:
+        yield from _without_list(context, operation)
+
+
+def _without_list(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Yield a finding where the list that was asked for is none. Raises `Inconclusive` for an empty
+    one: its items may all be suspended.
+    """
+    look = context.get(f"{operation.id}/usual")
+    if look is None or not look.succeeded:
+        return
+    whole = look.member("data")
+    inside = list(whole.values()) if isinstance(whole, Mapping) else [whole]
+    # A list may be keyed by the names of its items: the form of v1 data is not shown.
+    lists = [value for value in inside if isinstance(value, list | Mapping)]
+    if not lists:
+        message = f"data holds no list: {shown(whole)}"
+        yield Finding(message, (look,), place="data", cause="no list")
+    elif not any(lists):
+        raise Inconclusive("the list is empty, and nothing tells whether all is suspended")
+
+
+def integers_are_plain(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Integers are written as digits, without a fraction or an exponent of zero worth."""
+    found: dict[str, tuple[Exchange, object]] = {}
+    for exchange in answered(context, operation):
+        if exchange.unreadable:
+            continue
+        for part in parts_of(exchange):
+            if isinstance(part, Applied) and _is_odd_integer(part):
+                found.setdefault(joined(part.place), (exchange, part.value))
+    for place, (exchange, value) in found.items():
+        yield Finding(f"{place}: the integer is written {shown(value)}", (exchange,), place=place)
+
+
+def _is_odd_integer(part: Applied) -> bool:
+    value = part.value
+    if not isinstance(value, Decimal) or not value.is_finite():
+        return False
+    kinds = part.schema.get("type", ())
+    wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    return "integer" in wanted and "number" not in wanted and value == value.to_integral_value()
+
+
+def _is_about_envelope(exchange: Exchange, violation: Violation) -> bool:
+    if len(violation.path) != 1 or violation.path == ("code",):
+        return False
+    if exchange.succeeded:
+        return True
+    if is_beneath(exchange):
+        return False
+    # A refusal owes its caller nothing but the code; null is as good as nothing.
+    name = violation.path[0]
+    return violation.keyword != "required" and exchange.member(str(name)) is not None
+
+
+def _broken(exchanges: Iterable[Exchange], which: Which) -> Iterator[Finding]:
+    """Yield a finding for each keyword that is broken at a place, however often it is.
+
+    What an object lacks is one finding.
+    """
+    found: dict[tuple[str, str], list[Case]] = {}
+    for exchange in exchanges:
+        for violation in exchange.violations:
+            if which(exchange, violation):
+                key = (place_of(violation), violation.keyword)
+                found.setdefault(key, []).append((exchange, violation))
+    missing: dict[tuple[str, BasisKind, str], list[tuple[str, list[Case]]]] = {}
+    for (place, keyword), there in found.items():
+        # What is observed may say once more what is documented; then that counts.
+        first = min(there, key=lambda case: _weight(basis_of(case[0].operation, case[1])))
+        cases = [first, *(case for case in there if case is not first)]
+        basis = basis_of(first[0].operation, first[1])
+        if (place, keyword) == ("data", "type") and first[0].operation.enveloped:
+            # A type that is observed as well does not make this less published.
+            basis = documented(f"envelope.{first[0].operation.generation.id}.data")
+        if keyword == "required":
+            parent, _, name = place.rpartition(".")
+            key_of_lack = (parent, basis.kind, basis.reference)
+            missing.setdefault(key_of_lack, []).append((name, cases))
+        else:
+            yield _finding(str(cases[0][1]), place, basis, cases)
+    for (parent, *_), lacking in missing.items():
+        yield _lack(parent, lacking)
+
+
+def _weight(basis: Basis) -> int:
+    return tuple(BasisKind).index(basis.kind)
+
+
+def _lack(parent: str, lacking: list[tuple[str, list[Case]]]) -> Finding:
+    """Return one finding for all members that an object lacks on the same grounds."""
+    name, cases = lacking[0]
+    violation = cases[0][1]
+    place = f"{parent}.{name}".removeprefix(".")
+    basis = basis_of(cases[0][0].operation, violation)
+    if len(lacking) == 1:
+        return _finding(str(violation), place, basis, cases)
+    names = ", ".join(name for name, _ in lacking)
+    at = dotted(violation.path[:-1]) or "the body"
+    whole = replace(basis, says=f"{parent or 'the whole'} has all its members")
+    return _finding(f"{at}: {names} are missing, they are required", parent, whole, cases)
+
+
+def _finding(message: str, place: str, basis: Basis, cases: list[Case]) -> Finding:
+    often = f" ({len(cases)} times)" if len(cases) > 1 else ""
+    return Finding(
+        f"{message}{often}",
+        tuple(dict.fromkeys(one for one, _ in cases))[:3],
+        place=place,
+        basis=basis,
+        cause=cases[0][1].keyword,
+    )
+
+
+_WITH_CONTENT = tuple(name for name in V1 if name != "v1.submitCrossChain")
+
+
+def _rule(check: Check, severity: Severity, fact: str, operations: tuple[str, ...] = EVERY) -> Rule:
+    return rule(
+        check,
+        severity,
+        documented(fact),
+        layer=Layer.SCHEMA,
+        operations=operations,
+        probes=(PLAIN,),
+        every_exchange=True,
+    )
+
+
+SCHEMA = (
+    _rule(envelope_code, Severity.MAJOR, "envelope"),
+    _rule(envelope_members, Severity.MAJOR, "envelope"),
+    _rule(success_has_success_code, Severity.MAJOR, "envelope.success"),
+    _rule(data_form, Severity.MAJOR, "resources.v2"),
+    _rule(
+        success_has_content,
+        Severity.MAJOR,
+        "v1.outputs",
+        _WITH_CONTENT,
+    ),
+    rule(
+        integers_are_plain,
+        Severity.MINOR,
+        assumed("A-215", "integers are written without fraction and exponent"),
+        layer=Layer.SCHEMA,
+        operations=EVERY,
+        probes=(PLAIN,),
+        every_exchange=True,
+    ),
+)
+"""Every rule of this file, in the order of reports."""

@@ -1,0 +1,120 @@
+"""Schemas walked beside a value: which parts of them apply, and what they do not speak about."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.jsontext import Json
+from mockserver.validation import SchemaCheck
+
+Schema = Mapping[str, Any]
+SchemaPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A part of a schema that applies to a value.
+
+    `path` leads to it in the schema; `place` are the names that lead to the value, `[]` for any
+    item of a list and `*` for any value of a map.
+    """
+
+    path: SchemaPath
+    schema: Schema
+    place: tuple[str, ...]
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Unspoken:
+    """A member of an object whose other members the schema declares, but not this one."""
+
+    place: tuple[str, ...]
+    value: Json
+
+
+def walk(schema: Schema, value: Json) -> Iterator[Applied | Unspoken]:
+    """Yield every part of an inlined schema that applies to a value, and what none speaks about.
+
+    Where no part declares the members of an object, they are open, and not unspoken.
+    """
+    yield from _walk([((), schema)], value, ())
+
+
+def parts_of(exchange: Exchange) -> tuple[Applied | Unspoken, ...]:
+    """Return the parts of an answer, by the schema of its operation."""
+    schema = exchange.operation.response_schema
+    return exchange.cached("parts", lambda: tuple(walk(schema, exchange.body)))
+
+
+def _walk(
+    roots: Sequence[tuple[SchemaPath, Schema]], value: Json, place: tuple[str, ...]
+) -> Iterator[Applied | Unspoken]:
+    here = [part for path, schema in roots for part in _here(path, schema, value)]
+    for path, schema in here:
+        yield Applied(path, schema, place, value)
+    if isinstance(value, Mapping):
+        yield from _members(here, value, place)
+    elif isinstance(value, list | tuple):
+        items = _under(here, "items")
+        for item in value if items else ():
+            yield from _walk(items, item, (*place, "[]"))
+
+
+def _members(
+    here: Sequence[tuple[SchemaPath, Schema]], value: Mapping[str, Json], place: tuple[str, ...]
+) -> Iterator[Applied | Unspoken]:
+    declared: dict[str, list[tuple[SchemaPath, Schema]]] = {}
+    for path, schema in here:
+        for name, member in schema.get("properties", {}).items():
+            declared.setdefault(name, []).append(((*path, "properties", name), member))
+    others = _under(here, "additionalProperties")
+    for name, inner in value.items():
+        if name in declared:
+            yield from _walk(declared[name], inner, (*place, name))
+        elif others:
+            yield from _walk(others, inner, (*place, "*"))
+        elif declared:
+            yield Unspoken((*place, name), inner)
+
+
+def _under(
+    here: Sequence[tuple[SchemaPath, Schema]], keyword: str
+) -> list[tuple[SchemaPath, Schema]]:
+    return [
+        ((*path, keyword), schema[keyword])
+        for path, schema in here
+        if isinstance(schema.get(keyword), Mapping)
+    ]
+
+
+def _here(path: SchemaPath, schema: Schema, value: Json) -> Iterator[tuple[SchemaPath, Schema]]:
+    """Yield a schema and all that it demands of the same value."""
+    yield path, schema
+    for number, branch in enumerate(schema.get("allOf", ())):
+        yield from _here((*path, "allOf", number), branch, value)
+    if "if" in schema:
+        branch = "then" if fits(schema["if"], value) else "else"
+        if branch in schema:
+            yield from _here((*path, branch), schema[branch], value)
+
+
+def fits(condition: Schema, value: Json) -> bool:
+    """Tell whether a value fulfils the condition of an `if`."""
+    if not set(condition) <= {"required", "properties"} or not isinstance(value, Mapping):
+        return SchemaCheck(condition).accepts(value)
+    if not all(name in value for name in condition.get("required", ())):
+        return False
+    return all(
+        name not in value or _is(member, value[name])
+        for name, member in condition.get("properties", {}).items()
+    )
+
+
+def _is(member: Schema, value: Json) -> bool:
+    if set(member) != {"const"}:
+        return SchemaCheck(member).accepts(value)
+    wanted = member["const"]
+    # A boolean is no number in JSON, though it is one here.
+    return isinstance(wanted, bool) is isinstance(value, bool) and bool(wanted == value)

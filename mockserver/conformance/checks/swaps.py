@@ -1,0 +1,366 @@
+"""The call data of a swap against its request and against the quote before it."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import partial
+
+from mockserver.conformance.checks.comparing import Quote, out_of, quote_of, steady
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, asked
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.requests.comparisons import OF_THE_COIN
+from mockserver.conformance.requests.valid import quoted_attempt
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import (
+    Inconclusive,
+    Layer,
+    Severity,
+    Vacuous,
+    documented,
+    observed,
+)
+from mockserver.contract import Operation
+
+SWAP = "v2.getAggregateSwap"
+_PROBES = (
+    f"{SWAP}/usual",
+    f"{SWAP}/to another",
+    f"{SWAP}/{OF_THE_COIN}",
+    f"{SWAP}/tenfold",
+    f"{SWAP_QUOTE}/usual",
+    f"{SWAP_QUOTE}/again",
+)
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-fA-F]+")
+_WORD = 64
+_BPS = Decimal(10_000)
+_NEAR = Decimal("1.02")
+_CLOSE = Decimal("0.0005")
+_DUST = 10**4
+_SEVERAL, _MANY = Decimal(5), Decimal(20)
+_LEAST_TIME, _MOST_TIME = 10**9, 10**10
+
+CALL = documented("swap.data")
+SLIPPAGE = documented("v2.get-aggregate-swap.slippage")
+RECIPIENT = documented("v2.get-aggregate-swap.recipient")
+
+
+@judging("data is a text in no call")
+def call_data_is_hex(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """Call data is hex of whole bytes; as observed with 0x, and with a function's four."""
+    for exchange in _calls(context):
+        data = exchange.data.get("data")
+        if not isinstance(data, str):
+            continue
+        yield JUDGED
+        digits = data.removeprefix("0x")
+        if not _HEX.fullmatch(data) or len(digits) % 2:
+            how = "an odd number of hex digits" if _HEX.fullmatch(data) else "no hex"
+            yield Finding(f"call data is {how}: {data[:40]!r}", (exchange,), "data.data")
+        elif not digits:
+            basis = observed("GB2-swap", "call data calls a function of a contract")
+            yield Finding("call data is empty", (exchange,), "data.data", basis)
+        elif not data.startswith("0x"):
+            basis = observed("SDK2", "call data begins with 0x")
+            yield Finding(f"call data has no 0x: {data[:20]!r}", (exchange,), "data.data", basis)
+        elif len(digits) < 8:
+            basis = observed("GB2-swap", "call data calls a function of a contract")
+            yield Finding(f"call data calls nothing: {data!r}", (exchange,), "data.data", basis)
+
+
+@judging("no call has a text as from or to")
+def call_is_from_the_sender(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """`from` is the sender, `to` a contract, `gas` and `value` are numbers."""
+    for exchange in _calls(context):
+        sender, to = exchange.data.get("from"), exchange.data.get("to")
+        wanted = asked(exchange).get("sender", "")
+        if isinstance(sender, str) and wanted:
+            yield JUDGED
+            if sender.lower() != wanted.lower():
+                message = f"from is {sender[:60]!r}, the sender is {wanted!r}"
+                yield Finding(message, (exchange,), "data.from")
+        if isinstance(to, str) and _ADDRESS.fullmatch(wanted):
+            yield JUDGED
+            if not _ADDRESS.fullmatch(to) or not int(to, 16):
+                yield Finding(f"to is {to[:60]!r}, no contract address", (exchange,), "data.to")
+        for name in ("gas", "value"):
+            value = exchange.data.get(name)
+            if isinstance(value, str) and not _NUMBER.fullmatch(value):
+                message = f"{name} is {value[:60]!r}, expected a number that is not negative"
+                yield Finding(message, (exchange,), f"data.{name}")
+
+
+@judging("no call has a value that is a number")
+def value_is_sent_for_coins_only(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """A call sends coins along where the chain's own coin is given, and only then."""
+    for exchange in _calls(context):
+        text = exchange.data.get("value")
+        source = _token(context, exchange, "from")
+        sent = asked(exchange).get("fromAmount", "")
+        if not isinstance(text, str) or not _NUMBER.fullmatch(text) or source is None:
+            continue
+        if not source.is_native and not source.address.startswith("0x"):
+            continue
+        yield JUDGED
+        value = int(text, 16) if text.startswith("0x") else int(text)
+        if not source.is_native and value:
+            message = f"value is {text[:60]}, while {source.symbol} is no coin of its chain"
+            yield Finding(message, (exchange,), "data.value")
+        elif source.is_native and sent.isdecimal() and value < int(sent):
+            yield Finding(f"value is {text[:60]}, {sent} is given", (exchange,), "data.value")
+
+
+def call_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """AmountOut of a call is about the output of the quote for the same swap."""
+    one = quoted_attempt(context)
+    quote = quote_of(context, context.require_success(one.probe))
+    call = context.require_success(f"{SWAP}/usual")
+    if quote is None or quote.route.target.decimals is None:
+        raise Vacuous("the decimals of the swapped tokens are not listed")
+    again = context.get(f"{SWAP_QUOTE}/again")
+    after = quote_of(context, again) if again is not None else None
+    if after is not None and after.got:
+        steady(out_of(quote), after.got, "the quote")
+    paid = amounts.number(call.data.get("amountOut"))
+    if paid is None:
+        raise Vacuous("amountOut is no number")
+    got = amounts.EXACT.scaleb(paid, -quote.route.target.decimals)
+    least = out_of(quote) * (1 - Decimal(asked(call).get("slippage", "100")) / _BPS) / _NEAR
+    if not least <= got <= out_of(quote) * _NEAR:
+        yield Finding(
+            f"the call pays {got:.6g} {quote.route.target.symbol}, the quote {out_of(quote):.6g}",
+            (quote.exchange, call),
+            "data.amountOut",
+        )
+
+
+def call_is_for_the_amount(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """The call for another amount pays another output."""
+    one = context.require_success(f"{SWAP}/usual")
+    other = context.get(f"{SWAP}/tenfold")
+    if other is None:
+        # It is asked only where the usual call does not pay what was quoted for its amount.
+        if amounts.number(one.data.get("amountOut")) is None:
+            raise Vacuous("amountOut is no number")
+        return
+    if not other.succeeded:
+        raise Inconclusive("the call for a larger amount was not given")
+    paid = [amounts.number(call.data.get("amountOut")) for call in (one, other)]
+    if paid[0] is None or paid[1] is None:
+        raise Vacuous("amountOut is no number in both calls")
+    if amounts.within(paid[0], paid[1], _NEAR):
+        yield Finding(
+            f"amountOut is {paid[0]:.6g} for an amount, and {paid[1]:.6g} for ten times as much",
+            (one, other),
+            "query.fromAmount",
+        )
+
+
+def slippage_is_in_hundredths_of_a_percent(
+    context: RunContext, operation: Operation
+) -> Iterator[Finding]:
+    """The least output in the call data is the output less the slippage, 100 being 1%."""
+    one, other = (
+        context.require_success(f"{SWAP}/usual"),
+        context.require_success(f"{SWAP}/to another"),
+    )
+    moved = _moved(context, one, other)
+    wanted = [Decimal(asked(call).get("slippage", "0")) / _BPS for call in (one, other)]
+    cuts = [pair for outs in _outputs(context, one, other) for pair in _cuts(one, other, outs)]
+    told = [pair for pair in cuts if _follows(pair, moved) or min(pair) > max(wanted) + moved]
+    if any(_fits(pair, wanted) for pair in cuts):
+        return
+    if not told:
+        raise Vacuous("nothing in the call data follows the slippage in a way that can be read")
+    if moved * 2 > max(wanted):
+        raise Inconclusive("prices move by more than the slippage between equal requests")
+    yield Finding(
+        f"slippage {wanted[0] * _BPS:.4g} leaves {(1 - told[0][0]) * 100:.4g} percent of the "
+        f"output and {wanted[1] * _BPS:.4g} leaves {(1 - told[0][1]) * 100:.4g}, expected "
+        f"{(1 - wanted[0]) * 100:.4g} and {(1 - wanted[1]) * 100:.4g}",
+        (one, other),
+        "query.slippage",
+    )
+
+
+def more_slippage_asks_for_less(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A larger slippage never raises what a call pays."""
+    one, other = (
+        context.require_success(f"{SWAP}/usual"),
+        context.require_success(f"{SWAP}/to another"),
+    )
+    first, second = (amounts.number(call.data.get("amountOut")) for call in (one, other))
+    if first is None or second is None or first <= 0:
+        raise Vacuous("amountOut is no number above zero in both calls")
+    if second > first * _NEAR:
+        if second <= first * (1 + _moved(context, one, other)):
+            raise Inconclusive("equal quotes moved as far as amountOut did between the calls")
+        yield Finding(
+            f"amountOut rises from {first} to {second} as slippage rises from 100 to 500",
+            (one, other),
+            "data.amountOut",
+        )
+
+
+def call_pays_the_recipient(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """The call data of a swap pays the recipient that was named, not the sender."""
+    one, other = (
+        context.require_success(f"{SWAP}/usual"),
+        context.require_success(f"{SWAP}/to another"),
+    )
+    usual, another = (
+        _bare(asked(one).get("recipient", "")),
+        _bare(asked(other).get("recipient", "")),
+    )
+    if not all(isinstance(call.data.get("data"), str) for call in (one, other)):
+        raise Vacuous("data is no text in both calls")
+    data = one.text("data").lower(), other.text("data").lower()
+    if usual not in data[0]:
+        if another in data[1]:
+            return
+        raise Vacuous("the call data does not show whom it pays")
+    if another not in data[1]:
+        kept = " and still names the sender" if usual in data[1] else ""
+        yield Finding(
+            f"the call data does not name the recipient 0x{another}{kept}",
+            (one, other),
+            "query.recipient",
+        )
+
+
+def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tuple[int, int]]:
+    """Yield what the two calls may pay: what they say themselves, and what the quote said."""
+    own = [amounts.units(call.data.get("amountOut")) for call in (one, other)]
+    if own[0] and own[1]:
+        yield own[0], own[1]
+    quoted = amounts.units(
+        context.require_success(quoted_attempt(context).probe).data.get("outAmount")
+    )
+    if quoted:
+        yield quoted, quoted
+
+
+def _cuts(
+    one: Exchange, other: Exchange, outs: tuple[int, int]
+) -> Iterator[tuple[Decimal, Decimal]]:
+    """Yield what share of the output is cut off in words of the calls that can be its least."""
+    words = _words(one), _words(other)
+    given = asked(one).get("fromAmount", "")
+    if len(words[0]) != len(words[1]) or asked(one).get("slippage") == asked(other).get("slippage"):
+        return
+    for pair in zip(*words, strict=True):
+        # The amount given, a deadline and the recipient are no part of the output.
+        if str(pair[0]) == given or any(_LEAST_TIME < word < _MOST_TIME for word in pair):
+            continue
+        cuts = Decimal(outs[0] - pair[0]) / outs[0], Decimal(outs[1] - pair[1]) / outs[1]
+        in_range = all(Decimal("-0.001") <= cut <= Decimal("0.99") for cut in cuts)
+        gone = 0 in pair and max(pair) * 100 > outs[0] and max(cuts) <= 1 and min(cuts) > -1
+        if (in_range and max(pair) > _DUST) or gone:
+            yield cuts
+
+
+def _moved(context: RunContext, one: Exchange, other: Exchange) -> Decimal:
+    """Return what share prices may have moved by between two calls, as equal requests show.
+
+    What two equal quotes differ by may well be less than what lies between two calls, so it counts
+    several times; what the calls themselves say they pay counts as it is, where they say so.
+    """
+    outs = [amounts.units(quote.exchange.data.get("outAmount")) for quote in _equal_quotes(context)]
+    seen_outs = [Decimal(out) for out in outs if out]
+    if len(seen_outs) < 2 or len(set(seen_outs)) == 1:
+        return Decimal(0)
+    spread = amounts.EXACT.divide(max(seen_outs) - min(seen_outs), min(seen_outs))
+    own = [amounts.units(call.data.get("amountOut")) for call in (one, other)]
+    apart = Decimal(0)
+    if own[0] and own[1]:
+        apart = amounts.EXACT.divide(Decimal(abs(own[0] - own[1])), Decimal(min(own[0], own[1])))
+    return max(spread * _SEVERAL, min(apart, spread * _MANY))
+
+
+def _equal_quotes(context: RunContext) -> Iterator[Quote]:
+    """Yield the quotes that asked for the same as the one that the calls follow."""
+    wanted = context.require_success(quoted_attempt(context).probe).request.query
+    for exchange in context.of(SWAP_QUOTE):
+        if exchange.request.query == wanted:
+            quote = quote_of(context, exchange)
+            if quote is not None:
+                yield quote
+
+
+def _follows(cuts: tuple[Decimal, Decimal], moved: Decimal) -> bool:
+    """Tell whether a word changes from call to call by more than prices may have moved."""
+    return abs(cuts[0] - cuts[1]) > moved
+
+
+def _fits(cuts: tuple[Decimal, Decimal], wanted: list[Decimal]) -> bool:
+    return all(abs(cut - share) <= _CLOSE for cut, share in zip(cuts, wanted, strict=True))
+
+
+def _words(call: Exchange) -> list[int]:
+    """Return the arguments of a call: words of 32 bytes behind the four that choose a function."""
+    data = call.text("data").removeprefix("0x")
+    if not _HEX.fullmatch(data):
+        return []
+    digits = data[8:]
+    whole = len(digits) // _WORD * _WORD
+    return [int(digits[at : at + _WORD], 16) for at in range(0, min(whole, 100 * _WORD), _WORD)]
+
+
+def _calls(context: RunContext) -> Iterator[Exchange]:
+    context.require_success(f"{SWAP}/usual")
+    for exchange in context.of(SWAP):
+        if exchange.succeeded:
+            yield exchange
+
+
+def _token(context: RunContext, exchange: Exchange, side: str) -> Token | None:
+    sent = asked(exchange)
+    address = sent.get(f"{side}TokenAddress", "").lower()
+    found = (
+        t for t in inventory_of(context).on(sent.get("chain", "")) if t.address.lower() == address
+    )
+    return next(found, None)
+
+
+def _bare(address: str) -> str:
+    if not _ADDRESS.fullmatch(address):
+        raise Inconclusive(f"{address!r} is no address whose form is known")
+    return address[2:].lower()
+
+
+_rule = partial(rule, layer=Layer.EXCHANGE, operations=(SWAP,), probes=_PROBES)
+
+
+EXCHANGE_SWAPS: tuple[Rule, ...] = (
+    _rule(call_data_is_hex, Severity.CRITICAL, CALL),
+    _rule(
+        call_is_from_the_sender,
+        Severity.MAJOR,
+        observed("GB2-swap", "from is the sender, to a router, gas and value are numbers"),
+    ),
+    _rule(
+        value_is_sent_for_coins_only,
+        Severity.CRITICAL,
+        observed("GB2-swap", "value is the amount given for a coin, and 0 for a token"),
+    ),
+    _rule(
+        call_pays_what_was_quoted,
+        Severity.CRITICAL,
+        observed("SDK2", "amountOut of the call is the output of the quote"),
+    ),
+    _rule(
+        call_is_for_the_amount,
+        Severity.CRITICAL,
+        documented("v2.get-aggregate-swap"),
+    ),
+    _rule(slippage_is_in_hundredths_of_a_percent, Severity.CRITICAL, SLIPPAGE),
+    _rule(more_slippage_asks_for_less, Severity.MAJOR, SLIPPAGE),
+    _rule(call_pays_the_recipient, Severity.CRITICAL, RECIPIENT),
+)
+"""The rules of the call data of swaps."""

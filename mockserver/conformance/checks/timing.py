@@ -1,0 +1,95 @@
+"""Rules about how long answers take."""
+
+from collections.abc import Iterator
+
+from mockserver.conformance.checks.evidence import said, sent
+from mockserver.conformance.checks.operations import EVERY, V1_ORDERS
+from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.requests.probe import PLAIN
+from mockserver.conformance.requests.protocol import SHORT_TIME
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange, Trouble
+from mockserver.conformance.verdict import Inconclusive, Layer, Severity, assumed, documented
+from mockserver.contract import Operation
+
+PATIENCE_MS = 3_000
+"""How long an answer may take without being found slow, in milliseconds (A-218)."""
+GRACE_MS = 150
+"""What the way there and back may take beside the request's own time-out, in milliseconds."""
+
+
+def keeps_expire_time(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A v1 request is answered within the time that its `expireTime` gives."""
+    every = [one for one in sent(context, operation) if _expires_ms(one) is not None]
+    if not every:
+        raise Inconclusive("no request with an expireTime was sent")
+    late = [one for one in every if _is_late(one)]
+    if late:
+        worst = max(late, key=lambda one: one.answer.elapsed_ms)
+        yield Finding(
+            f"the answer took {worst.answer.elapsed_ms} ms, expireTime is {_expires_ms(worst)} ms",
+            (worst,),
+            place="headers.expireTime",
+            cause="late",
+        )
+    elif not any(one.whole for one in every):
+        raise Inconclusive(f"no request was answered: {said(every[0])}")
+
+
+def _is_late(exchange: Exchange) -> bool:
+    given = _expires_ms(exchange)
+    if given is None or exchange.answer.trouble not in (None, Trouble.TIMED_OUT):
+        return False
+    return exchange.answer.elapsed_ms > given + GRACE_MS
+
+
+def _expires_ms(exchange: Exchange) -> int | None:
+    text = exchange.request.headers.get("expireTime", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else None
+
+
+def answers_in_time(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Answers come within three seconds."""
+    every = sent(context, operation)
+    slow = [one for one in every if _is_slow(one)]
+    if slow:
+        worst = max(slow, key=lambda one: one.answer.elapsed_ms)
+        yield Finding(
+            f"{len(slow)} of {len(every)} answers took more than {PATIENCE_MS} ms, the longest "
+            f"{worst.answer.elapsed_ms} ms",
+            (worst,),
+            cause="slow",
+        )
+    elif not any(one.whole for one in every):
+        raise Inconclusive(f"no request was answered: {said(every[0])}")
+
+
+def _is_slow(exchange: Exchange) -> bool:
+    if exchange.answer.trouble not in (None, Trouble.TIMED_OUT):
+        return False
+    return exchange.answer.elapsed_ms > PATIENCE_MS
+
+
+TIMING = (
+    Rule(
+        "keeps-expire-time",
+        keeps_expire_time,
+        Layer.TIMING,
+        Severity.MAJOR,
+        documented("limits.expire-time"),
+        V1_ORDERS,
+        (*(f"{name}/usual" for name in V1_ORDERS), f"v1.getCrossChainQuote/{SHORT_TIME}"),
+        every_exchange=True,
+    ),
+    Rule(
+        "answers-in-time",
+        answers_in_time,
+        Layer.TIMING,
+        Severity.MINOR,
+        assumed("A-218", "answers come within three seconds"),
+        EVERY,
+        (PLAIN,),
+        every_exchange=True,
+    ),
+)
+"""Every rule of this file, in the order of reports."""

@@ -1,0 +1,285 @@
+"""What the lists offer can be used; told only where a second look at the list still offers it."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from mockserver.conformance.checks.comparing import body_of, check_is_there, token_at
+from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import (
+    ATTEMPT_NAMES,
+    BRIDGE,
+    accepted,
+    asked,
+    attempts,
+)
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import asked_chain
+from mockserver.conformance.discovery.routes import is_stable, price_of
+from mockserver.conformance.requests.sampling import CONTROL, LARGER, PRICED, SAMPLES
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.looks import FIRST_LOOK, LAST_LOOK
+from mockserver.conformance.verdict import (
+    Inconclusive,
+    Layer,
+    Severity,
+    Verdict,
+    assumed,
+    documented,
+)
+from mockserver.contract import Operation
+
+CHAINS, OF_CHAIN = "v2.getChain", "v2.getAssetsByChain"
+V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
+SAMPLED = "sampled"
+_LOOKS = (*FIRST_LOOK, SAMPLED)
+_FEWEST = 2
+ANY_PRICE = assumed("A-246", "every token of the lists has a price")
+
+
+def listed_chains_are_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A chain of the list can be asked for its tokens."""
+    v1 = operation.id == V1_CHAINS
+    tokens = V1_TOKENS if v1 else OF_CHAIN
+    context.require_success(f"{operation.id}/usual")
+    looks = [one for name in _LOOKS if (one := context.get(f"{tokens}/{name}")) is not None]
+    if not any(one.whole for one in looks):
+        context.require_success(f"{tokens}/usual")
+    if not any(one.succeeded or one.refused for one in looks):
+        raise Inconclusive(f"{tokens} was answered neither with success nor with a refusal")
+    another = context.get(f"{tokens}/{FIRST_LOOK[-1]}")
+    renamed = another is not None and another.succeeded
+    usual = context.get(f"{tokens}/usual")
+    for look in looks:
+        if look.refused:
+            chain = asked_chain(look)
+            if renamed and look is usual:
+                # "from getChain" does not say which member: another name of it is the one.
+                continue
+            check_is_there(context, look, chain)
+            yield Finding(
+                f"chain {chain!r} is listed, and refused when its tokens are asked for"
+                f"{_said(look)}",
+                (context.require(f"{operation.id}/usual"), look),
+                "data.list[]",
+                cause="listed chain refused",
+            )
+
+
+def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A token that is listed on two chains is quoted between them."""
+    all_tries = attempts(context, BRIDGE)
+    sent = [one for name in ATTEMPT_NAMES if (one := context.get(f"{BRIDGE}/{name}")) is not None]
+    if not sent:
+        context.require(all_tries[0].probe)
+    if accepted(context, BRIDGE) is None:
+        refused = [one for one in sent if one.refused]
+        if not refused:
+            raise Inconclusive("no quote was answered with success or with a refusal")
+        for one in refused:
+            check_is_there(context, one, *_chains(one))
+        if len({(asked(one).get("symbol"), _chains(one)) for one in refused}) < _FEWEST:
+            raise Inconclusive("one token was tried only, and its amount may be what is refused")
+        yield Finding(
+            f"none of {len(sent)} quotes of listed tokens between listed chains is given"
+            f"{_said(refused[0])}",
+            tuple(refused),
+            "query.symbol",
+            cause="no quote at all",
+        )
+        return
+    yield from _refused_before(context, sent)
+    unclear: Exchange | None = None
+    for name in SAMPLES:
+        quote = context.get(f"{BRIDGE}/{name}")
+        larger = context.get(f"{BRIDGE}/{name} {LARGER}")
+        if quote is not None and quote.refused and larger is not None and larger.refused:
+            check_is_there(context, quote, *_chains(quote))
+            if not _amount_is_sound(context, quote) or not _number_is_sound(context, name):
+                unclear = quote
+                continue
+            sent_query = asked(quote)
+            yield Finding(
+                f"{sent_query.get('symbol')} is listed on {sent_query.get('fromChain')} and "
+                f"{sent_query.get('toChain')}, and refused between them{_said(quote)}",
+                (quote, larger),
+                "query.symbol",
+                cause="listed token refused",
+            )
+    if unclear is not None:
+        raise Inconclusive(
+            f"{asked(unclear).get('symbol')} may have been refused for its amount, whose worth is "
+            "not known"
+        )
+
+
+def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
+    """Tell whether a quote asked for as much, in value, as others that were taken.
+
+    Where the worth of a token is not known, an amount may be too small or too large for it.
+    """
+    sent = asked(quote)
+    token = token_at(
+        inventory_of(context).tokens, sent.get("fromChain", ""), symbol=sent.get("symbol", "")
+    )
+    if token is None:
+        return False
+    if any(
+        one.succeeded and asked(one).get("symbol") == token.symbol for one in context.of(BRIDGE)
+    ):
+        return True
+    return is_stable(token) or price_of(context, token) is not None
+
+
+def _number_is_sound(context: RunContext, name: str) -> bool:
+    """Tell whether one of the numbers that were refused is taken of another token."""
+    controls = [context.get(f"{BRIDGE}/{name}{end} {CONTROL}") for end in ("", f" {LARGER}")]
+    return any(one is not None and one.succeeded for one in controls)
+
+
+def _is_between_taken(context: RunContext, refused: Exchange) -> bool:
+    """Tell whether numbers not smaller and not larger than a refused one were taken of others."""
+    number = amounts.number(asked(refused).get("amount"))
+    taken = [
+        amounts.number(asked(one).get("amount")) for one in context.of(BRIDGE) if one.succeeded
+    ]
+    known = [one for one in taken if one is not None]
+    return number is not None and bool(known) and min(known) <= number <= max(known)
+
+
+def _refused_before(context: RunContext, sent: list[Exchange]) -> Iterator[Finding]:
+    """Yield a finding where the usual quote was refused in either reading, another one not."""
+    pair = [one for one in sent if one.probe.endswith(ATTEMPT_NAMES[:2])]
+    if len(pair) == 2 and all(one.refused for one in pair):
+        check_is_there(context, pair[0], *_chains(pair[0]))
+        if not _amount_is_sound(context, pair[0]):
+            raise Inconclusive("the amount may have been refused: what it is worth is not known")
+        if not any(_is_between_taken(context, one) for one in pair):
+            raise Inconclusive(
+                "the amount may have been refused: bounds are not shown, and no number as large "
+                "and none as small was taken of another token"
+            )
+        yield Finding(
+            f"{asked(pair[0]).get('symbol')} is listed on both chains, and refused between them"
+            f"{_said(pair[0])}",
+            tuple(pair),
+            "query.symbol",
+            cause="listed token refused",
+        )
+
+
+def sound_reads_are_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A read that is made of what the lists show is answered with success."""
+    exchanges = [
+        one
+        for name in _READS[operation.id][1]
+        if (one := context.get(f"{operation.id}/{name}")) is not None
+    ]
+    if not any(one.whole for one in exchanges):
+        context.require_success(f"{operation.id}/usual")
+    for one in exchanges:
+        if one.refused:
+            chain = asked(one).get("chain", "")
+            check_is_there(context, one, *filter(None, (chain,)))
+            yield Finding(
+                f"refused, though made of what the lists show: {one.request.query}{_said(one)}",
+                (one,),
+                "query",
+                ANY_PRICE if one.probe.endswith(f"/{SAMPLED}") else None,
+                cause="sound request refused",
+            )
+            return
+
+
+def names_of_v1_stay_in_v1(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """2.0 takes the chain names of its own list, not those that only v1 has."""
+    look = context.require(f"{OF_CHAIN}/v1 name")
+    if not look.whole:
+        context.require_success(f"{OF_CHAIN}/v1 name")
+    if look.succeeded and look.items():
+        yield Finding(
+            f"chain {asked_chain(look)!r} is in the list of v1 only, and taken",
+            (look,),
+            "query.chain",
+            verdict=Verdict.EXTRA,
+            should_refuse=True,
+        )
+
+
+def _chains(exchange: Exchange) -> tuple[str, ...]:
+    sent = {**asked(exchange), **body_of(exchange)}
+    return tuple(str(sent[name]) for name in ("fromChain", "toChain") if name in sent)
+
+
+def _said(exchange: Exchange) -> str:
+    said = exchange.member("msg")
+    return f": {said[:160]!r}" if isinstance(said, str) and said else ""
+
+
+_rule = partial(rule, layer=Layer.CROSS)
+
+
+_LISTS = (f"{CHAINS}/usual", f"{CHAINS}/{LAST_LOOK}")
+_V1_LISTS = (f"{V1_CHAINS}/usual", f"{V1_CHAINS}/{LAST_LOOK}")
+_READS = {
+    "v2.getBalance": ("v2.get-balance", ("usual", "other token")),
+    "v2.getPrice": (
+        "v2.get-price",
+        ("usual", "again", "swap source", "swap target", SAMPLED),
+    ),
+    "v2.getAllTicketByAddress": ("v2.get-all-ticket-by-address", ("usual",)),
+}
+"""The fact that a read stands on, and the requests that are made of what the lists show."""
+
+CROSS_USABLE: tuple[Rule, ...] = (
+    _rule(
+        listed_chains_are_taken,
+        Severity.MAJOR,
+        documented("v2.get-assets-by-chain"),
+        operations=(CHAINS,),
+        probes=(*_LISTS, *(f"{OF_CHAIN}/{name}" for name in _LOOKS)),
+    ),
+    _rule(
+        listed_chains_are_taken,
+        Severity.MAJOR,
+        documented("v1.get-support-tokens"),
+        operations=(V1_CHAINS,),
+        probes=(*_V1_LISTS, *(f"{V1_TOKENS}/{name}" for name in _LOOKS)),
+        name="v1-listed-chains-are-taken",
+    ),
+    _rule(
+        listed_tokens_can_be_moved,
+        Severity.MAJOR,
+        documented("v2.get-bridge-quote"),
+        operations=(BRIDGE,),
+        probes=(
+            *_LISTS,
+            *(f"{BRIDGE}/{name}" for name in (*ATTEMPT_NAMES, "tenfold", *SAMPLES)),
+            *(f"v2.getPrice/{name}" for name in SAMPLES),
+            *(f"{BRIDGE}/{name} {PRICED}" for name in SAMPLES),
+            *(f"{BRIDGE}/{name} {LARGER}" for name in SAMPLES),
+            *(f"{BRIDGE}/{name} {CONTROL}" for name in SAMPLES),
+            *(f"{BRIDGE}/{name} {LARGER} {CONTROL}" for name in SAMPLES),
+        ),
+    ),
+    *(
+        _rule(
+            sound_reads_are_taken,
+            Severity.MAJOR,
+            documented(fact),
+            operations=(operation_id,),
+            probes=(*_LISTS, *(f"{operation_id}/{name}" for name in names)),
+            name=f"sound-{operation_id.partition('.get')[2].lower()}-requests-are-taken",
+        )
+        for operation_id, (fact, names) in _READS.items()
+    ),
+    _rule(
+        names_of_v1_stay_in_v1,
+        Severity.MINOR,
+        documented("v2.get-assets-by-chain"),
+        operations=(OF_CHAIN,),
+        probes=(f"{OF_CHAIN}/v1 name", f"{OF_CHAIN}/usual"),
+    ),
+)
+"""The rules of what can be used, because it is listed."""

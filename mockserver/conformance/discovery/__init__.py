@@ -1,0 +1,1 @@
+"""What a service offers, read from its own answers."""

@@ -1,0 +1,191 @@
+"""How a service wants amounts, and which pairs it takes: told by what it answered first.
+
+The description calls the amount of a quote the "user input quantity" and leaves its unit open
+(interface.md 4.2); clients send smallest units (DEMO). So these are tried first, whole tokens next.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.routes import (
+    Route,
+    bridge_routes,
+    price_of,
+    swap_routes,
+    usual_amount,
+    v1_routes,
+)
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.exchange import BadEncoding, query_pairs
+from mockserver.jsontext import plain
+
+BRIDGE = "v2.getBridgeQuote"
+SWAP_QUOTE = "v2.getAggregateQuote"
+V1_QUOTE = "v1.getCrossChainQuote"
+ATTEMPT_NAMES = ("usual", "other reading", "second route", "third route")
+_AMOUNTS = {BRIDGE: "amount", SWAP_QUOTE: "fromAmount"}
+_NEAR = Decimal(1000)
+
+
+class Reading(StrEnum):
+    """The unit in which a service reads the amount of a request."""
+
+    UNITS = "smallest units"
+    WHOLE = "whole tokens"
+
+    @property
+    def other(self) -> "Reading":
+        """The other of the two."""
+        return Reading.WHOLE if self is Reading.UNITS else Reading.UNITS
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One of the requests that look for what a service takes."""
+
+    probe: str
+    route: Route
+    reading: Reading
+
+    def exchange(self, context: RunContext) -> Exchange | None:
+        """Return its exchange, or None where it was not sent."""
+        return context.get(self.probe)
+
+
+def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
+    """Return the requests to try for a quote, in their order. Raises `NotRun`."""
+    match operation_id:
+        case "v2.getBridgeQuote":
+            routes, first = bridge_routes(context), Reading.UNITS
+        case "v2.getAggregateQuote":
+            routes, first = swap_routes(context), _reading_of_bridges(context)
+        case _:
+            routes, first = v1_routes(context), Reading.WHOLE
+            names = ("usual", "second route", "third route")
+            return tuple(
+                Attempt(f"{operation_id}/{name}", route, first)
+                for name, route in zip(names, routes, strict=False)
+            )
+    readings = (first, first.other, first, first.other)
+    numbers = (0, 0, 1, 2)
+    return tuple(
+        Attempt(f"{operation_id}/{name}", routes[number], reading)
+        for name, number, reading in zip(ATTEMPT_NAMES, numbers, readings, strict=True)
+        if number < len(routes)
+    )
+
+
+def accepted(context: RunContext, operation_id: str) -> Attempt | None:
+    """Return the try that the service took and understood as it was meant, or None."""
+    try:
+        all_tries = attempts(context, operation_id)
+    except NotRun:
+        return None
+    taken = [
+        one
+        for one in all_tries
+        if (exchange := one.exchange(context)) is not None and exchange.succeeded
+    ]
+    meant = [one for one in taken if _shown(context, one) in (one.reading, None)]
+    return next(iter(meant or taken), None)
+
+
+def require_accepted(context: RunContext, operation_id: str) -> Attempt:
+    """Return the try that worked. Raises `NotRun`, or `Inconclusive` where all were refused."""
+    found = accepted(context, operation_id)
+    if found is not None:
+        return found
+    asked = [one for one in attempts(context, operation_id) if one.exchange(context) is not None]
+    if not asked:
+        context.require(attempts(context, operation_id)[0].probe)
+    context.require_success(asked[-1].probe)
+    raise Inconclusive(f"none of {len(asked)} requests was answered with success")
+
+
+def check_needed(context: RunContext, one: Attempt) -> None:
+    """Raise `NotRun` where a try before this one worked already."""
+    operation_id = one.probe.partition("/")[0]
+    found = accepted(context, operation_id)
+    if found is not None and _shown(context, found) in (found.reading, None):
+        raise NotRun(f"not needed, {found.probe} was taken")
+
+
+def reading_of(context: RunContext, operation_id: str) -> Reading:
+    """Return how the service reads amounts; smallest units where nothing tells."""
+    found = accepted(context, operation_id)
+    if found is not None:
+        return found.reading
+    return _reading_of_bridges(context) if operation_id == SWAP_QUOTE else Reading.UNITS
+
+
+def amount_text(amount: Decimal, token: Token, reading: Reading) -> str:
+    """Return whole tokens as a request carries them. Raises `NotRun` without decimals."""
+    if reading is Reading.WHOLE:
+        return plain(amount)
+    return str(amounts.units_of(amount, decimals_of(token)))
+
+
+def decimals_of(token: Token) -> int:
+    """Return a token's decimals. Raises `NotRun` where the lists do not show them."""
+    if token.decimals is None:
+        raise NotRun(f"no list shows the decimals of {token.symbol} on {token.chain}")
+    return token.decimals
+
+
+def asked(exchange: Exchange) -> dict[str, str]:
+    """Return the query parameters of a request."""
+    try:
+        return dict(query_pairs(exchange.request.query))
+    except BadEncoding:
+        return {}
+
+
+def given(exchange: Exchange, token: Token, reading: Reading) -> Decimal:
+    """Return the amount that a quote was asked for, in whole tokens. Raises `NotRun`."""
+    name = _AMOUNTS.get(exchange.operation.id, "fromAmount")
+    sent = amounts.number(asked(exchange).get(name))
+    if sent is None:
+        raise NotRun(f"{exchange.probe} has no amount")
+    if reading is Reading.WHOLE:
+        return sent
+    return amounts.EXACT.scaleb(sent, -decimals_of(token))
+
+
+def _reading_of_bridges(context: RunContext) -> Reading:
+    found = accepted(context, BRIDGE)
+    return found.reading if found is not None else Reading.UNITS
+
+
+def _shown(context: RunContext, one: Attempt) -> Reading | None:
+    """Return the reading that fits the output of a quote, None where neither does."""
+    exchange = one.exchange(context)
+    if exchange is None or exchange.operation.id not in _AMOUNTS:
+        return None
+    out = amounts.units(exchange.data.get("outAmount"))
+    sent = amounts.number(asked(exchange).get(_AMOUNTS[exchange.operation.id]))
+    source, target = one.route.source, one.route.target
+    if out is None or sent is None or source.decimals is None or target.decimals is None:
+        return None
+    rate = Decimal(1)
+    if source.symbol != target.symbol:
+        prices = price_of(context, source), price_of(context, target)
+        if prices[0] is None or prices[1] is None:
+            return None
+        rate = amounts.EXACT.divide(prices[0], prices[1])
+    got = amounts.whole(out, target.decimals)
+    whole = amounts.EXACT.multiply(sent, rate)
+    if amounts.within(got, amounts.EXACT.scaleb(whole, -source.decimals), _NEAR):
+        return Reading.UNITS
+    if amounts.within(got, whole, _NEAR):
+        return Reading.WHOLE
+    return None
+
+
+def usual_of(context: RunContext, one: Attempt) -> str:
+    """Return the amount of a try as its request carries it."""
+    return amount_text(usual_amount(context, one.route.source), one.route.source, one.reading)

@@ -1,0 +1,66 @@
+"""What time it is for a service: told by its own orders, by the stamps it takes, or by `Date`."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+
+LEAST_S, MOST_S = 946_684_800, 4_102_444_800
+"""The years 2000 to 2100, in seconds since 1970."""
+MILLISECONDS = 10**11
+"""What is not below is no count of seconds."""
+_DATE = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+)
+_STALE = "timestamp long past"
+"""How the probes end that stamp a request with a time that ought to be refused."""
+
+
+def seconds_of(value: str) -> int | None:
+    """Return a time as seconds since 1970, from seconds, milliseconds or a date; else None."""
+    if value.isascii() and value.isdecimal() and len(value) < 20:
+        number = int(value)
+        return number // 1000 if number >= MILLISECONDS else number
+    if _DATE.fullmatch(value):
+        return _read(lambda: datetime.fromisoformat(value.replace(" ", "T")))
+    return _read(lambda: parsedate_to_datetime(value)) if len(value) < 60 else None
+
+
+def service_time(context: RunContext, exchange: Exchange) -> int | None:
+    """Return the time of a service about when it gave an answer, in seconds since 1970, or None.
+
+    A stand-in may live in a time of its own, so its orders count first, then the stamps of v1
+    requests where it is seen to judge them, and then the `Date` of the answer.
+    """
+    told = [one.data.get("timestamp") for one in context.of("v2.checkOrder")]
+    times = [t for t in told if isinstance(t, int) and not isinstance(t, bool)]
+    times = [t for t in times if LEAST_S <= t <= MOST_S]
+    if times:
+        return max(times)
+    stamped = _taken_stamps(context)
+    if stamped:
+        return max(stamped)
+    date = exchange.answer.header("Date")
+    return seconds_of(date) if date else None
+
+
+def _taken_stamps(context: RunContext) -> list[int]:
+    """Return the stamps that v1 took, in seconds; none where it takes stale ones as well."""
+    v1 = [one for one in context.exchanges if "timestamp" in one.request.headers]
+    stale = [one for one in v1 if one.probe.endswith(_STALE)]
+    if not any(one.refused for one in stale) or any(one.succeeded for one in stale):
+        return []
+    stamps = [seconds_of(text(one.request.headers["timestamp"])) for one in v1 if one.succeeded]
+    return [stamp for stamp in stamps if stamp is not None]
+
+
+def _read(parse: Callable[[], datetime]) -> int | None:
+    try:
+        when = parse()
+        return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None

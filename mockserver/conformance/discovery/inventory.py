@@ -1,0 +1,397 @@
+"""What a service tells about itself: its chains and tokens, read by role and not by wire name."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+
+from mockserver.conformance.discovery.guessing import guessed
+from mockserver.conformance.discovery.listing import (
+    Item,
+    count,
+    folded,
+    listed,
+    member,
+    member_of,
+    objects,
+    text,
+)
+from mockserver.conformance.session.bindings import ROLES, Bindings
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.looks import FIRST_LOOK
+from mockserver.exchange import BadEncoding, query_pairs
+from mockserver.jsontext import Json
+
+_NAMES = ("nickName", "name", "chain", "chainName", "shortName", "symbol", "fullName", "title")
+_OFF = (
+    "disabled",
+    "delisted",
+    "suspended",
+    "paused",
+    "noSwap",
+    "inactive",
+    "hidden",
+    "maintenance",
+)
+_ON = ("isActive", "active", "enabled", "available", "supported", "visible", "online")
+_NO_BRIDGE = ("disableBridge", "noBridge", "bridgeDisabled")
+_LONGEST_NAME = 60
+_SAMPLE = 300
+_EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A chain as a list shows it, by the name that requests call it.
+
+    `aliases` are its other names, `network` the id of its network as text where it is shown, `evm`
+    whether it is an EVM chain where that can be told. `offered` is false for what the list itself
+    calls out of service.
+    """
+
+    name: str
+    offered: bool = True
+    aliases: tuple[str, ...] = ()
+    network: str = ""
+    evm: bool | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name it goes by, the one of requests first."""
+        return (self.name, *self.aliases)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token on one chain. `decimals` and `index` are None where the list does not show them.
+
+    `price` is what the list itself says of it, in USD, or empty.
+    """
+
+    symbol: str
+    chain: str
+    address: str
+    decimals: int | None = None
+    index: str | None = None
+    offered: bool = True
+    bridged: bool = True
+    price: str = ""
+
+    @property
+    def is_native(self) -> bool:
+        """Whether it has the observed address of a chain's own coin, or none (DEMO)."""
+        return set(self.address[2:].lower()) <= {"e"} or set(self.address[2:]) <= {"0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """The chains and tokens of both generations, in the order of the service's own lists.
+
+    `tokens` joins getAssets and getAssetsByChain, each token of a chain once.
+    """
+
+    chains: tuple[Chain, ...] = ()
+    tokens: tuple[Token, ...] = ()
+    v1_chains: tuple[Chain, ...] = ()
+    v1_tokens: tuple[Token, ...] = ()
+    called: Mapping[str, str] = field(default_factory=dict)
+    """What getAssetsByChain calls a chain, where it was seen to take another of its names."""
+
+    def chain(self, name: str) -> Chain | None:
+        """Return the 2.0 chain of a name, or None."""
+        return next((chain for chain in self.chains if chain.name == name), None)
+
+    def asked_as(self, chain: str) -> str:
+        """Return the name by which a chain of 2.0 is asked for its tokens."""
+        return self.called.get(chain, chain)
+
+    def on(self, chain: str) -> tuple[Token, ...]:
+        """Return the 2.0 tokens of a chain."""
+        return tuple(token for token in self.tokens if token.chain == chain)
+
+    def v1_on(self, chain: str) -> tuple[Token, ...]:
+        """Return the v1 tokens of a chain."""
+        return tuple(token for token in self.v1_tokens if token.chain == chain)
+
+    def twin(self, chain: Chain) -> Chain | None:
+        """Return the 2.0 chain that a v1 chain is, by network where both show it, else by name."""
+        if chain.network:
+            for other in self.chains:
+                if other.network == chain.network:
+                    return other
+        names = {folded(name) for name in chain.names}
+        for other in self.chains:
+            apart = chain.network and other.network
+            if not apart and names & {folded(name) for name in other.names}:
+                return other
+        return None
+
+
+def discover(looks: Sequence[Exchange], bindings: Bindings) -> Inventory:
+    """Return what the lists of the first look show: those that were fetched, with success."""
+    chains = _first(chains_of(one, bindings) for one in looks if one.operation.id == "v2.getChain")
+    tokens = [
+        token
+        for one in looks
+        if one.operation.id in ("v2.getAssets", "v2.getAssetsByChain")
+        for token in tokens_of(one, bindings, chains)
+    ]
+    taken = {asked_chain(one) for one in looks if one.operation.id == "v1.getSupportTokens"}
+    hints = taken or {chain.name for chain in chains}
+    v1_chains = _first(
+        chains_of(one, bindings, hints)
+        for one in looks
+        if one.operation.id == "v1.getSupportChains"
+    )
+    v1_tokens = [
+        token
+        for one in looks
+        if one.operation.id == "v1.getSupportTokens"
+        for token in tokens_of(one, bindings, v1_chains)
+    ]
+    called = _called([one for one in looks if one.operation.id.startswith("v2.")], bindings)
+    return Inventory(chains, _merged(tokens), v1_chains, _merged(v1_tokens), called)
+
+
+def _called(looks: list[Exchange], bindings: Bindings) -> dict[str, str]:
+    """Return the names by which chains are asked for tokens, where another one was taken."""
+    asked = {
+        asked_chain(one)
+        for one in looks
+        if one.operation.id == "v2.getAssetsByChain" and one.probe.endswith(FIRST_LOOK[-1])
+    }
+    chains = next((one for one in looks if one.operation.id == "v2.getChain"), None)
+    if not asked or chains is None:
+        return {}
+    role = bindings.candidates("chainName")
+    items = list(objects(chains.member("data"), role[0]))
+    for item in items:
+        for name, value in item.items():
+            if text(value) in asked:
+                named = [(text(member(one, role)), text(one.get(name))) for one in items]
+                return {chain: other for chain, other in named if chain and other}
+    return {}
+
+
+def chains_of(
+    exchange: Exchange, bindings: Bindings, hints: AbstractSet[str] = frozenset()
+) -> tuple[Chain, ...]:
+    """Return the chains that an answer lists; `hints` are names that are known to be taken."""
+    return exchange.cached(
+        ("chains", bindings, frozenset(hints)), lambda: _chains_of(exchange, bindings, hints)
+    )
+
+
+def _chains_of(
+    exchange: Exchange, bindings: Bindings, hints: AbstractSet[str]
+) -> tuple[Chain, ...]:
+    v1 = exchange.operation.generation.id == "v1"
+    role = "v1ChainName" if v1 else "chainName"
+    items = tuple(objects(exchange.member("data"), bindings.candidates(role)[0]))
+    name_of = _naming(items, bindings.candidates(role), hints)
+    telling = _telling(items)
+    found: dict[str, Chain] = {}
+    for item in items:
+        name = text(member(item, (name_of,))) or text(member(item, bindings.candidates(role)))
+        if name and name not in found:
+            found[name] = _chain(name, item, bindings, telling)
+    return tuple(found.values())
+
+
+def _telling(items: tuple[Item, ...]) -> tuple[str, ...]:
+    """Return the members whose texts tell chains apart, whatever they are called."""
+    found: dict[str, list[str]] = {}
+    for item in items:
+        for name, value in item.items():
+            if isinstance(value, str) and value and len(value) <= _LONGEST_NAME:
+                found.setdefault(name, []).append(folded(value))
+    return tuple(
+        name
+        for name, values in found.items()
+        if len(values) == len(set(values)) == len(items)
+        and not any("://" in value or value.isdecimal() for value in values)
+    )
+
+
+def tokens_of(
+    exchange: Exchange, bindings: Bindings, chains: tuple[Chain, ...] = ()
+) -> tuple[Token, ...]:
+    """Return the tokens that an answer lists, each of them once for every chain it is on."""
+    return exchange.cached(
+        ("tokens", bindings, chains), lambda: _tokens_of(exchange, bindings, chains)
+    )
+
+
+def _tokens_of(
+    exchange: Exchange, bindings: Bindings, chains: tuple[Chain, ...]
+) -> tuple[Token, ...]:
+    names = {folded(name): chain.name for chain in reversed(chains) for name in chain.names}
+    names |= {folded(chain.name): chain.name for chain in chains}
+    asked = asked_chain(exchange)
+    found: list[Token] = []
+    items = tuple(objects(exchange.member("data"), bindings.candidates("symbol")[0]))
+    bindings = _fitted(items, bindings, names)
+    for item in items:
+        symbol = text(member(item, bindings.candidates("symbol")))
+        if not symbol:
+            continue
+        for chain, place in _places(item, bindings, names, asked):
+            found.append(
+                _token(symbol, names.get(folded(chain), chain), {**item, **place}, bindings)
+            )
+    return tuple(found)
+
+
+def _fitted(items: tuple[Item, ...], bindings: Bindings, names: Mapping[str, str]) -> Bindings:
+    """Return bindings that also have the members which show by their values what they are."""
+    rows: list[Item] = []
+    for item in items[:_SAMPLE]:
+        inner = member(item, bindings.candidates("contracts"))
+        places = [*inner.values()] if isinstance(inner, Mapping) else inner
+        places = places if isinstance(places, list) else []
+        rows.extend({**item, **place} for place in places if isinstance(place, Mapping))
+        if not places:
+            rows.append(item)
+    roles = {role: bindings.candidates(role) for role in ROLES}
+    found = {
+        role: name for role, name in guessed(rows, roles).items() if role not in bindings.roles
+    }
+    chain = _chain_member(rows, bindings, names)
+    if chain and "chain" not in bindings.roles:
+        found["chain"] = chain
+    return Bindings({**bindings.roles, **found}) if found else bindings
+
+
+def _chain_member(rows: list[Item], bindings: Bindings, names: Mapping[str, str]) -> str:
+    """Return the member whose values are names of listed chains, where no known one has them."""
+    known = {folded(name) for name in bindings.candidates("chain")}
+    symbols = {folded(name) for name in bindings.candidates("symbol")}
+
+    def fits(name: str) -> bool:
+        return bool(rows) and all(folded(text(row.get(name))) in names for row in rows)
+
+    fitting = [name for name in (rows[0] if rows else ()) if fits(name)]
+    if any(folded(name) in known for name in fitting):
+        return ""
+    others = [name for name in fitting if folded(name) not in symbols]
+    return others[0] if others else ""
+
+
+def asked_chain(exchange: Exchange) -> str:
+    """Return the chain that a request for tokens named, in its query or its header."""
+    try:
+        pairs = dict(query_pairs(exchange.request.query))
+    except BadEncoding:
+        return ""
+    return pairs.get("chain") or exchange.request.headers.get("chain", "")
+
+
+def is_offered(item: Item) -> bool:
+    """Tell whether an item is in service by what it says of itself (DEMO, OAE)."""
+    return _is_on({folded(name): value for name, value in item.items()})
+
+
+def _is_on(by_name: Item) -> bool:
+    if any(by_name.get(folded(name)) in (True, "true") for name in _OFF):
+        return False
+    return not any(by_name.get(folded(name)) in (False, "false") for name in _ON)
+
+
+def _chain(name: str, item: Item, bindings: Bindings, telling: tuple[str, ...]) -> Chain:
+    aliases = [text(member(item, (other,))) for other in (*_NAMES, *telling)]
+    network = text(member(item, bindings.candidates("network")))
+    return Chain(
+        name=name,
+        offered=is_offered(item),
+        aliases=tuple(dict.fromkeys(a for a in aliases if a and a != name)),
+        network=network if network.isdecimal() else "",
+        evm=_evm(member(item, bindings.candidates("family"))),
+    )
+
+
+def _evm(family: Json) -> bool | None:
+    """Tell an EVM chain by its family: 1, or a word with EVM in it (DEMO)."""
+    if isinstance(family, bool) or family is None:
+        return None
+    if isinstance(family, int):
+        return family == 1
+    if isinstance(family, str):
+        word = family.lower()
+        return ("evm" in word or "ethereum" in word) and "non" not in word
+    return None
+
+
+def _naming(items: tuple[Item, ...], candidates: tuple[str, ...], hints: AbstractSet[str]) -> str:
+    """Return the member that names the chains: the likeliest whose values are known elsewhere."""
+    present = [one for one in candidates if any(member(item, (one,)) is not None for item in items)]
+    if not present or present[0] == "nickName" or not hints:
+        return present[0] if present else candidates[0]
+    return max(
+        present,
+        key=lambda one: (
+            sum(text(member(item, (one,))) in hints for item in items),
+            -present.index(one),
+        ),
+    )
+
+
+def _places(
+    item: Item, bindings: Bindings, names: Mapping[str, str], asked: str
+) -> Iterator[tuple[str, Item]]:
+    """Yield each chain that a token is on, with what is said of it there."""
+    inner = member(item, bindings.candidates("contracts"))
+    if isinstance(inner, Mapping | list) and inner:
+        for key, place in listed(inner) if isinstance(inner, list) else tuple(inner.items()):
+            if isinstance(place, str):
+                yield (key, {"address": place}) if key else (place, {})
+            elif isinstance(place, Mapping):
+                chain = key or text(member(place, bindings.candidates("chain")))
+                if chain:
+                    yield chain, place
+        return
+    stated = [text(member(item, (name,))) for name in bindings.candidates("chain")]
+    fitting = [name for name in stated if folded(name) in names]
+    yield (fitting or [name for name in stated if name] or [asked])[0], {}
+
+
+def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
+    by_name = {folded(name): value for name, value in item.items()}
+    address = text(member_of(by_name, bindings.candidates("address")))
+    if not address:
+        texts = (value for value in item.values() if isinstance(value, str))
+        address = next((value for value in texts if _EVM_ADDRESS.fullmatch(value)), "")
+    index = text(member_of(by_name, bindings.candidates("index")))
+    return Token(
+        symbol=symbol,
+        chain=chain,
+        address=address,
+        decimals=count(member_of(by_name, bindings.candidates("decimals"))),
+        index=index if index.isdecimal() else None,
+        offered=_is_on(by_name),
+        bridged=not any(by_name.get(folded(name)) in (True, "true") for name in _NO_BRIDGE),
+        price=text(member_of(by_name, bindings.candidates("price"))),
+    )
+
+
+def _merged(tokens: list[Token]) -> tuple[Token, ...]:
+    """Return each token of a chain once; a later list fills in what an earlier one lacks."""
+    found: dict[tuple[str, str, str], Token] = {}
+    for token in tokens:
+        key = (token.chain, token.symbol, token.address.lower())
+        before = found.get(key)
+        if before is None:
+            found[key] = token
+            continue
+        found[key] = replace(
+            before,
+            decimals=token.decimals if before.decimals is None else before.decimals,
+            index=before.index or token.index,
+            offered=before.offered and token.offered,
+            bridged=before.bridged and token.bridged,
+            price=before.price or token.price,
+        )
+    return tuple(token for token in found.values() if token.chain)
+
+
+def _first(looks: Iterator[tuple[Chain, ...]]) -> tuple[Chain, ...]:
+    return next((chains for chains in looks if chains), ())

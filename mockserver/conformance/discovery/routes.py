@@ -1,0 +1,295 @@
+"""Which chains and tokens requests are made of: drawn among those the service itself offers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Chain, Token
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.verdict import NotRun
+from mockserver.exchange import query_pairs
+
+USUAL_USD = Decimal(100)
+"""What a usual request is worth: above the fees of any chain, below the depth of any pool."""
+TRIES = 3
+_SAMPLE = 60
+_COMMON = 18
+_DEAREST, _CHEAPEST = Decimal(10) ** 7, Decimal(10) ** -9
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A token to give and a token to get, each on its chain."""
+
+    source: Token
+    target: Token
+
+    @property
+    def rescales(self) -> bool:
+        """Whether decimals differ, so that those of the wrong token show in the result."""
+        return self.source.decimals != self.target.decimals
+
+
+def bridge_routes(context: RunContext) -> tuple[Route, ...]:
+    """Return up to three routes of one token between two chains. Raises `NotRun`."""
+    return context.cached("bridge routes", lambda: _bridge_routes(context))
+
+
+def _bridge_routes(context: RunContext) -> tuple[Route, ...]:
+    found = bridges(context)
+    if not found:
+        raise NotRun(f"no token is on two of the {len(inventory_of(context).chains)} chains listed")
+    return _chosen(found, context.draw("bridge routes"), _worth(context))
+
+
+def swap_routes(context: RunContext) -> tuple[Route, ...]:
+    """Return up to three routes between two tokens of one chain. Raises `NotRun`."""
+    return context.cached("swap routes", lambda: _swap_routes(context))
+
+
+def _swap_routes(context: RunContext) -> tuple[Route, ...]:
+    found = [route for route in swaps(context) if route.source.chain == route.target.chain]
+    if not found:
+        raise NotRun("no offered chain has two tokens with addresses and decimals")
+    return _chosen(found, context.draw("swap routes"), _worth(context))
+
+
+def cross_routes(context: RunContext) -> tuple[Route, ...]:
+    """Return up to three routes between two tokens on different chains. Raises `NotRun`."""
+    return context.cached("cross routes", lambda: _cross_routes(context))
+
+
+def _cross_routes(context: RunContext) -> tuple[Route, ...]:
+    found = [route for route in swaps(context) if route.source.chain != route.target.chain]
+    if not found:
+        raise NotRun("no two offered chains have tokens with addresses and decimals")
+    return _chosen(found, context.draw("cross routes"), _worth(context))
+
+
+def v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
+    """Return two chains that v1 offers, where 2.0 shows a token on both. Raises `NotRun`."""
+    return context.cached("v1 chains", lambda: _v1_chain_pair(context))
+
+
+def _v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
+    inventory = inventory_of(context)
+    offered = [chain for chain in inventory.v1_chains if chain.offered]
+    if len(offered) < 2:
+        raise NotRun(f"v1 offers {len(offered)} chains, two are needed")
+    twins = {twin.name: chain for chain in offered if (twin := inventory.twin(chain)) is not None}
+    try:
+        routes = [
+            route
+            for route in bridges(context)
+            if route.source.chain in twins and route.target.chain in twins
+        ]
+        if routes:
+            best = _chosen(routes, context.draw("v1 chains"), _worth(context))[0]
+            return twins[best.source.chain], twins[best.target.chain]
+    except NotRun:
+        pass
+    one, other = context.draw("v1 chains").sample(offered, 2)
+    return one, other
+
+
+def v1_routes(context: RunContext) -> tuple[Route, ...]:
+    """Return up to three v1 routes of one token between two chains. Raises `NotRun`."""
+    return context.cached("v1 routes", lambda: _v1_routes(context))
+
+
+def v1_bridges(context: RunContext) -> list[Route]:
+    """Return the routes of one token between two chains that the v1 lists allow."""
+    inventory = inventory_of(context)
+    offered = {chain.name for chain in inventory.v1_chains if chain.offered}
+    tokens = [one for one in inventory.v1_tokens if one.offered and one.chain in offered]
+    return [
+        Route(one, other)
+        for one in tokens
+        for other in tokens
+        if one.symbol == other.symbol and one.chain != other.chain
+    ]
+
+
+def _v1_routes(context: "RunContext") -> tuple[Route, ...]:
+    found = v1_bridges(context)
+    if not found:
+        raise NotRun("no token is in the v1 lists of two chains")
+    worth = _worth(context)
+    # Eighteen decimals are what careless services take every token to have.
+    return _chosen(
+        found,
+        context.draw("v1 routes"),
+        lambda route: worth(route) + (route.source.decimals not in (None, _COMMON)),
+    )
+
+
+def v1_twin(context: RunContext, route: Route) -> Route:
+    """Return the route of 2.0 that a route of v1 is. Raises `NotRun` where there is none."""
+    inventory = inventory_of(context)
+    ends: list[Token] = []
+    for token in (route.source, route.target):
+        chain = next((one for one in inventory.v1_chains if one.name == token.chain), None)
+        twin = inventory.twin(chain) if chain is not None else None
+        found = (
+            [] if twin is None else [t for t in inventory.on(twin.name) if t.symbol == token.symbol]
+        )
+        if not found:
+            raise NotRun(
+                f"2.0 does not show {token.symbol} on the chain that v1 calls {token.chain}"
+            )
+        ends.append(found[0])
+    return Route(ends[0], ends[1])
+
+
+def usable_tokens(context: RunContext) -> tuple[Token, ...]:
+    """Return the tokens that are offered on a chain that is offered, with their decimals."""
+    inventory = inventory_of(context)
+    offered = {chain.name for chain in inventory.chains if chain.offered}
+    return tuple(
+        token
+        for token in inventory.tokens
+        if token.offered
+        and token.decimals is not None
+        and (token.chain in offered or not inventory.chains)
+    )
+
+
+def is_stable(token: Token) -> bool:
+    """Tell whether a token is, by its symbol, worth a dollar."""
+    return "USD" in token.symbol.upper() or token.symbol.upper() == "DAI"
+
+
+def is_plain(context: RunContext, route: Route) -> bool:
+    """Tell whether a route leads from one EVM chain to another, as far as the lists show."""
+    plain = plain_tokens(context)
+    return plain(route.source) and plain(route.target)
+
+
+def plain_tokens(context: RunContext) -> Callable[[Token], bool]:
+    """Return what tells whether a token is on an EVM chain, as far as the lists show."""
+    inventory = inventory_of(context)
+    evm = {chain.name: chain.evm for chain in (*inventory.chains, *inventory.v1_chains)}
+    return lambda token: evm.get(token.chain) is not False and token.address.startswith("0x")
+
+
+def addressed_tokens(context: RunContext) -> tuple[Token, ...]:
+    """Return the usable tokens whose contract address is known. Raises `NotRun` without any."""
+    found = tuple(token for token in usable_tokens(context) if token.address)
+    if not found:
+        raise NotRun("no list shows a token with its contract address")
+    return found
+
+
+def usual_amount(context: RunContext, token: Token) -> Decimal:
+    """Return a round number of whole tokens that is worth about 100 USD where a price is known."""
+    price = price_of(context, token)
+    if price is None or not _CHEAPEST < price < _DEAREST or is_stable(token):
+        return USUAL_USD
+    share = amounts.rounded(amounts.EXACT.divide(USUAL_USD, price), 2)
+    least = Decimal(1).scaleb(-(token.decimals or 0))
+    return max(share, least * 1000)
+
+
+def price_of(context: RunContext, token: Token) -> Decimal | None:
+    """Return a token's price in USD as getPrice told it, or else its list; None where none did."""
+    for exchange in context.of("v2.getPrice"):
+        if exchange.succeeded:
+            asked = dict(query_pairs(exchange.request.query))
+            if asked.get("symbol") == token.symbol:
+                price = amounts.number(exchange.data.get("price"))
+                if price is not None and price > 0:
+                    return price
+    listed = amounts.number(token.price)
+    return listed if listed is not None and listed > 0 else None
+
+
+def bridges(context: RunContext) -> list[Route]:
+    """Return the routes of one token between two chains that the lists allow."""
+    by_symbol: dict[str, list[Token]] = {}
+    for token in usable_tokens(context):
+        if token.bridged:
+            by_symbol.setdefault(token.symbol, []).append(token)
+    several = [tokens for tokens in by_symbol.values() if len(tokens) > 1]
+    if len(several) > _SAMPLE:
+        context.draw("tokens of bridges").shuffle(several)
+        several.sort(key=lambda tokens: not is_stable(tokens[0]))
+    return [
+        Route(one, other)
+        for tokens in several[:_SAMPLE]
+        for one in tokens[:_SAMPLE]
+        for other in tokens[:_SAMPLE]
+        if one.chain != other.chain
+    ]
+
+
+def swaps(context: RunContext) -> tuple[Route, ...]:
+    """Return the routes between two different tokens, on one chain or two, that the lists allow."""
+    return context.cached("swaps", lambda: tuple(_swaps_of(context)))
+
+
+def _swaps_of(context: RunContext) -> Iterator[Route]:
+    tokens = [token for token in usable_tokens(context) if token.address]
+    if len(tokens) > _SAMPLE:
+        context.draw("tokens of swaps").shuffle(tokens)
+        tokens.sort(key=lambda token: not is_stable(token))
+        stable = tokens[: _SAMPLE // 3]
+        chains = {token.chain for token in stable}
+        near = [token for token in tokens[len(stable) :] if token.chain in chains]
+        tokens = (stable + near)[:_SAMPLE] if len(near) > 3 else tokens[:_SAMPLE]
+    for one in tokens:
+        for other in tokens:
+            if one.symbol != other.symbol:
+                yield Route(one, other)
+
+
+def _worth(context: RunContext) -> Callable[[Route], int]:
+    """Return what tells how much a route can show: steady prices, decimals, plain addresses."""
+    inventory = inventory_of(context)
+    is_plain_on_its_chain = plain_tokens(context)
+    # There are thousands of routes of some dozens of symbols.
+    stable = {token.symbol: is_stable(token) for token in (*inventory.tokens, *inventory.v1_tokens)}
+
+    def worth(route: Route) -> int:
+        source, target = route.source, route.target
+        plain = is_plain_on_its_chain(source) + is_plain_on_its_chain(target)
+        steady = stable[source.symbol]
+        apart = steady and not stable[target.symbol]
+        # The coin of a chain is what services treat apart.
+        coin = apart and target.is_native
+        return plain * 4 + steady * 2 + route.rescales * 3 + apart * 4 + coin
+
+    return worth
+
+
+def _chosen(
+    routes: Sequence[Route], chance: Random, worth: Callable[[Route], int]
+) -> tuple[Route, ...]:
+    """Return the best routes in a drawn order, those after the first as different as can be."""
+    drawn = [(worth(route), chance.random(), route) for route in routes]
+    pool = sorted(drawn, key=lambda each: each[:2], reverse=True)
+    found = [pool.pop(0)[2]]
+    while pool and len(found) < TRIES:
+        chains = {end.chain for route in found for end in (route.source, route.target)}
+        symbols = {end.symbol for route in found for end in (route.source, route.target)}
+        place, best = 0, (-5, 0)
+        for number, (value, _, route) in enumerate(pool):
+            fit = (-_known_marks(route, chains, symbols), value)
+            if fit > best:
+                place, best = number, fit
+        found.append(pool.pop(place)[2])
+    return tuple(found)
+
+
+def _known_marks(route: Route, chains: AbstractSet[str], symbols: AbstractSet[str]) -> int:
+    """Return how many of a route's chains and symbols are among the given ones."""
+    source, target = route.source, route.target
+    return (
+        (source.chain in chains)
+        + (target.chain != source.chain and target.chain in chains)
+        + (source.symbol in symbols)
+        + (target.symbol != source.symbol and target.symbol in symbols)
+    )

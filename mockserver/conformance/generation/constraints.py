@@ -1,0 +1,210 @@
+"""What the contract demands of each input of a request, every demand with its own basis."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from mockserver.conformance.basis import basis_of_required, stated
+from mockserver.conformance.requests.missing_inputs import missing_inputs
+from mockserver.conformance.verdict import assumed
+from mockserver.contract import Basis, BasisKind, Field, Operation
+from mockserver.jsontext import Json
+
+_KEYWORDS = (
+    "type",
+    "enum",
+    "pattern",
+    "minimum",
+    "exclusiveMinimum",
+    "maximum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+)
+_OF_TEXTS = ("pattern", "minLength", "maxLength")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One keyword about an input, and what it stands on. `expects` is the demand in words."""
+
+    keyword: str
+    value: Json
+    expects: str
+    basis: Basis
+
+    @property
+    def is_documented(self) -> bool:
+        """Whether the interface description itself demands it."""
+        return self.basis.kind is BasisKind.DOCUMENTED
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A demand on one body field that holds where another has a value.
+
+    `wanted` are the values that are right, or where `excluded` is true those that are wrong.
+    """
+
+    when: str
+    values: tuple[Json, ...]
+    field: str
+    wanted: tuple[Json, ...]
+    excluded: bool
+    expects: str
+    basis: Basis
+
+
+def demands_of(operation: Operation, field: Field) -> tuple[Demand, ...]:
+    """Return what is demanded of an input's value."""
+    place = f"{field.location}.{field.name}"
+    root = _root(operation)
+    found = tuple(
+        replace(
+            one, basis=stated(one.basis, operation, "request", (place, one.keyword), one.expects)
+        )
+        for one in _demands(field.schema, root)
+    )
+    if field.location != "headers":
+        return found
+    # Headers are texts; that a service reads them as more is published for none of them.
+    return tuple(
+        replace(one, basis=assumed("A-220", one.expects)) if one.keyword == "type" else one
+        for one in found
+    )
+
+
+def requirement(operation: Operation, field: Field) -> Basis | None:
+    """Return on what grounds an input is required; None where it is optional."""
+    place = f"{field.location}.{field.name}"
+    known = {one.place: one.basis for one in missing_inputs(operation)}
+    if place in known:
+        return known[place] or basis_of_required(operation, field)
+    part = operation.request_schema["properties"][field.location]
+    for branch, basis in _branches(part, _root(operation)):
+        if any(field.name in way.get("required", ()) for way in branch.get("anyOf", ())[:1]):
+            return replace(basis, says=f"{field.name} is required")
+    return None
+
+
+def forbidden(operation: Operation, field: Field) -> Basis | None:
+    """Return on what grounds an input must not be sent; None where it may be."""
+    if field.schema.get("not") != {}:
+        return None
+    part = operation.request_schema["properties"][field.location]
+    basis = _root(operation).below(part).below(field.schema)
+    return replace(basis, says=str(field.schema.get("x-expects", "")))
+
+
+def is_another_way(operation: Operation, field: Field) -> bool:
+    """Tell whether an input belongs to a second way of saying what a first one says already."""
+    part = operation.request_schema["properties"][field.location]
+    return any(
+        field.name in way.get("required", ())
+        for branch, _ in _branches(part, _root(operation))
+        for way in branch.get("anyOf", ())[1:]
+    )
+
+
+def closed(operation: Operation, location: str) -> Basis | None:
+    """Return on what grounds a location takes declared names only; None where it takes any."""
+    part = operation.request_schema.get("properties", {}).get(location)
+    for branch, basis in _branches(part or {}, _root(operation)):
+        if branch.get("additionalProperties") is False:
+            return replace(basis, says="names that are not declared are refused")
+    return None
+
+
+def conditions(operation: Operation) -> tuple[Condition, ...]:
+    """Return the demands that hold in the company of another field's value."""
+    part = operation.request_schema.get("properties", {}).get("body", {})
+    return tuple(
+        replace(
+            one,
+            basis=stated(
+                one.basis, operation, "request", (f"body.{one.field}", "const"), one.expects
+            ),
+        )
+        for one in _conditions(part, _root(operation))
+    )
+
+
+def breaks(demand: Demand, value: Json) -> bool:
+    """Tell whether a typed value breaks a demand of a keyword other than `type`."""
+    test = _TESTS.get(demand.keyword)
+    if demand.keyword == "enum":
+        return value not in demand.value
+    if test is None or (isinstance(value, str) != (demand.keyword in _OF_TEXTS)):
+        return False
+    if not isinstance(value, str | int | Decimal) or isinstance(value, bool):
+        return False
+    return not test(value, demand.value)
+
+
+def strict(pattern: str) -> str:
+    """Return a pattern in which `$` is the very end, as JSON Schema means it."""
+    return f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern
+
+
+def _root(operation: Operation) -> Basis:
+    return Basis().below(operation.request_schema)
+
+
+def _branches(
+    node: Mapping[str, Any], inherited: Basis
+) -> Iterator[tuple[Mapping[str, Any], Basis]]:
+    basis = inherited.below(node)
+    yield node, basis
+    for branch in node.get("allOf", ()):
+        yield from _branches(branch, basis)
+
+
+def _demands(node: Mapping[str, Any], inherited: Basis) -> Iterator[Demand]:
+    for branch, basis in _branches(node, inherited):
+        for keyword in _KEYWORDS:
+            if keyword in branch:
+                expects = _expects(branch, keyword)
+                yield Demand(keyword, branch[keyword], expects, replace(basis, says=expects))
+
+
+def _conditions(part: Mapping[str, Any], root: Basis) -> Iterator[Condition]:
+    for branch, basis in _branches(part, root):
+        given = branch.get("if", {}).get("properties", {})
+        then = branch.get("then", {}).get("properties", {})
+        for when, test in given.items():
+            for name, node in then.items():
+                wanted = _choices(node.get("not", node))
+                if _choices(test) and wanted:
+                    expects = str(node.get("x-expects", wanted[0]))
+                    grounds = replace(basis, says=expects)
+                    excluded = "not" in node
+                    values = _choices(test)
+                    yield Condition(when, values, name, wanted, excluded, expects, grounds)
+
+
+def _choices(node: Mapping[str, Any]) -> tuple[Json, ...]:
+    return (node["const"],) if "const" in node else tuple(node.get("enum", ()))
+
+
+def _expects(node: Mapping[str, Any], keyword: str) -> str:
+    if keyword == "type":
+        kinds = node["type"]
+        return f"type {kinds if isinstance(kinds, str) else ' or '.join(kinds)}"
+    if "x-expects" in node:
+        return str(node["x-expects"])
+    if keyword == "enum":
+        return f"one of {', '.join(map(repr, node['enum']))}"
+    return f"{keyword} {node[keyword]}"
+
+
+_TESTS: Mapping[str, Callable[[Json, Json], bool]] = {
+    "pattern": lambda value, wanted: re.search(strict(wanted), value) is not None,
+    "minLength": lambda value, wanted: len(value) >= wanted,
+    "maxLength": lambda value, wanted: len(value) <= wanted,
+    "minimum": lambda value, wanted: bool(value >= wanted),
+    "exclusiveMinimum": lambda value, wanted: bool(value > wanted),
+    "maximum": lambda value, wanted: bool(value <= wanted),
+    "exclusiveMaximum": lambda value, wanted: bool(value < wanted),
+}

@@ -1,0 +1,39 @@
+"""What a rule stands on, in words: the section and what it says, the cite key, the assumption."""
+
+from mockserver.conformance.report.causes import Cause
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Basis, BasisKind, Contract, shipped_facts
+
+
+def explain_basis(basis: Basis, contract: Contract) -> str:
+    """Return a sentence that names what a finding contradicts, and what that says."""
+    says = f": {basis.says}" if basis.says else ""
+    match basis.kind:
+        case BasisKind.DOCUMENTED:
+            return f"contradicts section {section(basis.reference)}{says}"
+        case BasisKind.OBSERVED:
+            return f"differs from what {basis.reference} shows{says}"
+        case _:
+            return f"differs from assumption {basis.reference}{assumption(basis, contract)}"
+
+
+def ground_of(cause: Cause, contract: Contract) -> str:
+    """Return a sentence that names what a cause contradicts, or that nothing mentions it."""
+    if cause.verdict is Verdict.EXTRA:
+        says = f": {cause.basis.says}" if cause.basis.says else ""
+        return f"the description does not mention it{says}"
+    return explain_basis(cause.basis, contract)
+
+
+def section(reference: str) -> str:
+    """Return a section with its title, as in `2.3 (2.0 resources)`."""
+    title = shipped_facts().section_title(reference)
+    return f"{reference} ({title})" if title else reference
+
+
+def assumption(basis: Basis, contract: Contract) -> str:
+    """Return what an assumption says: in the words of the rule, else of the register."""
+    found = next((one for one in contract.assumptions if one.id == basis.reference), None)
+    title = f" ({found.title})" if found else ""
+    says = basis.says or (found.chosen if found else "")
+    return f"{title}: {says}" if says else title

@@ -1,0 +1,270 @@
+"""Fact coverage: which facts of the contract a run could prove, and which it did."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mockserver import jsontext
+from mockserver.conformance.basis import (
+    SchemaPath,
+    basis_at,
+    general,
+    joined,
+)
+from mockserver.conformance.checks.schema_walk import Applied, walk
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.contract import Basis, Contract, Operation
+from mockserver.exchange import BadEncoding, Request, query_pairs
+from mockserver.jsontext import Json
+
+_KEYWORDS = (
+    "type",
+    "enum",
+    "const",
+    "pattern",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+    "not",
+)
+_BRANCHES = ("then", "else", "items")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that the contract says: one keyword at one place of an operation's messages.
+
+    `side` is `request` or `answer`; `place` the input or field, for all items of a list alike; `id`
+    is stable as long as the fact is.
+    """
+
+    id: str
+    operation: str
+    side: str
+    place: str
+    keyword: str
+    basis: Basis
+    path: SchemaPath
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of some facts could be proven with the requests of a run, and how many were."""
+
+    total: int
+    within_reach: int
+    proven: int
+
+    @property
+    def index(self) -> int:
+        """The part that could be proven, in percent, rounded down."""
+        return 100 * self.within_reach // self.total if self.total else 100
+
+    @property
+    def score(self) -> int:
+        """The part that was proven, in percent, rounded down."""
+        return 100 * self.proven // self.total if self.total else 100
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The facts of a contract against the exchanges of a run.
+
+    Of an answer, a fact is within reach where its operation was asked, and proven where an answer
+    had something for it to be true of. Of a request, it is within reach where a request put it to
+    the test, and proven where a whole answer followed: success to what keeps it, refusal to what
+    breaks it and nothing else.
+    """
+
+    facts: tuple[Fact, ...]
+    within_reach: frozenset[str]
+    proven: frozenset[str]
+
+    @property
+    def whole(self) -> Share:
+        """All operations together."""
+        return self._share(self.facts)
+
+    @property
+    def operations(self) -> Mapping[str, Share]:
+        """Each operation by itself, in the order of the contract."""
+        found: dict[str, list[Fact]] = {}
+        for fact in self.facts:
+            found.setdefault(fact.operation, []).append(fact)
+        return {name: self._share(facts) for name, facts in found.items()}
+
+    @property
+    def unproven(self) -> tuple[Fact, ...]:
+        """The facts that nothing in the run proves."""
+        return tuple(fact for fact in self.facts if fact.id not in self.proven)
+
+    def _share(self, facts: Sequence[Fact]) -> Share:
+        return Share(
+            len(facts),
+            sum(fact.id in self.within_reach for fact in facts),
+            sum(fact.id in self.proven for fact in facts),
+        )
+
+
+def facts_of(contract: Contract) -> tuple[Fact, ...]:
+    """Return every fact of a contract, operation by operation, requests before answers."""
+    return tuple(fact for operation in contract for fact in facts_of_operation(operation))
+
+
+def facts_of_operation(operation: Operation) -> tuple[Fact, ...]:
+    """Return every fact of an operation."""
+    found: dict[str, Fact] = {}
+    for side, schema in (
+        ("request", operation.request_schema),
+        ("answer", operation.response_schema),
+    ):
+        for path, node, keyword, name in _keywords((), schema):
+            fact = _fact(operation, side, path, (node, keyword, name))
+            number = 2
+            stem = fact.id
+            while fact.id in found:
+                fact = _fact(operation, side, path, (node, keyword, name), f"{stem}~{number}")
+                number += 1
+            found[fact.id] = fact
+    return tuple(found.values())
+
+
+def exercised(facts: Iterable[Fact], exchanges: Iterable[Exchange]) -> Coverage:
+    """Return which facts the exchanges of a run touched."""
+    known = tuple(facts)
+    by_place: dict[tuple[str, str], dict[tuple[SchemaPath, str], str]] = {}
+    for fact in known:
+        key = (fact.operation, fact.side)
+        by_place.setdefault(key, {})[fact.path, _name(fact)] = fact.id
+    within_reach: set[str] = set()
+    proven: set[str] = set()
+    for exchange in exchanges:
+        operation = exchange.operation
+        answers = by_place.get((operation.id, "answer"), {})
+        requests = by_place.get((operation.id, "request"), {})
+        within_reach.update(answers.values())
+        tested, shown = _of_request(exchange)
+        within_reach.update(requests[key] for key in tested if key in requests)
+        proven.update(requests[key] for key in shown if key in requests)
+        proven.update(answers[key] for key in _of_answer(exchange) if key in answers)
+    return Coverage(known, frozenset(within_reach), frozenset(proven))
+
+
+Key = tuple[SchemaPath, str]
+
+
+def _of_answer(exchange: Exchange) -> frozenset[Key]:
+    """Return the facts that an answer has something to say about."""
+    if not exchange.whole or exchange.unreadable:
+        return frozenset()
+    return _touched(exchange.operation.response_schema, exchange.body)
+
+
+def _of_request(exchange: Exchange) -> tuple[frozenset[Key], frozenset[Key]]:
+    """Return the facts that a request puts to the test, and those that its answer proves."""
+    operation = exchange.operation
+    reading = operation.read(exchange.request)
+    if reading.refusal is not None:
+        return frozenset(), frozenset()
+    if reading.violations:
+        broken = frozenset(
+            (violation.schema_path, _missing(violation.keyword, violation.path))
+            for violation in reading.violations
+        )
+        # Of several broken facts none is known to be the one that was refused.
+        proven = broken if len(broken) == 1 and exchange.refused else frozenset()
+        return broken, proven
+    kept = _touched(operation.request_schema, _instance(operation, exchange.request))
+    return kept, kept if exchange.succeeded else frozenset()
+
+
+def _touched(schema: Mapping[str, Any], value: Json) -> frozenset[Key]:
+    return frozenset(
+        key for part in walk(schema, value) if isinstance(part, Applied) for key in _keys(part)
+    )
+
+
+def _keys(part: Applied) -> Iterator[Key]:
+    for keyword in _KEYWORDS:
+        if keyword in part.schema:
+            yield (*part.path, keyword), ""
+    if isinstance(part.value, Mapping):
+        for name in part.schema.get("required", ()):
+            yield (*part.path, "required"), name
+
+
+def _instance(operation: Operation, request: Request) -> dict[str, Json]:
+    """Return a request as its schema sees it, but for the types of texts."""
+    try:
+        query = dict(query_pairs(request.query))
+    except BadEncoding:
+        query = {}
+    names = [field.name for field in operation.fields if field.location == "headers"]
+    found: dict[str, Json] = {
+        "query": query,
+        "headers": {name: request.headers[name] for name in names if name in request.headers},
+    }
+    try:
+        found["body"] = jsontext.decode(request.body)
+    except jsontext.NotJson:
+        return found
+    return found
+
+
+def _keywords(
+    path: SchemaPath, node: Mapping[str, Any]
+) -> Iterator[tuple[SchemaPath, Mapping[str, Any], str, str]]:
+    """Yield each keyword of a schema that can be broken: its path, its node, and itself."""
+    for keyword in _KEYWORDS:
+        if keyword in node:
+            yield (*path, keyword), node, keyword, ""
+    for name in node.get("required", ()):
+        yield (*path, "required"), node, "required", name
+    for name, member in node.get("properties", {}).items():
+        yield from _keywords((*path, "properties", name), member)
+    for number, branch in enumerate(node.get("allOf", ())):
+        yield from _keywords((*path, "allOf", number), branch)
+    for keyword in (*_BRANCHES, "additionalProperties"):
+        inner = node.get(keyword)
+        if isinstance(inner, Mapping):
+            yield from _keywords((*path, keyword), inner)
+
+
+def _fact(
+    operation: Operation,
+    side: str,
+    path: SchemaPath,
+    what: tuple[Mapping[str, Any], str, str],
+    fact_id: str = "",
+) -> Fact:
+    node, keyword, name = what
+    names = [*general(path), *((name,) if name else ())]
+    place = joined(names)
+    says = _says(node, keyword, place)
+    basis = basis_at(operation, side, path, (place, keyword), says)
+    stem = f"{operation.id}/{side}/{place or 'whole'}/{keyword}"
+    return Fact(fact_id or stem, operation.id, side, place, keyword, basis, path)
+
+
+def _says(node: Mapping[str, Any], keyword: str, place: str) -> str:
+    whole = place or "the whole"
+    if keyword == "required":
+        return f"{whole} is required"
+    if keyword == "type":
+        kinds = node["type"]
+        return f"{whole} is of type {kinds if isinstance(kinds, str) else ' or '.join(kinds)}"
+    if keyword == "enum":
+        return f"{whole} is one of {', '.join(map(str, node['enum']))}"
+    words = node.get("x-expects") or f"{keyword} {node[keyword]}"
+    return f"{whole} is {words}"
+
+
+def _name(fact: Fact) -> str:
+    return fact.place.rpartition(".")[2] if fact.keyword == "required" else ""
+
+
+def _missing(keyword: str, path: Sequence[str | int]) -> str:
+    return str(path[-1]) if keyword == "required" and path else ""

@@ -1,0 +1,1 @@
+"""Requests made of the inventory and the contract: valid, negative and alternative ones."""

@@ -1,0 +1,517 @@
+"""Requests in a form that is not published, asked only where the published one is refused.
+
+A refusal alone proves nothing, since a service may have bounds of its own. That the same request is
+taken once it is spelled another way proves that the published way is what was refused.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, Decimal
+from urllib.parse import urlencode
+
+from mockserver import jsontext
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import V1_QUOTE, decimals_of
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.requests.comparisons import tenfold_v1
+from mockserver.conformance.requests.negative import signed
+from mockserver.conformance.requests.probe import Build, Probe, Stage
+from mockserver.conformance.requests.valid import (
+    fresh_hash,
+    order,
+    order_route,
+    quoted_attempt,
+    ticket,
+    v1_attempt,
+    v1_order,
+    valid_request,
+)
+from mockserver.conformance.requests.writes import (
+    AGGREGATE,
+    ORDER,
+    TICKET,
+    V1_ORDER,
+    aggregate_order,
+)
+from mockserver.conformance.session.caller import Caller
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.verdict import NotRun, documented, observed
+from mockserver.contract import Basis
+from mockserver.jsontext import Json, plain
+
+SWAP, RAW = "v2.getAggregateSwap", "v1.getTransferToMinterRaw"
+_FAR_MS, _LONG_MS = "4102444800000", "315360000000"
+"""The begin of the year 2100, and a time-out of ten years: longer than a clock may be wrong."""
+ONCE_MORE = "published form once more"
+_FORM = "application/x-www-form-urlencoded"
+_SIX = 6
+"""The decimals that careless services take every token to have."""
+_SPELLINGS = {
+    "Evmaddress": "EvmAddress",
+    "EvmAddress": "Evmaddress",
+    "evmAddres": "evmAddress",
+}
+"""The published spellings, each with the one that somebody would take it for."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeForm:
+    """A published form of a request, and the other form in which it is asked where it is refused.
+
+    `of` is the probe with the published form, `words` name the one with the other; `told` says what
+    is other about it. `place` is the input.
+    """
+
+    of: str
+    words: str
+    place: str
+    told: str
+    basis: Basis
+    change: Callable[[Draft, RunContext], Draft]
+
+    @property
+    def operation_id(self) -> str:
+        """The id of the operation."""
+        return self.of.partition("/")[0]
+
+    @property
+    def probe(self) -> str:
+        """The name of the probe with the other form."""
+        return f"{self.operation_id}/{self.words}"
+
+    @property
+    def once_more(self) -> str:
+        """The name of the probe that asks the published form again, once the other was taken."""
+        return f"{self.of} in the {ONCE_MORE}"
+
+
+def contrasts_of(operation_id: str) -> tuple[AlternativeForm, ...]:
+    """Return the contrasts of an operation."""
+    return tuple(one for one in CONTRASTS if one.operation_id == operation_id)
+
+
+def contrast_probes() -> tuple[Probe, ...]:
+    """Return the probes of all contrasts; each is sent only where it is needed."""
+    again: dict[str, AlternativeForm] = {one.of: one for one in CONTRASTS}
+    return (
+        *(_probe(one.probe, _other_form(one), one.of) for one in CONTRASTS),
+        *(
+            _probe(
+                one.once_more,
+                _published_again(of),
+                of,
+                *(other.probe for other in CONTRASTS if other.of == of),
+            )
+            for of, one in again.items()
+        ),
+    )
+
+
+def _probe(name: str, build: Build, *after: str) -> Probe:
+    writes = name.partition("/")[0] in (ORDER, TICKET, V1_ORDER)
+    return Probe(name, build, Stage.WRITES if writes else Stage.READS, after, conditional=True)
+
+
+def _other_form(one: AlternativeForm) -> Build:
+    def build(context: RunContext) -> Draft:
+        if not context.require(one.of).refused:
+            raise NotRun(f"not needed, {one.of} was not refused")
+        for other in CONTRASTS:
+            found = context.get(other.probe)
+            if other.of == one.of and found is not None and found.succeeded:
+                raise NotRun(f"not needed, {other.probe} was taken")
+        return _signed(context, one.change(_published(context, one.of, one.words), context), one)
+
+    return build
+
+
+def _published_again(of: str) -> Build:
+    def build(context: RunContext) -> Draft:
+        there = [context.get(one.probe) for one in CONTRASTS if one.of == of]
+        taken = [one for one in there if one is not None and one.succeeded]
+        if not taken:
+            raise NotRun("not needed, no other form was taken")
+        draft = _published(context, of, ONCE_MORE)
+        if any(one.request.headers.get("expireTime") == _FAR_MS for one in taken):
+            # It may be that the usual time-out is too short, and nothing else.
+            draft = draft.having("headers", "expireTime", _LONG_MS)
+        operation = context.contract.operation(of.partition("/")[0])
+        return signed(draft, operation, context.caller)
+
+    return build
+
+
+def _published(context: RunContext, of: str, words: str) -> Draft:
+    """Return a request in its published form; a submission is about a deposit of its own."""
+    deposit = fresh_hash(context, f"{of} {words}")
+    match of.partition("/"):
+        case ("v2.submitOrder", _, "usual"):
+            return order(context, deposit)
+        case ("v2.submitOrder", _, _):
+            return aggregate_order(context, deposit)
+        case ("v2.submitTicket", _, _):
+            return ticket(context, order_route(context).source.chain, deposit)
+        case ("v1.submitCrossChain", _, _):
+            return v1_order(context, deposit)
+        case ("v1.getCrossChainQuote", _, "tenfold"):
+            return tenfold_v1(context)
+        case (operation_id, _, _):
+            return valid_request(context, operation_id)
+
+
+def _signed(context: RunContext, draft: Draft, one: AlternativeForm) -> Draft:
+    return signed(draft, context.contract.operation(one.operation_id), context.caller)
+
+
+def _query(name: str, value: Callable[[RunContext], str]) -> Callable[[Draft, RunContext], Draft]:
+    return lambda draft, context: draft.having("query", name, value(context))
+
+
+def _route_summary(draft: Draft, context: RunContext) -> Draft:
+    quote = quoted_attempt(context).exchange(context)
+    if quote is None or not quote.succeeded or "routeSummary" in draft.query:
+        raise NotRun("no quote was given, or its routeSummary was sent already")
+    text = jsontext.encode(dict(quote.data)).decode()
+    return draft.having("query", "routeSummary", text[:2000])
+
+
+def _no_aggregator(draft: Draft, context: RunContext) -> Draft:
+    if "aggregator" not in draft.query:
+        raise NotRun("the quote named no aggregator")
+    return draft.without("query", "aggregator")
+
+
+def _no_summary(draft: Draft, _: RunContext) -> Draft:
+    if "routeSummary" not in draft.query:
+        raise NotRun("the quote had no routeSummary")
+    return draft.without("query", "routeSummary")
+
+
+def _respelled(location: str) -> Callable[[Draft, RunContext], Draft]:
+    def change(draft: Draft, _: RunContext) -> Draft:
+        part = draft.part(location)
+        if not any(name in _SPELLINGS for name in part):
+            raise NotRun("this dialect spells its inputs otherwise")
+        changed = {_SPELLINGS.get(name, name): value for name, value in part.items()}
+        return replace(draft, **{location: changed})  # type: ignore[arg-type]
+
+    return change
+
+
+def _filled(draft: Draft, _: RunContext) -> Draft:
+    body = dict(draft.body or {})
+    empty = [name for name in ("execStrategy", "extra") if body.get(name) == ""]
+    if not empty:
+        raise NotRun("no input of the order is an empty text")
+    return replace(draft, body={**body, **dict.fromkeys(empty, "0")})
+
+
+def _absolute(draft: Draft, _: RunContext) -> Draft:
+    return draft.having("headers", "expireTime", _FAR_MS)
+
+
+def _amount(
+    make: Callable[[RunContext, Decimal], Json],
+) -> Callable[[Draft, RunContext], Draft]:
+    def change(draft: Draft, context: RunContext) -> Draft:
+        name = next((one for one in ("amount", "fromAmount") if one in draft.part("body")), "")
+        given = amounts.number(draft.part("body").get(name))
+        if given is None:
+            raise NotRun("the request has no amount")
+        return draft.having("body", name, make(context, given))
+
+    return change
+
+
+def _units(context: RunContext, given: Decimal) -> Json:
+    source = v1_attempt(context).route.source
+    return amounts.units_of(given, decimals_of(source))
+
+
+def _millions(context: RunContext, given: Decimal) -> Json:
+    if v1_attempt(context).route.source.decimals == _SIX:
+        raise NotRun("the token has six decimals itself")
+    return amounts.units_of(given, _SIX)
+
+
+def _without_fraction(_: RunContext, given: Decimal) -> Json:
+    rounded = int(given.to_integral_value(ROUND_FLOOR))
+    if rounded in (given, 0):
+        raise NotRun("the amount has no fraction")
+    return rounded
+
+
+def _with_fraction(_: RunContext, given: Decimal) -> Json:
+    if given != given.to_integral_value():
+        raise NotRun("the amount has a fraction itself")
+    return given + Decimal("0.5")
+
+
+_AMOUNTS = {
+    V1_QUOTE: "v1.quote.amount",
+    RAW: "v1.raw.amount",
+    V1_ORDER: "v1.submit.from-amount",
+}
+
+
+def _v1_amounts(operation_id: str) -> tuple[AlternativeForm, ...]:
+    of = f"{operation_id}/usual"
+    place = "body.fromAmount" if operation_id == V1_ORDER else "body.amount"
+    says = documented(_AMOUNTS[operation_id])
+    text = AlternativeForm(
+        of, "other amount: a text", place, "its amount as a text", says, _amount(_text)
+    )
+    return (
+        # A quote with its amount as a text is asked for anyway.
+        *((text,) if operation_id != V1_QUOTE else ()),
+        AlternativeForm(
+            of,
+            "other amount: no fraction",
+            place,
+            "an amount without fraction",
+            says,
+            _amount(_without_fraction),
+        ),
+        AlternativeForm(
+            of,
+            "other amount: a fraction",
+            place,
+            "an amount with a fraction",
+            says,
+            _amount(_with_fraction),
+        ),
+        AlternativeForm(
+            of,
+            "other amount: smallest units",
+            place,
+            "its amount in smallest units",
+            says,
+            _amount(_units),
+        ),
+        AlternativeForm(
+            of,
+            "other amount: millionths",
+            place,
+            "its amount in millionths of a token",
+            says,
+            _amount(_millions),
+        ),
+    )
+
+
+def _text(_: RunContext, given: Decimal) -> Json:
+    return plain(given)
+
+
+def _v1_times() -> tuple[AlternativeForm, ...]:
+    says = documented("limits.expire-time")
+    return tuple(
+        AlternativeForm(
+            f"{operation_id}/usual",
+            "other expireTime: a time",
+            "headers.expireTime",
+            "an expireTime that is a time instead of a time-out",
+            says,
+            _absolute,
+        )
+        for operation_id in (V1_QUOTE, RAW, V1_ORDER)
+    )
+
+
+def _called_as_in_2_0(draft: Draft, context: RunContext) -> Draft:
+    inventory = inventory_of(context)
+    twins = {chain.name: inventory.twin(chain) for chain in inventory.v1_chains}
+    body = draft.part("body")
+    given = {name: body.get(name) for name in ("fromChain", "toChain", "chain") if name in body}
+    called = {
+        name: twin.name
+        for name, value in given.items()
+        if isinstance(value, str) and (twin := twins.get(value)) is not None
+    }
+    if all(called.get(name, value) == value for name, value in given.items()):
+        raise NotRun("2.0 calls the chains as v1 does")
+    return replace(draft, body={**body, **called})
+
+
+def _in_the_query(draft: Draft, _: RunContext) -> Draft:
+    return replace(draft, query=draft.part("body"), body={})
+
+
+def _as_a_form(draft: Draft, _: RunContext) -> Draft:
+    pairs = {name: str(value) for name, value in draft.part("body").items()}
+    return replace(draft, raw_body=urlencode(pairs).encode("ascii"), content_type=_FORM)
+
+
+def _with_a_key(draft: Draft, context: RunContext) -> Draft:
+    """Add the headers of an order of v1, where keys are published; never a key of the user's."""
+    signed_one = Caller(timestamp_ms=context.caller.timestamp_ms).sign_v1(draft)
+    return replace(draft, headers=signed_one.headers)
+
+
+def _forms() -> tuple[AlternativeForm, ...]:
+    """Return the contrasts of bodies and keys: where they go, and who is asked for them."""
+    says = documented("interface.inputs")
+    return (
+        AlternativeForm(
+            f"{V1_QUOTE}/usual",
+            "other name: chains as in 2.0",
+            "body.fromChain",
+            "the names that 2.0 has for its chains",
+            documented("v1.quote.from-chain"),
+            _called_as_in_2_0,
+        ),
+        *(
+            AlternativeForm(
+                f"{operation_id}/usual",
+                "other place: the query",
+                "body",
+                "its body in the query",
+                says,
+                _in_the_query,
+            )
+            for operation_id in (V1_QUOTE, V1_ORDER)
+        ),
+        *(
+            AlternativeForm(
+                f"{operation_id}/usual",
+                "other form: a form",
+                "body",
+                "its body as that of an HTML form",
+                observed("DEMO", "bodies of 2.0 are JSON"),
+                _as_a_form,
+            )
+            for operation_id in (ORDER, TICKET)
+        ),
+        *(
+            AlternativeForm(
+                f"{operation_id}/usual",
+                "other form: with a key",
+                "headers.appKey",
+                "the headers of a developer key, which nothing asks for",
+                documented(fact),
+                _with_a_key,
+            )
+            for operation_id, fact in (
+                ("v1.getSupportChains", "auth.v1.lists"),
+                ("v2.getChain", "auth.v2.reads"),
+                ("v2.getAssets", "auth.v2.reads"),
+            )
+        ),
+    )
+
+
+CONTRASTS: tuple[AlternativeForm, ...] = (
+    AlternativeForm(
+        f"{SWAP}/usual",
+        "other form: with routeSummary",
+        "query.routeSummary",
+        "the optional routeSummary",
+        documented("v2.get-aggregate-swap.route-summary"),
+        _route_summary,
+    ),
+    AlternativeForm(
+        f"{SWAP}/usual",
+        "other form: without aggregator",
+        "query.aggregator",
+        "no aggregator, which was the one that the quote names",
+        documented("v2.get-aggregate-swap.aggregator"),
+        _no_aggregator,
+    ),
+    AlternativeForm(
+        f"{SWAP}/usual",
+        "other form: without routeSummary",
+        "query.routeSummary",
+        "no routeSummary, which was the one that the quote has",
+        documented("v2.get-aggregate-swap.route-summary"),
+        _no_summary,
+    ),
+    AlternativeForm(
+        f"{SWAP}/usual",
+        "other form: partial fill",
+        "query.allowPartialFill",
+        "allowPartialFill being true",
+        documented("v2.get-aggregate-swap.allow-partial-fill"),
+        _query("allowPartialFill", lambda _: "true"),
+    ),
+    AlternativeForm(
+        f"{SWAP}/usual",
+        "other form: slippage of 1",
+        "query.slippage",
+        "a slippage of 1, and not of 100",
+        documented("v2.get-aggregate-swap.slippage"),
+        _query("slippage", lambda _: "1"),
+    ),
+    *_v1_amounts(V1_QUOTE),
+    AlternativeForm(
+        f"{V1_QUOTE}/tenfold",
+        "tenfold without fraction",
+        "body.amount",
+        "an amount without fraction",
+        documented("v1.quote.amount"),
+        _amount(_without_fraction),
+    ),
+    *_v1_amounts(RAW),
+    *_v1_amounts(V1_ORDER),
+    *_v1_times(),
+    *_forms(),
+    AlternativeForm(
+        f"{V1_ORDER}/usual",
+        "other name: evmAddress",
+        "body.evmAddres",
+        "evmAddress in place of evmAddres",
+        documented("v1.submit.evm-address"),
+        _respelled("body"),
+    ),
+    AlternativeForm(
+        f"{ORDER}/usual",
+        "other name: header in other case",
+        "headers.Evmaddress",
+        "a header whose name is in another case",
+        documented("v2.submit-order"),
+        _respelled("headers"),
+    ),
+    AlternativeForm(
+        f"{ORDER}/usual",
+        "other defaults: not empty",
+        "body.extra",
+        "texts in place of the empty ones, which are the default",
+        documented("v2.order.extra"),
+        _filled,
+    ),
+    AlternativeForm(
+        f"{ORDER}/usual",
+        "other defaults: a time-out",
+        "body.timeout",
+        "a timeout that is not 0, which is the default",
+        documented("v2.order.timeout"),
+        lambda draft, _: draft.having("body", "timeout", "3600"),
+    ),
+    AlternativeForm(
+        f"{ORDER}/usual",
+        "other form: 0x before the hex",
+        "body.sourceCerts",
+        "0x before its sourceCerts",
+        observed("GB2-order", "sourceCerts is hex without 0x"),
+        lambda draft, _: draft.having(
+            "body", "sourceCerts", f"0x{draft.part('body').get('sourceCerts')}"
+        ),
+    ),
+    AlternativeForm(
+        f"{ORDER}/{AGGREGATE}",
+        "other slippage: 1",
+        "body.slippage",
+        "a slippage of 1, and not of 100",
+        documented("v2.order.slippage"),
+        lambda draft, _: draft.having("body", "slippage", "1"),
+    ),
+    AlternativeForm(
+        f"{TICKET}/usual",
+        "other name: header in other case",
+        "headers.EvmAddress",
+        "a header whose name is in another case",
+        documented("v2.submit-ticket"),
+        _respelled("headers"),
+    ),
+)
+"""Every contrast; those of one request in the order in which they are tried."""

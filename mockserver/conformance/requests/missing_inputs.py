@@ -1,0 +1,104 @@
+"""Requests that lack one required input each, and one that lacks all that is optional."""
+
+from collections import Counter
+
+from mockserver.conformance.basis import basis_of_required
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.routes import usable_tokens
+from mockserver.conformance.requests.negative import (
+    Kind,
+    NegativeCase,
+    base_of,
+    negative_probe,
+    signed,
+)
+from mockserver.conformance.requests.probe import Build, Probe
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.verdict import NotRun
+from mockserver.contract import Contract, Field, Operation
+from mockserver.jsontext import Json
+
+WITHOUT_OPTIONAL = "without optional inputs"
+WITH_OPTIONAL = ("v2.getAggregateSwap",)
+"""The operations that an optional input adds nothing to (interface.md 4.2).
+
+`toChain` of submitOrder is left out of an order of its own (`probes/writes.py`).
+"""
+
+
+def missing_inputs(operation: Operation) -> tuple[NegativeCase, ...]:
+    """Return how a request is made to lack each of its required inputs."""
+    return tuple(_without(operation, field) for field in operation.fields if field.required)
+
+
+def optional_probes(contract: Contract) -> tuple[Probe, ...]:
+    """Return the probes that leave out every optional input, of the operations that have some."""
+    return tuple(
+        negative_probe(operation, WITHOUT_OPTIONAL, _without_optional(operation))
+        for operation in contract
+        if operation.id in WITH_OPTIONAL
+    )
+
+
+def _without(operation: Operation, field: Field) -> NegativeCase:
+    location, name = field.location, field.name
+
+    def change(draft: Draft, context: RunContext) -> Draft:
+        if name not in draft.part(location):
+            raise NotRun(f"the usual request has no {location} {name!r} that could be left out")
+        if location == "headers" and "example_needs" in operation.row and not _submitted(context):
+            raise NotRun("nothing was submitted, so that a look-up is refused with its headers too")
+        if operation.id == "v2.getBalance" and field.role == "chain":
+            draft = draft.having(location, "contractAddress", _anywhere(draft, context))
+        if operation.id == "v2.getPrice" and field.role == "contractAddress":
+            draft = _of_a_coin(draft, context)
+        return draft.without(location, name)
+
+    return NegativeCase(
+        words=f"without {location}.{name}",
+        kind=Kind.MISSING,
+        place=f"{location}.{name}",
+        told=f"{name} is left out",
+        change=change,
+        basis=basis_of_required(operation, field),
+        # A header that is left out stays out.
+        resigned=location != "headers",
+    )
+
+
+def _submitted(context: RunContext) -> bool:
+    return any(one.succeeded for one in context.of("v1.submitCrossChain"))
+
+
+def _anywhere(draft: Draft, context: RunContext) -> Json:
+    """Return the contract that most chains have, such as that of their own coins.
+
+    A service that takes some chain for the one that is missing knows it there too, and says yes.
+    """
+    listed = Counter(token.address for token in inventory_of(context).tokens if token.address)
+    return max(listed, key=lambda one: listed[one], default=draft.query.get("contractAddress"))
+
+
+def _of_a_coin(draft: Draft, context: RunContext) -> Draft:
+    """Ask of a chain's own coin, which a service may take for what has no address."""
+    coins = (token for token in usable_tokens(context) if token.address and token.is_native)
+    coin = next((one for one in coins if one.chain == draft.query.get("chain")), None)
+    return draft if coin is None else draft.having("query", "symbol", coin.symbol)
+
+
+def _without_optional(operation: Operation) -> Build:
+    def build(context: RunContext) -> Draft:
+        draft = base_of(context, operation)
+        present = [
+            field
+            for field in operation.fields
+            if not field.required and field.name in draft.part(field.location)
+        ]
+        if not present:
+            raise NotRun("the usual request has no optional input")
+        for field in present:
+            draft = draft.without(field.location, field.name)
+        return signed(draft, operation, context.caller)
+
+    return build

@@ -1,0 +1,32 @@
+"""Every request that is wrong in one way, and every one that is odd as HTTP, in one place."""
+
+from mockserver.conformance.requests.missing_inputs import missing_inputs, optional_probes
+from mockserver.conformance.requests.negative import NegativeCase, probe_of
+from mockserver.conformance.requests.probe import Probe
+from mockserver.conformance.requests.protocol import broken_bodies, protocol_probes
+from mockserver.conformance.requests.targets import is_odd_target
+from mockserver.conformance.requests.wrong_values import wrong_values
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.contract import Contract, Operation
+
+
+def negative_cases(operation: Operation) -> tuple[NegativeCase, ...]:
+    """Return every way in which requests of an operation are made wrong."""
+    return (*missing_inputs(operation), *wrong_values(operation), *broken_bodies(operation))
+
+
+def is_negative(exchange: Exchange) -> bool:
+    """Tell whether a request was made wrong in one of these ways."""
+    words = exchange.probe.partition("/")[2]
+    if is_odd_target(exchange.probe):
+        return True
+    return any(one.words == words for one in negative_cases(exchange.operation))
+
+
+def negative_probes(contract: Contract) -> tuple[Probe, ...]:
+    """Return the probes of wrong and odd requests, in the order in which they are sent."""
+    return (
+        *(probe_of(operation, odd) for operation in contract for odd in negative_cases(operation)),
+        *optional_probes(contract),
+        *protocol_probes(contract),
+    )

@@ -1,0 +1,96 @@
+"""Probes: the requests of the plan, each under a name that several rules can share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+
+
+class Stage(IntEnum):
+    """When a probe is sent; within a stage probes go in the order of the plan."""
+
+    LISTS = 1
+    """What the service offers, on which everything later stands."""
+    READS = 2
+    """Requests that should succeed."""
+    ODD = 3
+    """Requests that should be refused, and broken HTTP."""
+    WRITES = 4
+    """Submissions, and the reads that follow them."""
+    LAST_LOOK = 5
+    """The lists once more: what was suspended meanwhile?"""
+
+
+Build = Callable[[RunContext], Draft]
+"""Makes the request of what earlier answers showed. Raises `NotRun` where they do not suffice."""
+
+
+def _always(_: RunContext) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One request of the plan.
+
+    `name` is `<operation id>/<words>`, unique and stable: journals, resumed runs and comparisons
+    find a probe by it. `after` names the probes whose answers `build` reads, which are sent first.
+    `wait_ms` is how long it waits before it is sent, at most, where `settled` tells that something
+    is still to happen. A `conditional` one is sent only where another did not work; a plan does not
+    count it. `kind` is in which way
+    its request is wrong, where it is.
+    """
+
+    name: str
+    build: Build
+    stage: Stage = Stage.READS
+    after: tuple[str, ...] = ()
+    wait_ms: int = 0
+    settled: Callable[[RunContext], bool] = _always
+    conditional: bool = False
+    kind: str = ""
+
+    @property
+    def operation_id(self) -> str:
+        """The id of the operation it asks."""
+        return self.name.partition("/")[0]
+
+    @property
+    def words(self) -> str:
+        """What its name says beside the operation."""
+        return self.name.partition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Probes that are chosen by what they are for, of every operation or of those named.
+
+    A rule that judges every operation needs them without spelling their names, which depend on the
+    inputs of the dialect. `title` is how `conform explain` calls them.
+    """
+
+    title: str
+    includes: Callable[[Probe], bool]
+    operations: tuple[str, ...] = ()
+
+    def has(self, probe: Probe) -> bool:
+        """Tell whether a probe is one of them."""
+        return (not self.operations or probe.operation_id in self.operations) and self.includes(
+            probe
+        )
+
+    def of(self, operations: tuple[str, ...]) -> "Group":
+        """Return those of some operations only."""
+        return replace(self, operations=operations)
+
+
+Need = str | Group
+"""What a rule needs: a probe by its name, or a group of them."""
+
+VALID, UNKNOWN = "usual", "unknown"
+"""The words of the plain request of an operation, and of a look-up of what was never made."""
+
+PLAIN = Group("the plain request of each operation", lambda probe: probe.words in (VALID, UNKNOWN))
+"""One request of every operation that should be answered with success, and look-ups of nothing."""

@@ -1,0 +1,170 @@
+"""Requests that are odd as HTTP: other methods and paths, broken bodies, hostile texts."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from mockserver import jsontext
+from mockserver.conformance.requests.negative import (
+    Kind,
+    NegativeCase,
+    base_of,
+    negative_probe,
+    signed,
+)
+from mockserver.conformance.requests.probe import Build, Probe
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import documented
+from mockserver.contract import Contract, Operation
+
+WRONG_METHOD = "wrong method"
+UNKNOWN_PATH = "unknown path"
+OTHER_CASE = "headers in another case"
+SHORT_TIME = "short expireTime"
+HOSTILE = "hostile text"
+AGAIN = "again after refusals"
+SHORT_MS = 1_500
+"""The `expireTime` of requests that tell whether it is kept, in milliseconds."""
+
+_LONG = 4_000
+_HOSTILE_INPUTS = {
+    "v1.getTransferToMinterRaw": "token",
+    "v2.getBridgeQuote": "symbol",
+    "v2.checkOrder": "id",
+    "v2.checkTicket": "ticketId",
+}
+HOSTILE_OPERATIONS = tuple(_HOSTILE_INPUTS)
+FORGETFUL = ("v2.getBridgeQuote",)
+"""The operations that are asked the usual thing again after refusals."""
+_LONG_TEXT = "A" * 2048
+_FOREIGN_TEXT = "\u6f22\u5b57 \u0645\u0631\u062d\u0628\u0627 \U0001f600"
+_HOSTILE_TEXTS = (
+    "A" * 8192,
+    "a\x00b",
+    "%s%n%00%zz",
+    "'; DROP TABLE orders; --",
+    "\r\nX-Injected: yes",
+    "${jndi:ldap://127.0.0.1/x}<script>",
+    "../../../etc/passwd",
+)
+
+
+def protocol_probes(contract: Contract) -> tuple[Probe, ...]:
+    """Return the probes of this file for the operations that a contract has."""
+    # It is asked where there is a ticket that it might be taken for; orders stand for both else.
+    made = {"v2.checkTicket": ("v2.submitTicket/usual",)}
+    return tuple(
+        negative_probe(operation, words, make(operation), *made.get(operation.id, ()))
+        for operation in contract
+        for words, make in _OF.get(operation.id, ())
+    )
+
+
+def broken_bodies(operation: Operation) -> tuple[NegativeCase, ...]:
+    """Return how the body of a v1 request is made no JSON object."""
+    if operation.id == "v1.getCrossChainQuote":
+        return (_body("truncated", "cut in the middle", _cut),)
+    if operation.id == "v1.getTransferToMinterRaw":
+        return (_body("array", "an array", _array),)
+    return ()
+
+
+def is_beneath(exchange: Exchange) -> bool:
+    """Tell whether a request is none that the interface speaks of: what answers it is HTTP's.
+
+    Its path or method is another, it is too long for many a server, or it cannot be read at all.
+    """
+    return exchange.cached("beneath", lambda: _is_beneath(exchange))
+
+
+def _is_beneath(exchange: Exchange) -> bool:
+    operation, request = exchange.operation, exchange.request
+    if (request.method, request.path) != (operation.method, operation.path):
+        return True
+    if len(request.query) > _LONG or operation.read(request).refusal is not None:
+        return True
+    if "body" not in operation.request_schema.get("properties", {}):
+        return False
+    # That it can be decoded is known by now.
+    return not isinstance(jsontext.decode(request.body), dict)
+
+
+def _body(words: str, told: str, made: Callable[[bytes], bytes]) -> NegativeCase:
+    def change(draft: Draft, _: RunContext) -> Draft:
+        return replace(draft, raw_body=made(jsontext.encode(draft.body or {})))
+
+    return NegativeCase(
+        words=f"body {words}",
+        kind=Kind.BODY,
+        place="body",
+        told=f"the body is {told}",
+        change=change,
+        basis=documented("interface.inputs"),
+    )
+
+
+def _cut(body: bytes) -> bytes:
+    return body[: len(body) // 2]
+
+
+def _array(body: bytes) -> bytes:
+    return b"[" + body + b"]"
+
+
+def _wrong_method(operation: Operation) -> Build:
+    return lambda context: replace(base_of(context, operation), method="GET")
+
+
+def _unknown_path(operation: Operation) -> Build:
+    return lambda context: replace(base_of(context, operation), path=f"{operation.path}Nowhere")
+
+
+def _other_case(operation: Operation) -> Build:
+    def build(context: RunContext) -> Draft:
+        draft = base_of(context, operation)
+        return replace(draft, headers={name.upper(): v for name, v in draft.headers.items()})
+
+    return build
+
+
+def _short_time(operation: Operation) -> Build:
+    def build(context: RunContext) -> Draft:
+        draft = base_of(context, operation).having("headers", "expireTime", str(SHORT_MS))
+        return signed(draft, operation, context.caller)
+
+    return build
+
+
+def _hostile(operation: Operation) -> Build:
+    def build(context: RunContext) -> Draft:
+        chance = context.draw("hostile texts")
+        # Two that careless services do fall over are sent always, to reads of 2.0.
+        sure = [_LONG_TEXT, _FOREIGN_TEXT]
+        chance.shuffle(sure)
+        texts = [chance.choice(_HOSTILE_TEXTS), *sure, chance.choice(_HOSTILE_TEXTS)]
+        text = texts[list(_HOSTILE_INPUTS).index(operation.id)]
+        role = _HOSTILE_INPUTS[operation.id]
+        field = next(field for field in operation.fields if field.role == role)
+        draft = base_of(context, operation).having(field.location, field.name, text)
+        return signed(draft, operation, context.caller)
+
+    return build
+
+
+def _again(operation: Operation) -> Build:
+    return lambda context: base_of(context, operation)
+
+
+_OF: dict[str, tuple[tuple[str, Callable[[Operation], Build]], ...]] = {
+    "v2.getChain": ((UNKNOWN_PATH, _unknown_path),),
+    "v1.getSupportTokens": ((OTHER_CASE, _other_case),),
+    "v1.getCrossChainQuote": (
+        (WRONG_METHOD, _wrong_method),
+        (SHORT_TIME, _short_time),
+    ),
+    "v1.getTransferToMinterRaw": ((HOSTILE, _hostile),),
+    "v2.getBridgeQuote": ((HOSTILE, _hostile), (AGAIN, _again)),
+    "v2.checkOrder": ((HOSTILE, _hostile),),
+    "v2.checkTicket": ((HOSTILE, _hostile),),
+}

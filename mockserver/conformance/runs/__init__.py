@@ -1,0 +1,1 @@
+"""A whole run: options, plan, journal, and what it came to."""

@@ -1,0 +1,67 @@
+"""A run in one call, for scripts and tests."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Unpack
+
+from mockserver.conformance.options import Options, with_generation
+from mockserver.conformance.result import Result
+from mockserver.conformance.runs import runner
+from mockserver.conformance.runs.journal import Journal, header_of
+from mockserver.conformance.runs.settings import RunOptions, options_of
+from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
+
+
+def run(
+    url: str | None = None,
+    *,
+    v1: str | None = None,
+    v2: str | None = None,
+    journal: str | Path | None = None,
+    resume: str | Path | None = None,
+    **options: Unpack[RunOptions],
+) -> Result:
+    """Judge the service at `url`, or at a base address for each generation.
+
+    Nothing but reading operations is sent unless `arm_writes` is given. `journal` names a file
+    that keeps every exchange; `resume` goes on with such a file and sends only what is not in it.
+    Raises `UnsafeOrWrong` before anything is sent, `KeyboardInterrupt` where somebody ends it.
+    """
+    target = target_of(url, v1=v1, v2=v2)
+    chosen = with_generation(
+        options_of(options), target, edges=options.get("edges"), examples=options.get("examples")
+    )
+    with journalled(target, chosen, journal=journal, resume=resume) as keeper:
+        return whole(runner.run(target, chosen, keeper=keeper))
+
+
+def whole(result: Result) -> Result:
+    """Return a result; raise `KeyboardInterrupt` again where it ended the run early."""
+    if runner.INTERRUPTED in result.notes:
+        raise KeyboardInterrupt
+    return result
+
+
+@contextmanager
+def journalled(
+    target: Target,
+    options: Options,
+    *,
+    journal: str | Path | None = None,
+    resume: str | Path | None = None,
+) -> Iterator[Journal | None]:
+    """Yield the journal that a run is to keep, or None. Raises `UnsafeOrWrong`."""
+    if journal is not None and resume is not None:
+        raise UnsafeOrWrong("a run begins a journal or resumes one; name one file, not both")
+    if journal is None and resume is None:
+        yield None
+        return
+    header = header_of(target, options)
+    opened = (
+        Journal.new(Path(journal), header)
+        if journal is not None
+        else Journal.resumed(Path(resume or ""), header)
+    )
+    with opened:
+        yield opened

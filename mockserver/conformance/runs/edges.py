@@ -1,0 +1,60 @@
+"""The stage of a run that asks at the edges of inputs, round by round over the operations."""
+
+from collections.abc import Collection, Iterator
+from itertools import zip_longest
+
+from mockserver.conformance.generation import INTERRUPTED
+from mockserver.conformance.options import MOST_EDGES, Options
+from mockserver.conformance.requests.targets import Target, targets_of
+from mockserver.conformance.session.pace import Refusing, Spent
+from mockserver.conformance.session.session import Session
+
+
+class Edges:
+    """Sends the targets that the budget has room for, once."""
+
+    def __init__(self, session: Session, options: Options, kept: int) -> None:
+        """Take how many requests of the budget are `kept` for what comes after."""
+        self._session = session
+        self._wanted = options.edges
+        self._kept = kept
+
+    def ask(self, within: Collection[str]) -> str:
+        """Ask at the edges of some operations; return what ended the run, or an empty text."""
+        if not self._wanted:
+            return ""
+        self._wanted = False
+        for number, target in enumerate(self._in_turn(within)):
+            reason = self._reason(number)
+            if reason:
+                self._session.context.leave_out(target.probe, reason)
+                continue
+            try:
+                self._session.ask(target.probe, target.draft)
+            except Refusing as error:
+                self._session.context.leave_out(target.probe, str(error))
+            except Spent as error:
+                return str(error)
+            except KeyboardInterrupt:
+                return INTERRUPTED
+        return ""
+
+    def _reason(self, number: int) -> str:
+        """Return why no more targets are sent, after a number of them."""
+        if number >= MOST_EDGES:
+            return f"{MOST_EDGES} requests at the edges of inputs were sent before it"
+        if self._session.transport.left <= self._kept:
+            return "what is left of the budget is kept for the last look at the lists"
+        return ""
+
+    def _in_turn(self, within: Collection[str]) -> Iterator[Target]:
+        """Yield the targets of the operations in turn: a small budget meets all of them."""
+        context = self._session.context
+        served = self._session.transport.generations
+        columns = [
+            targets_of(context, operation)
+            for operation in context.contract
+            if operation.id in within and operation.generation.id in served
+        ]
+        for row in zip_longest(*columns):
+            yield from (target for target in row if target is not None)

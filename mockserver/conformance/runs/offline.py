@@ -1,0 +1,259 @@
+"""A run without a service: recorded exchanges judged by every rule that can judge them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from mockserver import contract as contracts
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.judge import judged, outcome_of
+from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.options import Options
+from mockserver.conformance.report.failure_text import complaint
+from mockserver.conformance.requests.index import index_of
+from mockserver.conformance.requests.probe import PLAIN, VALID, Probe
+from mockserver.conformance.result import Result
+from mockserver.conformance.session.caller import Caller
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.target import Target, UnsafeOrWrong
+from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
+from mockserver.contract import Contract, Operation
+from mockserver.exchange import Headers, Request
+from mockserver.recordings import (
+    MatchRules,
+    RecordedExchange,
+    RequestForm,
+    Source,
+    load_rules,
+    read_request,
+)
+
+_LABEL = "label of the recording"
+NOT_RECORDED = "no such request is recorded"
+
+
+def run_recorded(
+    sources: Iterable[Source], options: Options | None = None, *, rules: Iterable[Rule] = RULES
+) -> Result:
+    """Return what the rules say of recorded exchanges; nothing is sent.
+
+    An exchange is that of a probe where the probe would have asked the same. For rules that look at
+    one plain request of an operation, any recorded success is that request. Raises `UnsafeOrWrong`
+    where nothing recorded belongs to an operation of the contract.
+    """
+    options, sources = options or Options(), tuple(sources)
+    contract = contracts.load(options.dialect)
+    context = RunContext(
+        contract, seed=options.seed, bindings=options.bindings, caller=options.caller
+    )
+    shelf = _Shelf(sources, contract, options.caller)
+    if not shelf.waiting:
+        raise UnsafeOrWrong("nothing is recorded of any operation of this dialect")
+    for probe in _in_order(contract):
+        _look_up(context, shelf, probe)
+    plain = _with_plain(context, shelf)
+    for recorded in shelf.rest():
+        name = f"{recorded.operation.id}/recorded in {recorded.label}"
+        context.add(_exchange(context, name, recorded))
+    generations = {recorded.operation.generation.id for recorded in shelf.every}
+    target = _target(sources, generations)
+    chosen = [rule for rule in rules if options.chooses(rule)]
+    return Result(
+        contract=contract,
+        target=target,
+        seed=options.seed,
+        outcomes=tuple(
+            outcome_of(one.rule, plain, one.operation) if _needs_plain(one) else one
+            for one in judged(chosen, context, target.bases)
+        ),
+        exchanges=context.exchanges,
+        sent={operation.id: 0 for operation in contract},
+        unsent=dict(context.unsent),
+        notes=(f"recorded exchanges judged: {len(shelf.every)}; nothing was sent",),
+        complain=complaint,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Recorded:
+    """A recorded exchange that waits for the probe that would have asked it."""
+
+    label: str
+    operation: Operation
+    request: Request
+    answer: Answer
+    sent: Request
+    removed: frozenset[str]
+
+    def asked(self, request: Request, rules: MatchRules) -> bool:
+        """Whether a request asks the same, as far as the recorder kept what was asked."""
+        forms = (_form(self.operation, one, rules, self.removed) for one in (self.sent, request))
+        return next(forms) == next(forms)
+
+
+class _Shelf:
+    """Recorded exchanges by operation; each is taken once."""
+
+    def __init__(self, sources: Sequence[Source], contract: Contract, caller: Caller) -> None:
+        self._rules = load_rules()
+        known = {operation.id: operation for operation in contract}
+        pairs = [
+            (source, one, known[one.operation])
+            for source in sources
+            for one in source.recording.exchanges
+            if one.operation in known and not (one.request_omitted or one.response_omitted)
+        ]
+        if all(one.time_ms is not None for _, one, _ in pairs):
+            pairs.sort(key=lambda pair: pair[1].time_ms or 0)
+        self.every = tuple(
+            _recorded(f"{source.label}#{one.name}", one, operation, caller)
+            for source, one, operation in pairs
+        )
+        self.waiting: dict[str, list[_Recorded]] = {}
+        for recorded in self.every:
+            self.waiting.setdefault(recorded.operation.id, []).append(recorded)
+
+    def take(self, operation: Operation, request: Request, *, plain: bool) -> _Recorded | None:
+        """Return the first exchange that asked the same, and take it.
+
+        Times and signatures may differ in a `plain` request; in another they may be what it is
+        about, and a request with a wrong one is not the request with a right one.
+        """
+        rules = self._rules if plain else MatchRules()
+        for recorded in self.waiting.get(operation.id, ()):
+            if recorded.asked(request, rules):
+                return self._taken(recorded)
+        return None
+
+    def success(self, operation: Operation) -> _Recorded | None:
+        """Return the first success of an operation that no probe has taken."""
+        for recorded in self.waiting.get(operation.id, ()):
+            if Exchange(0, "", operation, recorded.request, recorded.answer).succeeded:
+                return recorded
+        return None
+
+    def rest(self) -> Iterator[_Recorded]:
+        """Yield what no probe has taken, in order."""
+        left = {id(one) for ones in self.waiting.values() for one in ones}
+        return (one for one in self.every if id(one) in left)
+
+    def _taken(self, recorded: _Recorded) -> _Recorded:
+        self.waiting[recorded.operation.id].remove(recorded)
+        return recorded
+
+
+def _in_order(contract: Contract) -> Iterator[Probe]:
+    index = index_of(contract)
+    by_stage = sorted(index.by_name.values(), key=lambda probe: probe.stage)
+    for name in index.closure([probe.name for probe in by_stage]):
+        yield index.by_name[name]
+
+
+def _look_up(context: RunContext, shelf: _Shelf, probe: Probe) -> None:
+    operation = context.contract.operation(probe.operation_id)
+    found, reason = None, NOT_RECORDED
+    try:
+        request = probe.build(context).request(operation)
+        found = shelf.take(operation, request, plain=probe.words == VALID)
+    except (NotRun, Inconclusive) as error:
+        reason = str(error)
+    if found is None:
+        context.leave_out(probe.name, reason)
+    else:
+        context.add(_exchange(context, probe.name, found))
+
+
+def _with_plain(context: RunContext, shelf: _Shelf) -> RunContext:
+    """Return the same run with a success as the plain request of each operation that lacks one."""
+    plain = RunContext(context.contract, seed=context.seed, bindings=context.bindings)
+    for exchange in context.exchanges:
+        plain.add(exchange)
+    for operation in context.contract:
+        probe = f"{operation.id}/{VALID}"
+        found = shelf.success(operation) if plain.get(probe) is None else None
+        if found is not None:
+            plain.add(_exchange(plain, probe, found))
+    return plain
+
+
+def _needs_plain(outcome: Outcome) -> bool:
+    """Whether a rule was not judged for want of one plain request, and of nothing else.
+
+    A rule that holds answers against each other needs those that belong together.
+    """
+    needs = outcome.rule.probes
+    named = {one for one in needs if isinstance(one, str)}
+    return (
+        outcome.verdict is Verdict.NOT_RUN
+        and all(one is PLAIN or isinstance(one, str) for one in needs)
+        and named <= {f"{outcome.operation.id}/{VALID}"}
+    )
+
+
+def _exchange(context: RunContext, probe: str, recorded: _Recorded) -> Exchange:
+    number = len(context.exchanges) + 1
+    made = Exchange(number, probe, recorded.operation, recorded.request, recorded.answer)
+    made.cached(_LABEL, lambda: recorded.label)
+    return made
+
+
+def label_of(exchange: Exchange) -> str:
+    """Return the file and the name under which an exchange was recorded."""
+    return exchange.cached(_LABEL, lambda: exchange.probe)
+
+
+def _recorded(
+    label: str,
+    one: RecordedExchange,
+    operation: Operation,
+    caller: Caller,
+) -> _Recorded:
+    removed = frozenset(name.lower() for name in one.removed)
+    response = one.response
+    answer = Answer(response.status, _typed(one), response.body, one.duration_ms or 0)
+    filled = _filled(one.request, removed, operation, caller)
+    return _Recorded(label, operation, filled, answer, one.request, removed)
+
+
+def _form(
+    operation: Operation, request: Request, rules: MatchRules, removed: frozenset[str]
+) -> RequestForm:
+    names = [field.name for field in operation.fields if field.location == "headers"]
+    return read_request(operation.id, names, request, rules.of(operation.id), None, removed).form
+
+
+def _typed(one: RecordedExchange) -> tuple[tuple[str, str], ...]:
+    """Return the headers of an answer; a recording leaves the media type of JSON out."""
+    headers = one.response.headers
+    if one.response.header("Content-Type") is None and one.response.body:
+        return (*headers, ("Content-Type", "application/json"))
+    return headers
+
+
+def _filled(
+    request: Request, removed: frozenset[str], operation: Operation, caller: Caller
+) -> Request:
+    """Return a request with stand-ins for what a recorder took out: it was sent with something."""
+    values: Mapping[str, str] = {
+        "signature": caller.wallet_signature,
+        "evmaddress": caller.address,
+        "address": caller.address,
+        "appkey": caller.app_key,
+    }
+    missing = [
+        (field.name, values.get(field.name.lower(), "taken out"))
+        for field in operation.fields
+        if field.location == "headers"
+        and field.name.lower() in removed
+        and field.name not in request.headers
+    ]
+    headers = Headers((*request.headers.items_sent, *missing))
+    return Request(request.method, request.path, request.query, headers, request.body)
+
+
+def _target(sources: Sequence[Source], generations: Iterable[str]) -> Target:
+    """Return where the recordings come from, as reports show it."""
+    named = [one.recording.source for one in sources if one.recording.source.startswith("http")]
+    base = named[0].rstrip("/") if named else "http://recorded.invalid"
+    return Target(*(base if name in set(generations) else None for name in ("v1", "v2")))

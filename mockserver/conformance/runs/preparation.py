@@ -1,0 +1,51 @@
+"""What is decided before a run sends anything."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from mockserver import contract as contracts
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.generation.rules import stage_rules
+from mockserver.conformance.options import Options
+from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.probe import Probe
+from mockserver.conformance.runs.planner import Plan, plan
+from mockserver.conformance.session.pace import Limits
+from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.target import Target
+from mockserver.contract import Contract
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The contract a run goes by, what may leave in it, how far it goes, and its plan."""
+
+    contract: Contract
+    permit: Permit
+    limits: Limits
+    plan: Plan
+
+
+def prepared(
+    target: Target,
+    options: Options,
+    rules: Iterable[Rule] = RULES,
+    probes: Iterable[Probe] | None = None,
+) -> Prepared:
+    """Return what a run would do; the probes are those of the contract where none are given.
+
+    Raises `UnsafeOrWrong` for what must not be sent, and for names that nothing has.
+    """
+    contract = contracts.load(options.dialect)
+    permit = Permit(
+        contract,
+        target,
+        hosts=options.hosts,
+        arming=options.arming,
+        own_keys=options.caller.own_keys,
+    )
+    limits = options.limits(target)
+    asked = probes_of(contract) if probes is None else tuple(probes)
+    made = plan(permit, tuple(rules), asked, options, limits.budget, stages=stage_rules(contract))
+    return Prepared(contract, permit, limits, made)

@@ -1,0 +1,153 @@
+"""A run: plan, ask, judge."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from mockserver.clock import ticks_ms
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.judge import judged
+from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.generation import check_installed, generated
+from mockserver.conformance.generation.timing import catch_up
+from mockserver.conformance.options import Options
+from mockserver.conformance.report.failure_text import complaint
+from mockserver.conformance.requests.probe import Probe, Stage
+from mockserver.conformance.result import Result
+from mockserver.conformance.runs.edges import Edges
+from mockserver.conformance.runs.fresh_deposits import FreshDeposits
+from mockserver.conformance.runs.planner import Plan
+from mockserver.conformance.runs.preparation import prepared
+from mockserver.conformance.runs.readiness import wait_until_ready
+from mockserver.conformance.runs.stamping import Stamping
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.pace import Refusing, Spent
+from mockserver.conformance.session.session import Keeper, Session, Watch, sent_by_operation
+from mockserver.conformance.session.target import Target
+from mockserver.conformance.session.transport import Transport
+from mockserver.conformance.verdict import Inconclusive, NotRun
+
+SERVICE_TIME = "time of the service"
+"""How the probe ends that asks a price for the time, where v1 takes neither of the usual ones."""
+
+INTERRUPTED = "the run was interrupted"
+"""The note of a run that somebody ended."""
+
+WhyNot = Callable[[RunContext, Probe], str]
+"""Tells why a probe is not worth sending after what was seen; empty where it is."""
+
+
+def run(  # noqa: PLR0913 (one parameter a collaborator)
+    target: Target,
+    options: Options | None = None,
+    *,
+    rules: Iterable[Rule] = RULES,
+    probes: Iterable[Probe] | None = None,
+    keeper: Keeper | None = None,
+    watch: Watch | None = None,
+    why_not: WhyNot | None = None,
+) -> Result:
+    """Return what the rules say of a target. Raises `UnsafeOrWrong` before anything is sent.
+
+    `probes` are those of the contract where none are given. `why_not` is asked before each probe.
+    An interruption ends the run early; what was seen until then is judged.
+    """
+    options = options or Options()
+    check_installed(options)
+    ready = prepared(target, options, rules, probes)
+    contract, todo = ready.contract, ready.plan
+    if options.wait_ms:
+        # Where nobody answered in time, the run itself tells so.
+        wait_until_ready(target, ready.permit, ready.limits, options.wait_ms)
+    began = ticks_ms()
+    context = RunContext(
+        contract, seed=options.seed, bindings=options.bindings, caller=options.caller
+    )
+    with Transport(target, ready.permit, ready.limits) as transport:
+        session = Session(
+            transport,
+            context,
+            keeper=keeper,
+            watch=watch,
+            planned=len(todo.probes),
+            patience_ms=options.patience_ms,
+        )
+        notes = _asked(session, todo, why_not, options)
+        outcomes = judged(todo.rules, context, target.bases)
+        more, told = generated(session, options) if not notes else ((), ())
+        sent = sent_by_operation(context, transport.sent)
+        elsewhere = transport.count - sum(sent.values())
+    return Result(
+        contract=contract,
+        target=target,
+        seed=options.seed,
+        outcomes=(*outcomes, *more),
+        exchanges=context.exchanges,
+        sent=sent,
+        sent_elsewhere=elsewhere,
+        planned=len(todo.probes),
+        unsent=dict(context.unsent),
+        notes=(*notes, *told),
+        elapsed_ms=ticks_ms() - began,
+        complain=complaint,
+    )
+
+
+def _asked(
+    session: Session, todo: Plan, why_not: WhyNot | None, options: Options
+) -> tuple[str, ...]:
+    """Send the plan; return what kept it from its end."""
+    for name, reason in todo.left_out.items():
+        session.context.leave_out(name, reason)
+    spent, cut = "", ""
+    stamping, deposits = Stamping(session.context), FreshDeposits(session.context)
+    kept = sum(probe.stage is Stage.LAST_LOOK for probe in todo.probes)
+    edges = Edges(session, options, kept)
+    for probe in todo.probes:
+        if probe.stage is Stage.LAST_LOOK and not spent:
+            # Before the lists are looked at again, so that an outage meanwhile is told.
+            spent = edges.ask(within=options.chosen_operations(todo.rules))
+        reason = spent or (why_not(session.context, probe) if why_not else "")
+        if not reason and probe.stage is not Stage.LAST_LOOK and session.transport.left <= kept:
+            # Without a second look at the lists nothing could be told of what was asked before.
+            reason = "what is left of the budget is kept for the last look at the lists"
+            cut = cut or ("" if probe.conditional else reason)
+        if reason:
+            session.context.leave_out(probe.name, reason)
+            continue
+        try:
+            _ask(session, probe, stamping, deposits)
+        except (NotRun, Inconclusive, Refusing) as error:
+            session.context.leave_out(probe.name, str(error))
+        except Spent as error:
+            spent = str(error)
+            session.context.leave_out(probe.name, spent)
+        except KeyboardInterrupt:
+            spent = INTERRUPTED
+            session.context.leave_out(probe.name, spent)
+    return tuple(filter(None, (spent or cut,)))
+
+
+def _ask(session: Session, probe: Probe, stamping: Stamping, deposits: FreshDeposits) -> None:
+    draft = probe.build(session.context)
+    wait_ms = 0 if probe.settled(session.context) else probe.wait_ms
+    exchange = session.ask(probe.name, draft, wait_ms)
+    if stamping.doubts(probe, exchange):
+        stamping.begin()
+        now = session.ask(probe.name, probe.build(session.context))
+        past = None
+        if stamping.is_unclear(exchange, now):
+            past = session.ask(probe.name, probe.build(session.context))
+        stamping.settle(exchange, now, past)
+        stamping.try_told(
+            lambda: catch_up(session.context, partial(_ask_time, session)),
+            lambda: session.ask(probe.name, probe.build(session.context)),
+        )
+    elif deposits.doubts(probe, exchange):
+        deposits.begin()
+        deposits.settle(session.ask(probe.name, probe.build(session.context)))
+
+
+def _ask_time(session: Session, operation_id: str, draft: Draft) -> Exchange:
+    return session.ask(f"{operation_id}/{SERVICE_TIME}", draft)

@@ -1,0 +1,210 @@
+"""When what answers is not the service: why it seems so, and which base address would answer."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+from mockserver.clock import ticks_ms
+from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.options import Options
+from mockserver.conformance.requests.probe import Probe, Stage
+from mockserver.conformance.result import Result
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange, Trouble
+from mockserver.conformance.session.pace import Refusing, Spent
+from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.session.target import Target, UnsafeOrWrong
+from mockserver.conformance.session.transport import Transport
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Contract, Operation
+
+_OPENERS = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
+_NAMES = {"v1": "v1", "v2": "2.0"}
+_MOST_CANDIDATES = 8
+_HINT_MS = 2_000
+_TROUBLES = {
+    Trouble.UNREACHABLE: "nothing answers",
+    Trouble.TLS: "no TLS connection comes about",
+    Trouble.TIMED_OUT: "no answer comes in time",
+    Trouble.CUT: "the connection ends without an answer",
+    Trouble.BROKEN_HTTP: "what answers speaks no HTTP",
+}
+# The library tells the address once more, and how it would have spoken TLS.
+_CONNECTING = re.compile(r"Cannot connect to host \S+ ssl:\S+ \[(.*)\]")
+_AT = re.compile(r", url='[^']*'")
+
+
+class WrongService:
+    """Ends the questions to a generation whose lists show that something else answers there."""
+
+    def __init__(self) -> None:
+        """Begin without doubt."""
+        self.wrong_service: dict[str, str] = {}
+        self._decided: set[str] = set()
+
+    def __call__(self, context: RunContext, probe: Probe) -> str:
+        """Return why a probe is not worth sending; empty where it is."""
+        generation = context.contract.operation(probe.operation_id).generation.id
+        if probe.stage is not Stage.LISTS and generation not in self._decided:
+            self._decided.add(generation)
+            reason = why_wrong_service(context.exchanges, generation)
+            if reason:
+                self.wrong_service[generation] = reason
+        return self.wrong_service.get(generation, "")
+
+
+def why_wrong_service(exchanges: Iterable[Exchange], generation: str) -> str:
+    """Return why no answer to a generation's requests can be the service's; empty where one can.
+
+    An answer that is JSON, or that is broken in a way of its own, may be a service's with a defect,
+    which is for rules to tell.
+    """
+    asked = [one for one in exchanges if one.operation.generation.id == generation]
+    reasons = [_not_ours(exchange) for exchange in asked]
+    return reasons[0] if reasons and all(reasons) else ""
+
+
+def _not_ours(exchange: Exchange) -> str:
+    answer = exchange.answer
+    if answer.trouble is not None and not answer.status:
+        said = _AT.sub("", _CONNECTING.sub(r"\1", answer.reason))
+        told = _TROUBLES.get(answer.trouble, str(answer.trouble))
+        return f"{told} ({said})" if said else told
+    if 300 <= answer.status < 400:
+        return f"it redirects (HTTP {answer.status} to {answer.header('Location') or 'nowhere'})"
+    start = answer.body[:500].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<!--")):
+        return f"it is an HTML page (HTTP {answer.status})"
+    if answer.status == 404:
+        return "it knows no such path (HTTP 404)"
+    if answer.status >= 400 and exchange.code is None:
+        return f"it answers HTTP {answer.status} without the envelope"
+    return ""
+
+
+def hints(
+    wrong_service: Mapping[str, str], result: Result, options: Options
+) -> tuple[tuple[str, ...], Result]:
+    """Return a sentence for each generation that did not answer, and the result with what was sent.
+
+    A sentence tells what came, and a base address that would answer where one is found near by.
+    Nothing is sent beyond the time and the budget that the run was given.
+    """
+    lines = []
+    sent = dict(result.sent)
+    left_ms = options.time_ms - result.elapsed_ms
+    room = options.limits(result.target).budget - result.requests
+    seeker = _Seeker(result.contract, options, left_ms, room)
+    for generation, reason in wrong_service.items():
+        base = result.target.bases[generation]
+        opener = result.contract.operation(_OPENERS[generation])
+        silent = reason.startswith(_TROUBLES[Trouble.UNREACHABLE])
+        found = None if silent else seeker.first(opener, _candidates(base, result.exchanges))
+        end = f"{found} does: give that as base address" if found else _ENDS[silent]
+        name = _NAMES[generation]
+        lines.append(f"{base} does not answer as the {name} service: {reason}; {end}")
+        sent[opener.id] += seeker.taken()
+    return _at_once(lines), replace(result, sent=sent)
+
+
+def _at_once(lines: list[str]) -> tuple[str, ...]:
+    """Return sentences, one of them where both generations fare alike."""
+    both = {line.replace(" as the v1 service", " as the 2.0 service") for line in lines}
+    if len(lines) == 2 and len(both) == 1:
+        return (lines[0].replace(" as the 2.0 service", " as the service", 1),)
+    return tuple(lines)
+
+
+_ENDS = {
+    True: "is the service running, and is this its port?",
+    False: "no base address near by does either",
+}
+
+
+def silenced(result: Result, wrong_service: Mapping[str, str]) -> Result:
+    """Return the result without verdicts on a generation that something else answers for."""
+
+    def judged(outcome: Outcome) -> Outcome:
+        reason = wrong_service.get(outcome.operation.generation.id)
+        if reason is None:
+            return outcome
+        name = _NAMES[outcome.operation.generation.id]
+        why = f"what answers is not the {name} service: {reason}"
+        return Outcome(outcome.rule, outcome.operation, Verdict.INCONCLUSIVE, reason=why)
+
+    return replace(result, outcomes=tuple(map(judged, result.outcomes)))
+
+
+class _Seeker:
+    """Asks base addresses for their list of chains, and for nothing else."""
+
+    def __init__(self, contract: Contract, options: Options, left_ms: int, room: int) -> None:
+        self._contract = contract
+        self._options = options
+        self._left_ms = left_ms
+        self._room = room
+        self._silent: set[str] = set()
+        self._found: list[str] = []
+        self._sent = 0
+
+    def taken(self) -> int:
+        """Return how many requests left since this was asked last."""
+        sent, self._sent = self._sent, 0
+        return sent
+
+    def first(self, opener: Operation, candidates: Iterable[str]) -> str | None:
+        """Return the first address that answers as the service, while there is time."""
+        for base in dict.fromkeys((*self._found, *candidates)):
+            if base not in self._silent and self._answers(opener, base):
+                self._found.append(base)
+                return base
+        return None
+
+    def _answers(self, opener: Operation, base: str) -> bool:
+        time_ms = min(_HINT_MS, self._left_ms)
+        if time_ms <= 0 or self._room <= 0:
+            return False
+        target = Target(base, base)
+        usual = self._options.limits(target)
+        limits = replace(usual, budget=1, time_ms=time_ms, request_ms=time_ms)
+        began = ticks_ms()
+        try:
+            permit = Permit(self._contract, target, hosts=self._options.hosts)
+            with Transport(target, permit, limits) as transport:
+                # Each address has a transport of its own, and the rate holds for all of them.
+                transport.wait(int(1000 / limits.rate))
+                session = Session(transport, RunContext(self._contract))
+                exchange = session.ask(f"{opener.id}/hint", Draft())
+        except (UnsafeOrWrong, Refusing, Spent):
+            return False
+        finally:
+            self._left_ms -= ticks_ms() - began
+        self._sent += 1
+        self._room -= 1
+        if not exchange.answer.status:
+            self._silent.add(base)
+        return exchange.answer.status == 200 and exchange.code is not None
+
+
+def _candidates(base: str, exchanges: Iterable[Exchange]) -> Iterator[str]:
+    """Yield addresses near one: where it redirects to, less or more of its path, other scheme."""
+    parts = urlsplit(base)
+    near = list(_redirected(base, exchanges))
+    path = parts.path.rstrip("/")
+    while path:
+        path = path.rpartition("/")[0]
+        near.append(urlunsplit((parts.scheme, parts.netloc, path, "", "")))
+    other = "http" if parts.scheme == "https" else "https"
+    near.append(urlunsplit((other, parts.netloc, parts.path, "", "")))
+    near += [base + added for added in ("/v1", "/open/v1", "/api")]
+    yield from [one for one in dict.fromkeys(near) if one != base][:_MOST_CANDIDATES]
+
+
+def _redirected(base: str, exchanges: Iterable[Exchange]) -> Iterator[str]:
+    for exchange in exchanges:
+        to = urljoin(base + exchange.request.path, exchange.answer.header("Location") or "")
+        if 300 <= exchange.answer.status < 400 and to.endswith(exchange.request.path):
+            yield to.removesuffix(exchange.request.path)

@@ -1,0 +1,43 @@
+"""Which member of a list's items plays which role."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+ROLES: Mapping[str, tuple[str, ...]] = {
+    "chainName": ("nickName", "name", "chain", "chainName", "shortName", "symbol", "fullName"),
+    "v1ChainName": ("name", "chain", "chainName", "nickName", "shortName", "symbol", "fullName"),
+    "network": ("chainId", "network", "networkId", "evmChainId", "chainNo"),
+    "family": ("family", "chainType", "vmType", "kind", "type", "vm"),
+    "symbol": ("symbol", "tokenSymbol", "ticker", "token", "coin", "name", "tokenName"),
+    "address": (
+        *("contractAddress", "address", "contract", "tokenAddress", "addr", "contractAddr"),
+        "tokenAddr",
+    ),
+    "decimals": (
+        *("decimals", "decimal", "decimalCount", "tokenDecimals", "precision", "digits"),
+        *("dec", "places", "decimalPlaces"),
+    ),
+    "index": ("index", "tokenIndex", "assetIndex", "idx", "toIndex", "slot", "id"),
+    "chain": ("chain", "chainNickName", "nickName", "chainName", "network", "chainId"),
+    "contracts": ("contracts", "chains", "addresses", "deployments", "networks"),
+    "price": ("price", "priceUsd", "usdPrice", "usd"),
+}
+"""The member names that may play a role, most likely first; the vendor's own are among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """Which member of a list's items plays which role, where a user or a recording says so.
+
+    The form of these items is not documented (interface.md 2.3), so a role without binding is
+    looked for among the names that public material shows (`ROLES`).
+    """
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.roles.items()))
+
+    def candidates(self, role: str) -> tuple[str, ...]:
+        """Return the members that may play a role; a bound one is the only one."""
+        return (self.roles[role],) if role in self.roles else ROLES[role]

@@ -1,0 +1,139 @@
+"""What a run has seen so far: exchanges by probe, and what the service told about itself."""
+
+import random
+from collections.abc import Callable, Hashable, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from mockserver.conformance.session.bindings import Bindings
+from mockserver.conformance.session.caller import Caller
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.looks import FIRST_LOOK, is_first_look
+from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.contract import Contract, Operation
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What may be read of a run: probes by name, and every exchange of operations by id."""
+
+    probes: frozenset[str]
+    operations: frozenset[str]
+
+
+class Undeclared(LookupError):
+    """Something was read that was not asked for: a defect of the rule that did."""
+
+
+class RunContext:
+    """The exchanges of a run, for rules to judge and for probes to build on."""
+
+    def __init__(
+        self,
+        contract: Contract,
+        *,
+        seed: int = 1,
+        bindings: Bindings | None = None,
+        caller: Caller | None = None,
+    ) -> None:
+        """Begin with nothing seen; `caller` is whom requests are made as."""
+        self.contract = contract
+        self.seed = seed
+        self.bindings = bindings or Bindings()
+        self.now: Callable[[], int] | None = None
+        self.salt = ""
+        self._caller = caller or Caller()
+        self._by_probe: dict[str, Exchange] = {}
+        self._by_operation: dict[str, list[Exchange]] = {}
+        self._all: list[Exchange] = []
+        self._reasons: dict[str, str] = {}
+        self._cached: dict[Hashable, Any] = {}
+        self._access: Access | None = None
+
+    def limited(self, access: Access) -> "RunContext":
+        """Return a view of the same run in which only some of it can be read."""
+        view = copy(self)
+        view._access = access
+        return view
+
+    @property
+    def caller(self) -> Caller:
+        """Whom requests are made as; at the time that `now` tells, where that is set."""
+        return self._caller if self.now is None else replace(self._caller, timestamp_ms=self.now())
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Everything that was sent, in order, as far as it may be read."""
+        access = self._access
+        every = self._all
+        if access is None:
+            return tuple(every)
+        return tuple(one for one in every if one.operation.id in access.operations)
+
+    @property
+    def unsent(self) -> Mapping[str, str]:
+        """Why probes were not sent, by name."""
+        return self._reasons
+
+    def add(self, exchange: Exchange) -> None:
+        """Take in an exchange."""
+        self._all.append(exchange)
+        self._by_probe[exchange.probe] = exchange
+        self._by_operation.setdefault(exchange.operation.id, []).append(exchange)
+        self._reasons.pop(exchange.probe, None)
+        if exchange.succeeded and is_first_look(exchange):
+            self._cached.clear()
+
+    def cached(self, what: Hashable, work_out: Callable[[], _T]) -> _T:
+        """Return what follows from the lists alone, until a list of the first look comes anew."""
+        if what not in self._cached:
+            self._cached[what] = work_out()
+        found: _T = self._cached[what]
+        return found
+
+    def leave_out(self, probe: str, reason: str) -> None:
+        """Note why a probe was not sent."""
+        if probe not in self._by_probe:
+            self._reasons[probe] = reason
+
+    def of(self, operation: Operation | str) -> tuple[Exchange, ...]:
+        """Return every exchange of an operation, whichever probe asked."""
+        wanted = operation if isinstance(operation, str) else operation.id
+        if self._access is not None and wanted not in self._access.operations:
+            raise Undeclared(f"{wanted} is read, and no request of it is asked for")
+        return tuple(self._by_operation.get(wanted, ()))
+
+    def get(self, probe: str) -> Exchange | None:
+        """Return the exchange of a probe, or None where it was not sent."""
+        if self._access is not None and probe not in self._access.probes:
+            raise Undeclared(f"{probe} is read, and not asked for")
+        return self._by_probe.get(probe)
+
+    def require(self, probe: str) -> Exchange:
+        """Return the exchange of a probe. Raises `NotRun` where it was not sent."""
+        found = self.get(probe)
+        if found is None:
+            raise NotRun(self._reasons.get(probe, f"{probe} was not sent"))
+        return found
+
+    def require_success(self, probe: str) -> Exchange:
+        """Return the exchange of a probe that succeeded.
+
+        Raises `NotRun` where it was not sent, `Inconclusive` where the service did not say yes.
+        """
+        found = self.require(probe)
+        if found.succeeded:
+            return found
+        renamed = self._by_probe.get(probe.replace(f"/{FIRST_LOOK[0]}", f"/{FIRST_LOOK[-1]}"))
+        if renamed is not None and renamed.succeeded:
+            # The list was refused under one name of its chain, and given under another.
+            return renamed
+        said = found.answer.reason or found.member("msg") or f"HTTP {found.answer.status}"
+        raise Inconclusive(f"{probe} was not answered with success: {str(said)[:200]}")
+
+    def draw(self, what: str) -> random.Random:
+        """Return a source of chance that depends on the seed of the run and on `what` alone."""
+        return random.Random(f"{self.seed}:{what}")  # noqa: S311  # choices of a test, no secrets

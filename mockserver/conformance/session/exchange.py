@@ -1,0 +1,164 @@
+"""A request that was sent and what came back for it, read the way a strict client reads it."""
+
+import re
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, TypeVar
+
+from mockserver import jsontext
+from mockserver.contract import Operation
+from mockserver.exchange import Request
+from mockserver.jsontext import Json
+from mockserver.validation import Violation
+
+_T = TypeVar("_T")
+_ECHO = re.compile(r"['\"`/\w.-]*\d[\w.'\"]*")
+"""Numbers, times and names with digits: what a message may repeat of its request."""
+_MOST_TEXT, _TOLD = 2_000, 200
+
+
+class Trouble(StrEnum):
+    """Why no whole answer came."""
+
+    UNREACHABLE = "unreachable"
+    TLS = "tls"
+    TIMED_OUT = "timed-out"
+    CUT = "cut"
+    TOO_LARGE = "too-large"
+    BROKEN_HTTP = "broken-http"
+
+
+_NOT_NOW = (429, 503)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back: an HTTP answer, or the trouble that kept it away and its reason.
+
+    With a trouble `status` is 0 where not even the head arrived, and `body` is what did arrive.
+    `elapsed_ms` is wall time in milliseconds from the first byte sent to the last one read.
+    """
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    elapsed_ms: int = 0
+    trouble: Trouble | None = None
+    reason: str = ""
+
+    def header(self, name: str) -> str | None:
+        """Return the first header of that name, in any case, or None."""
+        wanted = name.lower()
+        return next((value for sent, value in self.headers if sent.lower() == wanted), None)
+
+
+class Exchange:
+    """A request for an operation and its answer, under the name of the probe that asked."""
+
+    def __init__(
+        self, number: int, probe: str, operation: Operation, request: Request, answer: Answer
+    ) -> None:
+        """Keep both sides; `number` counts what was sent, from 1. `request.path` is whole."""
+        self.number = number
+        self.probe = probe
+        self.operation = operation
+        self.request = request
+        self.answer = answer
+        self._cached: dict[Hashable, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<Exchange {self.number} {self.probe}: {self.answer.status}>"
+
+    @property
+    def whole(self) -> bool:
+        """Whether an answer came, of whatever kind."""
+        return self.answer.trouble is None
+
+    def cached(self, what: Hashable, work_out: Callable[[], _T]) -> _T:
+        """Return what follows from this exchange alone, worked out once."""
+        if what not in self._cached:
+            self._cached[what] = work_out()
+        found: _T = self._cached[what]
+        return found
+
+    @cached_property
+    def _read(self) -> tuple[Json, str]:
+        try:
+            return jsontext.decode(self.answer.body), ""
+        except jsontext.NotJson as error:
+            return None, str(error)
+
+    @property
+    def unreadable(self) -> str:
+        """Why the body is no strict JSON; empty where it is."""
+        return self._read[1]
+
+    @property
+    def body(self) -> Json:
+        """The body as JSON, strictly read; None where it is none (see `unreadable`)."""
+        return self._read[0]
+
+    @cached_property
+    def violations(self) -> tuple[Violation, ...]:
+        """Where the body breaks the contract; nothing where it is no JSON."""
+        return () if self.unreadable else self.operation.response_violations(self.body)
+
+    def member(self, name: str) -> Json:
+        """Return a member of the envelope, or None."""
+        return self.body.get(name) if isinstance(self.body, Mapping) else None
+
+    @property
+    def code(self) -> int | None:
+        """The envelope's `code`, where it is an integer."""
+        code = self.member("code")
+        return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+    @cached_property
+    def succeeded(self) -> bool:
+        """Whether the service says yes: HTTP 2xx and the generation's success code."""
+        if not self.whole or not 200 <= self.answer.status < 300:
+            return False
+        if not self.operation.enveloped and isinstance(self.body, Mapping):
+            return "code" not in self.body or self.code == self.operation.generation.success_code
+        return self.code == self.operation.generation.success_code
+
+    @property
+    def refused(self) -> bool:
+        """Whether the service says no in an orderly way: a code of its own, or HTTP 4xx.
+
+        HTTP 429 and 503 say nothing of the request, only that it came too soon or too late.
+        """
+        if not self.whole or self.succeeded or self.answer.status in _NOT_NOW:
+            return False
+        return self.code is not None or 400 <= self.answer.status < 500
+
+    @property
+    def effective_status(self) -> int:
+        """The HTTP status with refusals lifted out of the envelope: 400 for a code that is no 0."""
+        status = self.answer.status
+        return 400 if 200 <= status < 300 and self.refused else status
+
+    @property
+    def data(self) -> Mapping[str, Json]:
+        """The `data` of a success; an empty object where it is none or no object."""
+        data = self.member("data") if self.operation.enveloped else self.body
+        return data if self.succeeded and isinstance(data, Mapping) else {}
+
+    def text(self, name: str) -> str:
+        """Return a member of `data` where it is a text, else an empty one."""
+        value = self.data.get(name)
+        return value if isinstance(value, str) else ""
+
+    def items(self, name: str = "list") -> tuple[Json, ...]:
+        """Return a list in `data`; empty where it is none."""
+        value = self.data.get(name)
+        return tuple(value) if isinstance(value, list) else ()
+
+
+def refusal_of(exchange: Exchange) -> tuple[int, int | None, str]:
+    """Return why an exchange was refused, comparable: without what the answer echoes of it."""
+    message = exchange.member("msg")
+    text = message if isinstance(message, str) else ""
+    return (exchange.answer.status, exchange.code, _ECHO.sub("#", text[:_MOST_TEXT])[:_TOLD])

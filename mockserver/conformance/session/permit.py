@@ -1,0 +1,89 @@
+"""What may be sent at all: asked at the one place where bytes leave, by path and method alone."""
+
+from dataclasses import dataclass
+
+from mockserver.conformance.session.target import Target, UnsafeOrWrong, is_loopback
+from mockserver.contract import Contract
+from mockserver.exchange import Request
+
+_HARMLESS = ("GET", "HEAD", "OPTIONS")
+_NO_ACCOUNT = "needs a developer account on a host that is not local; give one with --app-key"
+
+
+@dataclass(frozen=True, slots=True)
+class Arming:
+    """The user's leave to send submissions.
+
+    `most` is how many may go out in the whole run; `confirmed` the hosts whose names the user has
+    typed once more, which a host that is not local needs.
+    """
+
+    writes: bool = False
+    most: int = 60
+    confirmed: tuple[str, ...] = ()
+
+
+class Permit:
+    """Says which requests may leave, and counts the submissions among them."""
+
+    def __init__(
+        self,
+        contract: Contract,
+        target: Target,
+        *,
+        hosts: tuple[str, ...] = (),
+        arming: Arming | None = None,
+        own_keys: bool = False,
+    ) -> None:
+        """Take the target and the hosts that the user has named. Raises `UnsafeOrWrong`.
+
+        A host that is not loopback must be among `hosts`, and among the confirmed ones for writes.
+        With `own_keys` requests carry the user's developer account; without, no POST leaves for
+        another machine, not even one that only reads.
+        """
+        self.contract = contract
+        self._arming = arming or Arming()
+        self._posts = own_keys or target.is_local
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self.writes_sent = 0
+        for host in target.hosts:
+            self._check_host(host)
+
+    @property
+    def arming(self) -> Arming:
+        """The leave that was given."""
+        return self._arming
+
+    def refusal(self, request: Request) -> str:
+        """Return why a request may not be sent; empty where it may."""
+        operation = self.contract.find(request.method, request.path)
+        if operation is None:
+            if request.method in _HARMLESS:
+                return ""
+            return f"{request.method} {request.path} is no operation that is known to be harmless"
+        if not operation.writes:
+            return "" if self._posts or request.method in _HARMLESS else _NO_ACCOUNT
+        if not self._arming.writes:
+            return f"{operation.id} changes something, and writes are not armed"
+        if self.writes_sent >= self._arming.most:
+            return f"the cap of {self._arming.most} submissions is reached"
+        return ""
+
+    def note(self, request: Request) -> None:
+        """Count a request that is about to leave."""
+        operation = self.contract.find(request.method, request.path)
+        self.writes_sent += operation is not None and operation.writes
+
+    def _check_host(self, host: str) -> None:
+        if is_loopback(host):
+            return
+        if host not in self._hosts:
+            raise UnsafeOrWrong(
+                f"{host!r} is not this machine; name it with --allow-host {host} if it is meant"
+            )
+        confirmed = {name.lower() for name in self._arming.confirmed}
+        if self._arming.writes and host not in confirmed:
+            raise UnsafeOrWrong(
+                f"submissions to {host!r} may cost money; type its name again with "
+                f"--confirm-host {host} if they are meant"
+            )

@@ -1,0 +1,178 @@
+"""A conversation with the service: what is asked is sent, journalled, and remembered."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
+from mockserver.conformance.session.pace import Refusing
+from mockserver.conformance.session.transport import Transport
+from mockserver.contract import Operation
+from mockserver.exchange import Request
+
+_GIVE_UP = {Trouble.UNREACHABLE: 2, Trouble.TLS: 2}
+"""After how many such troubles in a row a generation is given up."""
+_HANGING = 2
+"""How many time-outs in a row an operation may have."""
+_ALL_HANG = 3
+"""How many different operations may time out in a row before their generation is given up."""
+_LONGEST_RETRY_S = 20
+_PATIENCE_MS = 6_000
+_MOCK = "X-Mock-World"
+"""The header by which the mock tells which of its worlds answers."""
+
+
+class Watch(Protocol):
+    """Somebody who is told how a run goes."""
+
+    def sent(self, exchange: Exchange, planned: int) -> None:
+        """Hear of an exchange; `planned` is how many requests the whole plan has."""
+
+
+class Keeper(Protocol):
+    """Somebody who keeps exchanges for a run that resumes, or that compares."""
+
+    def recall(self, probe: str, request: Request) -> Answer | None:
+        """Return the answer that an earlier run got to the same request, or None."""
+
+    def begin(self, probe: str, request: Request) -> None:
+        """Hear of a submission at the moment it leaves, before anybody knows its answer."""
+
+    def keep(self, exchange: Exchange) -> None:
+        """Keep an exchange at once, so that an interruption loses nothing."""
+
+
+class Session:
+    """Asks the service; every exchange is seen by rules, whoever asked."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        context: RunContext,
+        *,
+        keeper: Keeper | None = None,
+        watch: Watch | None = None,
+        planned: int = 0,
+        patience_ms: int | None = None,
+    ) -> None:
+        """Take the transport and where to remember; `planned` is told to `watch`.
+
+        `patience_ms` is how long requests may wait in all before they are sent; by default six
+        seconds, and no time where the mock answers.
+        """
+        self.transport = transport
+        self.context = context
+        self._keeper = keeper
+        self._watch = watch
+        self._planned = planned
+        self._patience_ms = patience_ms
+        self._troubles: dict[str, tuple[Trouble, int]] = {}
+        self._hung: dict[str, int] = {}
+        self._hung_in_a_row: dict[str, list[str]] = {}
+
+    def ask(self, probe: str, draft: Draft, wait_ms: int = 0) -> Exchange:
+        """Send a request under the name of a probe and return the exchange.
+
+        A request waits `wait_ms` as far as patience goes, unless its answer is there already.
+        Raises `Refusing` where it may not leave or where the service no longer answers, `Spent`
+        where budget or time is used up.
+        """
+        operation = self.context.contract.operation(probe.partition("/")[0])
+        request = draft.request(operation)
+        recalled = self._keeper.recall(probe, request) if self._keeper else None
+        if recalled is None:
+            self._wait(wait_ms)
+            answer = self._answer(probe, operation, request)
+        else:
+            self.transport.take_over(request)
+            answer = recalled
+        exchange = Exchange(len(self.context.exchanges) + 1, probe, operation, request, answer)
+        self.context.add(exchange)
+        if self._keeper is not None and recalled is None:
+            self._keeper.keep(exchange)
+        if self._watch is not None:
+            self._watch.sent(exchange, self._planned)
+        return exchange
+
+    def _wait(self, ms: int) -> None:
+        if ms <= 0:
+            return
+        if self._patience_ms is None:
+            # Orders of the mock take as long as real ones, or none: its clock is its user's.
+            mocked = any(one.answer.header(_MOCK) for one in self.context.exchanges[:1])
+            self._patience_ms = 0 if mocked else _PATIENCE_MS
+        ms = min(ms, self._patience_ms)
+        self._patience_ms -= ms
+        self.transport.wait(ms)
+
+    def _answer(self, probe: str, operation: Operation, request: Request) -> Answer:
+        generation = operation.generation.id
+        self._stop_where_nobody_answers(operation)
+        answer = self.transport.send(generation, request, self._told(probe, operation, request))
+        pause = _retry_after_s(answer)
+        if pause is not None and request.method == "GET":
+            self.transport.wait(pause * 1000)
+            answer = self.transport.send(generation, request)
+        self._note(operation, answer)
+        return answer
+
+    def _told(self, probe: str, operation: Operation, request: Request) -> Callable[[], None]:
+        keeper = self._keeper
+        if keeper is None or not operation.writes:
+            return _nothing
+        return lambda: keeper.begin(probe, request)
+
+    def _stop_where_nobody_answers(self, operation: Operation) -> None:
+        generation = operation.generation.id
+        trouble, times = self._troubles.get(generation, (Trouble.CUT, 0))
+        if times >= _GIVE_UP.get(trouble, times + 1):
+            raise Refusing(f"the {generation} service did not answer {times} times ({trouble})")
+        hung = self._hung_in_a_row.get(generation, [])
+        if len(hung) >= _ALL_HANG:
+            names = ", ".join(hung)
+            raise Refusing(f"the {generation} service did not answer in time: {names} hung")
+        times = self._hung.get(operation.id, 0)
+        if times >= _HANGING:
+            raise Refusing(f"{operation.id} did not answer {times} times ({Trouble.TIMED_OUT})")
+
+    def _note(self, operation: Operation, answer: Answer) -> None:
+        generation = operation.generation.id
+        if answer.trouble is Trouble.TIMED_OUT:
+            self._troubles.pop(generation, None)
+            self._hung[operation.id] = self._hung.get(operation.id, 0) + 1
+            row = self._hung_in_a_row.setdefault(generation, [])
+            if operation.id not in row:
+                row.append(operation.id)
+            return
+        self._hung_in_a_row.pop(generation, None)
+        if answer.trouble is None:
+            self._troubles.pop(generation, None)
+            self._hung.pop(operation.id, None)
+            return
+        before, times = self._troubles.get(generation, (answer.trouble, 0))
+        self._troubles[generation] = (answer.trouble, times + 1 if before is answer.trouble else 1)
+
+
+def _nothing() -> None:
+    """Tell nobody that a request leaves."""
+
+
+def _retry_after_s(answer: Answer) -> int | None:
+    """Return the seconds a service asks to wait, where it does and they are bearable."""
+    if answer.status not in (429, 503):
+        return None
+    text = (answer.header("Retry-After") or "").strip()
+    if not (text.isascii() and text.isdecimal() and len(text) < 4):
+        return None
+    return int(text) if int(text) <= _LONGEST_RETRY_S else None
+
+
+def sent_by_operation(context: RunContext, sent: Mapping[tuple[str, str], int]) -> dict[str, int]:
+    """Return how many requests left for each operation, zero for those that got none."""
+    counts = {operation.id: 0 for operation in context.contract}
+    for (method, path), number in sent.items():
+        operation = context.contract.find(method, path)
+        if operation is not None:
+            counts[operation.id] += number
+    return counts

@@ -1,0 +1,104 @@
+"""The run behind the tests of a session, and what it says of a case."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.report.causes import causes_of
+from mockserver.conformance.report.failure_text import findings_of
+from mockserver.conformance.report.report import counted, report_of
+from mockserver.conformance.result import Result
+from mockserver.conformance.runs.api import whole
+from mockserver.conformance.runs.journal import Journal
+from mockserver.conformance.runs.runner import run
+from mockserver.conformance.suite.cases import Case, all_cases, generating, rules_for
+from mockserver.conformance.suite.options import RequestedRun
+from mockserver.conformance.suite.session import shared_journal
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A run with the outcomes by case."""
+
+    requested: RequestedRun
+    result: Result
+
+    def outcome(self, case: Case) -> Outcome | None:
+        """Return what the run says of a case; None where its generation has no address."""
+        for outcome in self.result.outcomes:
+            if outcome.rule.name == case.rule.name and outcome.operation.id == case.operation_id:
+                return outcome
+        return None
+
+    def told(self, outcome: Outcome) -> str:
+        """Return the findings of an outcome in words."""
+        return findings_of(outcome, self.result, self.requested.options.caller)
+
+    def differences(self, outcome: Outcome) -> Iterator[str]:
+        """Yield each cause of an outcome that fails no test, as JSON for the summary."""
+        masker = report_of(self.result, caller=self.requested.options.caller).masker
+        for cause in causes_of((outcome,)):
+            told = {
+                "cause": cause.id,
+                "verdict": cause.verdict,
+                "rule": cause.rule.name,
+                "operation": outcome.operation.id,
+                "message": masker.text(cause.message)[:300],
+            }
+            yield json.dumps(told)
+
+    @property
+    def summary(self) -> str:
+        """What was asked of whom, as JSON for the summary."""
+        return json.dumps(
+            {
+                "target": list(dict.fromkeys(self.result.target.bases.values())),
+                "seed": self.result.seed,
+                "requests": self.result.requests,
+                "submissions": self.result.submissions,
+                "notes": list(self.result.notes),
+            }
+        )
+
+
+def judge(requested: RequestedRun, selected: Sequence[Case], folder: Path | None) -> Judged:
+    """Run what the selected cases need; workers that share a `folder` ask only once."""
+    every = all_cases()
+    rules, options = rules_for(selected, every), generating(requested.options, selected, every)
+    with _keeper(folder, requested) as keeper:
+        result = whole(run(requested.target, options, rules=rules, keeper=keeper))
+    return Judged(requested, result)
+
+
+@contextmanager
+def _keeper(folder: Path | None, requested: RequestedRun) -> Iterator[Journal | None]:
+    if folder is None:
+        yield None
+        return
+    with shared_journal(folder, requested) as journal:
+        yield journal
+
+
+def summary_lines(runs: Sequence[str], differences: Sequence[str]) -> Iterator[str]:
+    """Yield what pytest's summary tells, of the JSON that tests have left behind."""
+    told = [json.loads(one) for one in runs]
+    if told:
+        requests = sum(one["requests"] for one in told)
+        submissions = sum(one["submissions"] for one in told)
+        target = ", ".join(told[0]["target"])
+        yield (
+            f"{target} (seed {told[0]['seed']}): {counted(requests, 'request')}, "
+            f"submissions sent: {submissions}"
+        )
+    for note in dict.fromkeys(note for one in told for note in one["notes"]):
+        yield f"note: {note}"
+    causes: dict[str, list[dict[str, str]]] = {}
+    for difference in map(json.loads, differences):
+        causes.setdefault(difference["cause"], []).append(difference)
+    for found in causes.values():
+        first = found[0]
+        where = ", ".join(dict.fromkeys(one["operation"] for one in found))
+        yield f"{first['verdict']}: {first['rule']} [{where}]: {first['message']}"

@@ -1,0 +1,76 @@
+"""Where a fact comes from: the interface description, public material, or a choice of ours."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+
+class BasisKind(StrEnum):
+    """The three kinds of evidence, the firmest first."""
+
+    DOCUMENTED = "documented"
+    OBSERVED = "observed"
+    ASSUMED = "assumed"
+
+
+_FIRMNESS = {BasisKind.ASSUMED: 0, BasisKind.OBSERVED: 1, BasisKind.DOCUMENTED: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a statement stands on.
+
+    `section` is that of the interface description, `source` a cite key or the id of an assumption,
+    `says` the fact in words of our own, and `fact` its id in `schemas/facts.yaml`.
+    """
+
+    kind: BasisKind = BasisKind.DOCUMENTED
+    section: str = ""
+    source: str = ""
+    says: str = ""
+    fact: str = ""
+
+    def __str__(self) -> str:
+        if self.kind is BasisKind.DOCUMENTED:
+            return f"documented in section {self.section}" if self.section else "documented"
+        word = "observed in" if self.kind is BasisKind.OBSERVED else "assumption"
+        return f"{word} {self.source}" if self.source else self.kind.value
+
+    @property
+    def reference(self) -> str:
+        """Where to look it up: the section, the cite key, or the id of the assumption."""
+        return self.section if self.kind is BasisKind.DOCUMENTED else self.source
+
+    @property
+    def firmness(self) -> int:
+        """How much the fact can be relied on: 2 documented, 1 observed, 0 assumed."""
+        return _FIRMNESS[self.kind]
+
+    def below(self, node: Mapping[str, Any]) -> "Basis":
+        """Return the basis of what stands in a node of a schema inside what has this one.
+
+        What stands inside something observed or assumed is no more than that; a node names its own
+        kind with `x-basis`, its evidence with `x-source` or `x-assumption`.
+        """
+        section = str(node.get("x-section", self.section))
+        if "x-basis" not in node:
+            return self if section == self.section else replace(self, section=section)
+        source = str(node.get("x-source", node.get("x-assumption", "")))
+        return Basis(kind_of(node["x-basis"]), section, source)
+
+
+def kind_of(word: object) -> BasisKind:
+    """Return the kind of a word. Whoever writes another one shows no evidence: it is assumed."""
+    try:
+        return BasisKind(str(word))
+    except ValueError:
+        return BasisKind.ASSUMED
+
+
+def basis_in_words(node: Mapping[str, Any]) -> str:
+    """Return the basis that a node names, as in `observed (ESS1)`; empty where it names none."""
+    if "x-basis" not in node:
+        return ""
+    basis = Basis().below(node)
+    return f"{basis.kind} ({basis.source or '?'})"

@@ -1,0 +1,80 @@
+"""Shipped exchanges as examples of an operation's requests and answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+
+from mockserver import jsontext
+from mockserver.contract.contract import Contract
+from mockserver.contract.operation import Operation
+from mockserver.jsontext import Json
+from mockserver.recordings import RecordedExchange, Source, gather
+
+_SHIPPED = ("v1", "v2", "observed", "published")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An exchange that was shipped: where it stands, the body of its request, and its answer."""
+
+    label: str
+    request: Json
+    answer: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The shortest success and the shortest refusal that are shipped; None where none is."""
+
+    success: Example | None = None
+    refusal: Example | None = None
+
+
+def shipped_examples(contract: Contract) -> Mapping[str, Examples]:
+    """Return examples by operation id, of exchanges that keep the contract in its dialect."""
+    found: dict[str, list[tuple[int, bool, Example]]] = {}
+    known = {operation.id: operation for operation in contract}
+    for source in _shipped():
+        own = source.recording.dialect == contract.dialect.name
+        for one in source.recording.exchanges:
+            operation = known.get(one.operation)
+            example = None if operation is None else _example(source, one, operation)
+            if operation is not None and example is not None:
+                size = len(one.response.body) + (0 if own else 1_000_000)
+                success = _succeeded(operation, example.answer)
+                found.setdefault(operation.id, []).append((size, success, example))
+    return MappingProxyType({name: _chosen(rows) for name, rows in found.items()})
+
+
+@cache
+def _shipped() -> tuple[Source, ...]:
+    return gather(_SHIPPED)
+
+
+def _chosen(rows: list[tuple[int, bool, Example]]) -> Examples:
+    ordered = sorted(rows, key=lambda row: row[0])
+    good, bad = ([one for _, success, one in ordered if success is kind] for kind in (True, False))
+    return Examples(good[0] if good else None, bad[0] if bad else None)
+
+
+def _example(source: Source, one: RecordedExchange, operation: Operation) -> Example | None:
+    """Return an exchange as an example; None where it breaks the contract or is no JSON."""
+    try:
+        answer = one.response_json()
+        body = jsontext.decode(one.request.body) if one.request.body else None
+    except jsontext.NotJson:
+        return None
+    if operation.response_violations(answer):
+        return None
+    if _succeeded(operation, answer) and operation.read(one.request).violations:
+        return None
+    return Example(f"{source.label}#{one.name}", body, answer)
+
+
+def _succeeded(operation: Operation, answer: Json) -> bool:
+    if not isinstance(answer, dict):
+        return False
+    if not operation.enveloped and "code" not in answer:
+        return True
+    return bool(answer.get("code") == operation.generation.success_code)

@@ -1,0 +1,183 @@
+"""The register of facts: what the interface description states, and what carries each statement."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from mockserver import documents, resources
+from mockserver.contract.basis import Basis, BasisKind
+
+FACTS = "facts.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """Keywords of schemas that carry a fact, as in `v2.getChain answer data.version type`.
+
+    `operation` and `place` may hold `*` for anything. `side` is `request`, `answer` or `*`; the
+    place `.` is the whole message. Without `keywords`, all of the place are meant.
+    """
+
+    text: str
+    operation: str
+    side: str
+    place: str
+    keywords: tuple[str, ...]
+
+    def covers(self, operation: str, side: str, place: str, keyword: str) -> bool:
+        """Tell whether a keyword is one of these."""
+        if self.keywords and keyword not in self.keywords:
+            return False
+        return (
+            self.side in ("*", side)
+            and _matches(self.operation, operation)
+            and _matches(self.place, place or ".")
+        )
+
+    @property
+    def rank(self) -> int:
+        """How narrowly it names its keywords: the narrowest statement is the one to cite."""
+        return 2 * ("*" not in self.place) + bool(self.keywords) + ("*" not in self.operation)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One statement of the interface description.
+
+    `says` is the statement in words of our own. `schema` are the keywords that carry it,
+    `behaviour` what the mock does about it, `nothing` why no answer can show it.
+    """
+
+    id: str
+    section: str
+    says: str
+    schema: tuple[Carrier, ...] = ()
+    behaviour: str = ""
+    nothing: str = ""
+
+    @property
+    def basis(self) -> Basis:
+        """The basis of whatever stands on this fact."""
+        return Basis(BasisKind.DOCUMENTED, self.section, "", self.says, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Statuses:
+    """How the statuses of a generation's orders end, as texts.
+
+    An order in an `open` status goes on by itself; in a `held` one it stays until something from
+    outside moves it on, such as a ticket; a `final` one never changes again.
+    """
+
+    open: tuple[str, ...]
+    held: tuple[str, ...]
+    final: tuple[str, ...]
+    basis: Basis
+
+    @property
+    def resting(self) -> tuple[str, ...]:
+        """The statuses in which waiting brings nothing new: final and held ones."""
+        return (*self.final, *self.held)
+
+
+class UnknownFact(KeyError):
+    """An id that the register does not have."""
+
+
+class FactRegister:
+    """Every fact by its id, and the facts that stand behind keywords of schemas."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        """Take the content of `schemas/facts.yaml`."""
+        self.sections: Mapping[str, str] = raw["sections"]
+        self.facts = tuple(_fact(row) for row in raw["facts"])
+        self.statuses = {name: _statuses(row) for name, row in raw["statuses"].items()}
+        self._by_id = {fact.id: fact for fact in self.facts}
+        self._behind: dict[tuple[str, str, str, str], Fact | None] = {}
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self.facts)
+
+    def fact(self, fact_id: str) -> Fact:
+        """Return the fact of an id. Raises `UnknownFact`."""
+        try:
+            return self._by_id[fact_id]
+        except KeyError:
+            raise UnknownFact(f"no fact {fact_id!r} in schemas/{FACTS}") from None
+
+    def behind(self, operation: str, side: str, place: str, keyword: str) -> Fact | None:
+        """Return the narrowest fact that a keyword carries, or None.
+
+        `side` is `request` or `answer`; `place` is dotted, with `[]` for the items of a list.
+        """
+        key = (operation, side, place, keyword)
+        if key not in self._behind:
+            found = [
+                (carrier.rank, fact)
+                for fact in self.facts
+                for carrier in fact.schema
+                if carrier.covers(*key)
+            ]
+            self._behind[key] = max(found, key=lambda one: one[0])[1] if found else None
+        return self._behind[key]
+
+    def of_row(self, section: str) -> Fact:
+        """Return the fact of a row of the tables of operations, such as `4.2 row 4`.
+
+        Raises `UnknownFact` for a section that is no row.
+        """
+        found = next((fact for fact in self.facts if fact.section == section), None)
+        if found is None or " row " not in section:
+            raise UnknownFact(f"no fact of {section!r} in schemas/{FACTS}")
+        return found
+
+    def section_title(self, section: str) -> str:
+        """Return the title of the section that a reference such as `4.2 row 4` begins with."""
+        number = section.split(maxsplit=1)[0] if section else ""
+        while number and number not in self.sections:
+            number = number.rpartition(".")[0]
+        return self.sections[number] if number else ""
+
+
+@cache
+def shipped_facts() -> FactRegister:
+    """Return the register that is shipped."""
+    path = resources.schemas() / FACTS
+    return FactRegister(documents.parse(path.read_text("utf-8"), path).value)
+
+
+def carrier(text: str) -> Carrier:
+    """Return what a line of the register names: operation, side, place, then keywords."""
+    operation, side, place, *keywords = text.split()
+    return Carrier(text, operation, side, place, tuple(keywords))
+
+
+@cache
+def _pattern(glob: str) -> re.Pattern[str]:
+    return re.compile(re.escape(glob).replace(r"\*", ".*"))
+
+
+def _matches(glob: str, text: str) -> bool:
+    return _pattern(glob).fullmatch(text) is not None
+
+
+def _fact(row: Mapping[str, Any]) -> Fact:
+    return Fact(
+        id=row["id"],
+        section=row["section"],
+        says=row["says"],
+        schema=tuple(carrier(text) for text in row.get("schema", ())),
+        behaviour=row.get("behaviour", ""),
+        nothing=row.get("nothing", ""),
+    )
+
+
+def _statuses(row: Mapping[str, Any]) -> Statuses:
+    return Statuses(
+        open=tuple(row["open"]),
+        held=tuple(row["held"]),
+        final=tuple(row["final"]),
+        basis=Basis(BasisKind(row["basis"]), "", row["source"]),
+    )

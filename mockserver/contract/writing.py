@@ -1,0 +1,104 @@
+"""Answers as JSON text: an operation offers all it knows, the dialect says what is shown, and how.
+
+Members that a schema does not declare are left out, members without value stay out, and a number
+becomes text (or text a number) where the dialect publishes the other type.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from json.encoder import encode_basestring_ascii
+from typing import Any
+
+from mockserver import jsontext
+from mockserver.jsontext import Json, plain
+
+Writer = Callable[[Json], str]
+"""Returns the JSON text of a value, in ASCII."""
+
+
+def writer_of(schema: Mapping[str, Any]) -> Writer:
+    """Return a function that writes what a schema declares, in its types."""
+    members = dict(_members(schema))
+    if members:
+        return _object_writer({name: writer_of(node) for name, node in members.items()})
+    items = schema.get("items")
+    if isinstance(items, Mapping):
+        return _array_writer(writer_of(items))
+    values = schema.get("additionalProperties")
+    if isinstance(values, Mapping):
+        return _map_writer(writer_of(values))
+    types = frozenset(_types(schema))
+    return _scalar_writer(types) if types else _as_it_is
+
+
+def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    found: dict[str, dict[str, Any]] = {}
+    for node in (schema, *schema.get("allOf", ())):
+        for name, member in node.get("properties", {}).items():
+            known = found.setdefault(name, {})
+            # A second branch about the same member adds what the first did not say.
+            for key, value in member.items():
+                known.setdefault(key, value)
+    yield from found.items()
+
+
+def _types(schema: Mapping[str, Any]) -> Iterator[str]:
+    for node in (schema, *schema.get("allOf", ())):
+        kind = node.get("type", ())
+        yield from (kind,) if isinstance(kind, str) else kind
+
+
+def _object_writer(members: Mapping[str, Writer]) -> Writer:
+    parts = [(name, f"{encode_basestring_ascii(name)}:", w) for name, w in members.items()]
+
+    def write(value: Json) -> str:
+        if not isinstance(value, Mapping):
+            return _as_it_is(value)
+        told = [f"{key}{inner(value[name])}" for name, key, inner in parts if name in value]
+        return f"{{{','.join(told)}}}"
+
+    return write
+
+
+def _array_writer(item: Writer) -> Writer:
+    def write(value: Json) -> str:
+        if not isinstance(value, list | tuple):
+            return _as_it_is(value)
+        return f"[{','.join(map(item, value))}]"
+
+    return write
+
+
+def _map_writer(item: Writer) -> Writer:
+    def write(value: Json) -> str:
+        if not isinstance(value, Mapping):
+            return _as_it_is(value)
+        told = [f"{encode_basestring_ascii(name)}:{item(one)}" for name, one in value.items()]
+        return f"{{{','.join(told)}}}"
+
+    return write
+
+
+def _scalar_writer(types: frozenset[str]) -> Writer:
+    as_text = "string" in types and not {"integer", "number"} & types
+
+    def write(value: Json) -> str:
+        if isinstance(value, str):
+            if "string" in types or not value:
+                return encode_basestring_ascii(value)
+            return _as_it_is(_number(value, types))
+        if as_text and isinstance(value, int | Decimal) and not isinstance(value, bool):
+            return f'"{plain(Decimal(value))}"'
+        return _as_it_is(value)
+
+    return write
+
+
+def _number(text: str, types: frozenset[str]) -> Json:
+    if "integer" in types and text.removeprefix("-").isdecimal():
+        return int(text)
+    return Decimal(text) if "number" in types else text
+
+
+def _as_it_is(value: Json) -> str:
+    return jsontext.encode(value).decode("ascii")

@@ -1,0 +1,79 @@
+"""What orders have moved on one user's account, at the same cost for one order or a million."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mockserver.engine.agenda import Agenda
+from mockserver.engine.calendar import Calendar
+
+Closing = Callable[[str], int | None]
+"""When an order is paid out or given back, in ms since 1970; None where it never is."""
+Gain = Callable[[str], int]
+"""What the account gains by the outcome of an order, in smallest units."""
+
+
+class Owner:
+    """Who may change an account; a copied state and its copy have a new one each."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True)
+class Account:
+    """An account's orders in the order of submission, and what it has gained since its opening.
+
+    `moved` is what submissions have changed. `paid` is what the first `done` orders have brought,
+    all of which have come to an end. The agenda of the others is made when a balance is asked for;
+    `gained` is what they, and the first ones, have brought by then.
+    """
+
+    owner: Owner
+    orders: list[str] = field(default_factory=list)
+    moved: int = 0
+    paid: int = 0
+    done: int = 0
+    gained: int = 0
+    agenda: Agenda | None = None
+
+    def copied(self, owner: Owner) -> "Account":
+        """Return the same account for another owner."""
+        agenda = None if self.agenda is None else self.agenda.copy()
+        return Account(
+            owner, list(self.orders), self.moved, self.paid, self.done, self.gained, agenda
+        )
+
+    def add(self, order_id: str, change: int) -> None:
+        """Note a new order whose submission has changed the account."""
+        self.orders.append(order_id)
+        self.moved += change
+        self.touch(order_id)
+
+    def touch(self, order_id: str) -> None:
+        """Note that an order which has not come to its end has changed."""
+        if self.agenda is not None:
+            self.agenda.touch(order_id)
+
+    def total(self, now_ms: int, calendar: Calendar, closing: Closing, gain: Gain) -> int:
+        """Return what the account has gained by now."""
+        if self.agenda is None:
+            self.agenda, self.gained = Agenda(), self.paid
+            for order_id in self.orders[self.done :]:
+                self.agenda.touch(order_id)
+        for order_id in self.agenda.passed(now_ms, calendar, closing):
+            self.gained += gain(order_id)
+        return self.moved + self.gained
+
+    def certain(self, now_ms: int, closing: Closing, gain: Gain) -> int:
+        """Return what the account has surely gained: by submissions, and by all ends in a row.
+
+        An order that has ended after one that has not is left out, so that a submission costs the
+        same in a world of any size.
+        """
+        while self.done < len(self.orders):
+            order_id = self.orders[self.done]
+            moment = closing(order_id)
+            if moment is None or moment > now_ms:
+                break
+            self.paid += gain(order_id)
+            self.done += 1
+        return self.moved + self.paid

@@ -1,0 +1,84 @@
+"""Transaction hashes: one normal form by kind of chain, so that a deposit is one order (A-080)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from mockserver.engine import base58
+from mockserver.engine.catalog import EVM_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Chain
+from mockserver.engine.derived import derived_hash, derived_int
+from mockserver.engine.refusal import Refusal, shown
+
+
+@dataclass(frozen=True, slots=True)
+class HashForm:
+    """How a kind of chain writes hashes.
+
+    `prefix` is what the normal form of a hexadecimal hash begins with; where it is None, the text
+    is its own normal form.
+    """
+
+    pattern: re.Pattern[str]
+    words: str
+    prefix: str | None = None
+
+    def normal(self, text: str) -> str | None:
+        """Return the normal form of a hash, or None for a text that is none."""
+        if not self.pattern.fullmatch(text):
+            return None
+        return text if self.prefix is None else f"{self.prefix}{text[-64:].lower()}"
+
+
+_PREFIXED = HashForm(re.compile("0x[0-9a-fA-F]{64}"), "'0x' and 64 hexadecimal digits", "0x")
+_BARE = HashForm(re.compile("(?:0x)?[0-9a-fA-F]{64}"), "64 hexadecimal digits", "")
+_BASE58 = HashForm(re.compile("[1-9A-HJ-NP-Za-km-z]{64,88}"), "64 to 88 characters of base 58")
+_OTHER = HashForm(re.compile("[!-~]{16,128}"), "16 to 128 printable characters without blanks")
+
+_BY_FAMILY: Mapping[int, HashForm] = MappingProxyType(
+    {
+        EVM_FAMILY: _PREFIXED,
+        2: _BARE,
+        TRON_FAMILY: _BARE,
+        6: _BARE,
+        SOLANA_FAMILY: _BASE58,
+        8: _PREFIXED,
+    }
+)
+"""EVM, UTXO, Tron, Kaspa, Solana and Aptos (KF); every other family has the widest form."""
+
+
+def hash_form(chain: Chain) -> HashForm:
+    """Return the form in which a chain writes hashes."""
+    return _BY_FAMILY.get(chain.family, _OTHER)
+
+
+def made_up_hash(chain: Chain, seed: int, *parts: object) -> str:
+    """Return a hash in the form of a chain that depends on the seed and the parts alone."""
+    if hash_form(chain) is _BASE58:
+        halves = (derived_int(seed, half, *parts).to_bytes(32, "big") for half in range(2))
+        return base58.encoded(b"".join(halves))
+    text = derived_hash(seed, *parts)
+    return hash_form(chain).normal(text) or text
+
+
+def known_hash(chain: Chain, text: str) -> str:
+    """Return the normal form of a hash that is looked up; another text stays, and finds nothing."""
+    return hash_form(chain).normal(text) or text
+
+
+def checked_hash(chain: Chain, text: str, about: str = "transaction hash") -> str:
+    """Return the normal form of a hash that is to be kept. Raises `Refusal` for any other text."""
+    form = hash_form(chain)
+    normal = form.normal(text)
+    if normal is not None:
+        return normal
+    bare = text.strip()
+    near = form.normal(bare) or form.normal(f"0x{bare}")
+    raise Refusal(
+        "bad-hash",
+        f"{about} {shown(text)} is none of {chain.nickname!r}; send {form.words}"
+        + (f", here {near!r}" if near else ""),
+        about=about,
+        nearest=(near,) if near else (),
+    )

@@ -1,0 +1,86 @@
+"""A mapping whose copies cost the same at any size: what two have in common, they share."""
+
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Layered(Mapping[K, V], Generic[K, V]):
+    """Keys and values in the order of their first setting; a value is never None.
+
+    What was there before the last copy lies in layers below, which nobody changes any more. A layer
+    that has grown to half of the one below it is merged with it, so that there are few of them and
+    each entry is moved a logarithmic number of times.
+    """
+
+    __slots__ = ("_below", "_count", "_own")
+
+    def __init__(self, below: tuple[dict[K, V], ...] = (), count: int = 0) -> None:
+        """Begin empty, or with layers that are shared, oldest first, of `count` different keys."""
+        self._below = below
+        self._count = count
+        self._own: dict[K, V] = {}
+
+    def __getitem__(self, key: K) -> V:
+        found = self.get(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def get(self, key: K, default: V | None = None) -> V | None:  # type: ignore[override]
+        """Return the value of a key, or the default."""
+        found = self._own.get(key)
+        if found is None and self._below:
+            for layer in reversed(self._below):
+                found = layer.get(key)
+                if found is not None:
+                    break
+        return default if found is None else found
+
+    def __contains__(self, key: object) -> bool:
+        return self.get(key) is not None  # type: ignore[arg-type]
+
+    def __setitem__(self, key: K, value: V) -> None:
+        if key not in self._own and not (self._below and key in self):
+            self._count += 1
+        self._own[key] = value
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[K]:
+        seen: set[K] = set()
+        last = len(self._below)
+        for place, layer in enumerate((*self._below, self._own)):
+            fresh = [key for key in layer if key not in seen]
+            if place < last:
+                seen.update(layer)
+            yield from fresh
+
+    def values(self) -> ValuesView[V]:
+        """Return the values in the order of their keys."""
+        return super().values() if self._below else self._own.values()
+
+    def items(self) -> ItemsView[K, V]:
+        """Return keys and values in the order of the keys."""
+        return super().items() if self._below else self._own.items()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._below, self._count, self._own = (), 0, {}
+
+    def copy(self) -> "Layered[K, V]":
+        """Return a mapping with the same entries; from now on each goes its own way."""
+        if self._own:
+            self._below = _merged((*self._below, self._own))
+            self._own = {}
+        return Layered(self._below, self._count)
+
+
+def _merged(layers: tuple[dict[K, V], ...]) -> tuple[dict[K, V], ...]:
+    while len(layers) > 1 and 2 * len(layers[-1]) >= len(layers[-2]):
+        *rest, older, newer = layers
+        layers = (*rest, {**older, **newer})
+    return layers

@@ -1,0 +1,1 @@
+"""What recordings teach: how a service changed, and which of our guesses they confirm."""

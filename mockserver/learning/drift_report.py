@@ -1,0 +1,116 @@
+"""Drift as text, JSON, JUnit XML, and as a test that finds it again."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from mockserver.learning.drift import Change, Drift, Level
+
+_TEST = '''\
+"""What has changed in the answers of a service: each test fails for as long as it is so."""
+
+import os
+
+import pytest
+
+from mockserver.learning.drifting import drift_of
+
+OLD = {old}
+NEW = os.environ.get("RECORDINGS", {new})
+DIALECT = {dialect}
+
+
+@pytest.fixture(scope="module")
+def changes():
+    """What has changed, as `crosschain-mock recordings drift` says it."""
+    return drift_of(OLD, NEW, DIALECT)
+
+
+@pytest.mark.parametrize(
+    ("operation", "place", "kind"),
+    [
+{rows}    ],
+)
+def test_is_as_it_was(changes, operation, place, kind):
+    wanted = operation, place, kind
+    found = [str(one) for one in changes if (one.operation, one.place, one.kind) == wanted]
+    assert not found, found[0]
+'''
+
+
+def as_lines(found: Drift) -> Iterator[tuple[Level | None, str]]:
+    """Yield the lines of the text, those of changes with their level."""
+    for level in Level:
+        changes = [change for change in found.changes if change.level is level]
+        if changes:
+            yield level, f"{level} ({len(changes)})"
+        for change in changes:
+            yield None, f"  {change}"
+            yield None, f"    seen in {change.example}"
+    total = len(found.changes)
+    told = "nothing has changed" if not total else f"{total} change{'s' if total > 1 else ''}"
+    operations = "operation" if len(found.compared) == 1 else "operations"
+    yield None, f"{told} in {len(found.compared)} {operations} that both show"
+    for names, side in ((found.only_old, "old"), (found.only_new, "new")):
+        if names:
+            yield None, f"only in the {side} recordings: {', '.join(names)}"
+
+
+def as_facts(found: Drift) -> dict[str, Any]:
+    """Return the drift as data."""
+    return {
+        "changes": [
+            {
+                "level": change.level.value,
+                "kind": change.kind,
+                "operation": change.operation,
+                "outcome": change.outcome,
+                "place": change.place,
+                "old": change.old,
+                "new": change.new,
+                "example": change.example,
+            }
+            for change in found.changes
+        ],
+        "compared": list(found.compared),
+        "onlyOld": list(found.only_old),
+        "onlyNew": list(found.only_new),
+    }
+
+
+def as_junit(found: Drift, least: str) -> str:
+    """Return the drift as XML: a testcase an operation, a failure a change of that level."""
+    cases = [_case(found, operation, least) for operation in found.compared]
+    failures = sum(one.count("<failure") for one in cases)
+    head = f'<testsuite name="drift" tests="{len(cases)}" failures="{failures}" errors="0">'
+    return "\n".join(
+        ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", head, *cases, "</testsuite>",
+         "</testsuites>"]
+    )  # fmt: skip
+
+
+def as_test(found: Drift, old: str, new: str, dialect: str) -> str:
+    """Return a pytest file that fails for as long as what has changed stays changed."""
+    rows = "".join(
+        f"        ({', '.join(map(json.dumps, (one.operation, one.place, one.kind)))}),\n"
+        for one in found.changes
+    )
+    names = {"old": json.dumps(old), "new": json.dumps(new), "dialect": json.dumps(dialect)}
+    return _TEST.format(rows=rows, **names)
+
+
+def _case(found: Drift, operation: str, least: str) -> str:
+    mine = [change for change in found.changes if change.operation == operation]
+    failing = [one for one in mine if Drift((one,), (), (), ()).fails(least)]
+    milder = "\n".join(str(one) for one in mine if one not in failing)
+    inner = "".join(map(_failure, failing))
+    inner += f"<system-out>{escape(milder)}</system-out>" if milder else ""
+    return f'<testcase classname="drift" name={quoteattr(operation)}>{inner}</testcase>'
+
+
+def _failure(change: Change) -> str:
+    told = escape(f"seen in {change.example}")
+    return (
+        f"<failure message={quoteattr(str(change))} type={quoteattr(change.kind)}>{told}</failure>"
+    )

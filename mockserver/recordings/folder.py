@@ -1,0 +1,201 @@
+"""A folder that recordings are written to while they are made: whole files only, one writer."""
+
+import contextlib
+import fcntl
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import IO, Self
+
+from mockserver.errors import CrosschainMockError
+from mockserver.recordings import bodies
+from mockserver.recordings.files import exchange_text, head_text
+from mockserver.recordings.recording import RecordedExchange, Recording
+
+LOCK_FILE = ".recorder.lock"
+LARGE_BODY = 64 * 1024
+"""Bodies of more bytes than this have a file of their own, so that recordings stay readable."""
+
+FULL_FILE = 256 * 1024
+"""A file with more bytes than this gets no further exchange; the next one begins another file."""
+
+
+class FolderBusy(CrosschainMockError):
+    """Another recorder writes to the folder."""
+
+
+class CannotKeep(CrosschainMockError):
+    """An exchange that could not be written; what was kept before is untouched."""
+
+
+class RecordingFolder:
+    """Writes exchanges to the files of a folder, each kept for good before `keep` returns.
+
+    A file is never changed in place: it is written anew under another name, brought to the disk,
+    and put in the place of the old one. So whoever reads sees whole files only, at any moment, and
+    a killed recorder leaves the files as the last `keep` left them. Files that were there before
+    are not touched. Use it as a context manager; it holds the folder for itself until its end.
+    """
+
+    def __init__(self, folder: Path, head: Recording) -> None:
+        """Take the folder, making it where it is not there.
+
+        `head` is what every file says above its exchanges; its title is followed by what the file
+        holds. Raises `FolderBusy`, and `CannotKeep` where the folder cannot be written.
+        """
+        self.folder = folder
+        self._head = head
+        self._files: dict[str, _OpenFile] = {}
+        self._names: dict[str, int] = {}
+        self._writing = Lock()
+        with _explained(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(folder)
+        self._taken = {path.name for path in folder.glob("*.yaml")}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files written so far, in the order in which they were begun."""
+        return tuple(one.path for one in self._files.values() if one.rows)
+
+    def keep(self, group: str, exchange: RecordedExchange) -> Path:
+        """Add an exchange to the file of its group, such as an operation's id; return that file.
+
+        The exchange gets a name that is unique in its file. When this returns, the exchange is on
+        the disk. Raises `CannotKeep`; the file then is as it was.
+        """
+        with self._writing:
+            open_file = self._open_file(group)
+            named = replace(exchange, name=self._name(exchange))
+            with _explained(open_file.path):
+                row = exchange_text(named, self._head.origin, self._large_bodies(named))
+                rows = [*open_file.rows, row]
+                self._write(open_file, rows)
+            open_file.rows[:] = rows
+            return open_file.path
+
+    def describe(self, head: Recording) -> None:
+        """Change what files say above their exchanges, when they are written next or at the end."""
+        with self._writing:
+            self._head = head
+
+    def close(self) -> None:
+        """Bring what files say above their exchanges up to date, and give the folder free.
+
+        Raises `CannotKeep`; exchanges are on the disk already.
+        """
+        with self._writing, self._lock:
+            for one in self._files.values():
+                if one.rows and one.head != self._head:
+                    with _explained(one.path):
+                        self._write(one, one.rows)
+
+    def _open_file(self, group: str) -> "_OpenFile":
+        found = self._files.get(group)
+        if found is not None and found.size <= FULL_FILE:
+            return found
+        if found is not None:
+            self._files[f"{group} {len(self._files)}"] = self._files.pop(group)
+        stem = re.sub(r"[^A-Za-z0-9.-]+", "-", group).strip("-.") or "recording"
+        name, number = f"{stem}.yaml", 1
+        while name in self._taken:
+            number += 1
+            name = f"{stem}-{number}.yaml"
+        self._taken.add(name)
+        self._files[group] = _OpenFile(self.folder / name, group)
+        return self._files[group]
+
+    def _name(self, exchange: RecordedExchange) -> str:
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", exchange.operation).lower()
+        stem = re.sub(r"[^a-z0-9]+", "-", exchange.name or words).strip("-") or "exchange"
+        self._names[stem] = self._names.get(stem, 0) + 1
+        number = self._names[stem]
+        return stem if number == 1 else f"{stem}-{number}"
+
+    def _large_bodies(self, exchange: RecordedExchange) -> dict[bytes, str]:
+        """Write large bodies to files of their own; equal ones share one."""
+        names = {}
+        for body in (exchange.request.body, exchange.response.body):
+            if len(body) > LARGE_BODY:
+                names[body] = bodies.file_name(body, bodies.checksum_of(body))
+                path = self.folder / bodies.FOLDER / names[body]
+                if not path.exists():
+                    path.parent.mkdir(exist_ok=True)
+                    replace_file(path, body)
+        return names
+
+    def _write(self, one: "_OpenFile", rows: list[str]) -> None:
+        head = replace(self._head, title=f"{self._head.title}: {one.group}", exchanges=())
+        raw = (head_text(head) + "".join(rows)).encode()
+        replace_file(one.path, raw)
+        one.size, one.head = len(raw), self._head
+
+
+@dataclass(slots=True)
+class _OpenFile:
+    """A file that still grows; `rows` are the texts of its exchanges."""
+
+    path: Path
+    group: str
+    rows: list[str] = field(default_factory=list)
+    size: int = 0
+    head: Recording | None = None
+
+
+def replace_file(path: Path, raw: bytes) -> None:
+    """Put a file in the place of another at once, and return when it is on the disk.
+
+    Raises `OSError`; the old file then is as it was.
+    """
+    new = path.with_name(f".{path.name}.new")
+    try:
+        with new.open("wb") as stream:
+            stream.write(raw)
+            stream.flush()
+            os.fsync(stream.fileno())
+        new.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise CannotKeep(f"cannot write {str(path)!r}: {reason}") from None
+
+
+def _locked(folder: Path) -> IO[bytes]:
+    """Take the folder's lock, which the system frees when this process ends, however it ends."""
+    lock = (folder / LOCK_FILE).open("ab")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        text = f"another recorder is writing to {str(folder)!r}; give this one a folder of its own"
+        raise FolderBusy(text) from None
+    return lock

@@ -1,0 +1,188 @@
+"""HAR 1.2, as browsers and proxies write it (http://www.softwareishard.com/blog/har-12-spec/)."""
+
+import base64
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from mockserver import __version__, jsontext
+from mockserver.clock import ClockRefused, iso, parse_instant
+from mockserver.exchange import BadEncoding, Headers, Request, Response, query_pairs
+from mockserver.jsontext import Json
+from mockserver.recordings.formats.foreign import (
+    ForeignExchange,
+    ForeignRecording,
+    Node,
+    Pairs,
+    Skipped,
+)
+from mockserver.recordings.recording import RecordedExchange
+
+
+def is_har(root: Node) -> bool:
+    """Tell whether a file is a HAR."""
+    return root.has("log") and root.at("log").has("entries")
+
+
+def read_har(root: Node) -> ForeignRecording:
+    """Return the exchanges of a HAR. Raises `InvalidFile`."""
+    found = [_entry(entry) for entry in root.at("log").at("entries").each()]
+    return ForeignRecording(
+        "HAR",
+        tuple(one for one in found if isinstance(one, ForeignExchange)),
+        tuple(one for one in found if isinstance(one, Skipped)),
+    )
+
+
+def _entry(entry: Node) -> ForeignExchange | Skipped:
+    request, response = entry.at("request"), entry.at("response")
+    if response.at("status").integer() == 0:
+        return Skipped(entry.place, "it has no answer: its status is 0")
+    parts = urlsplit(request.at("url").text())
+    if parts.scheme not in ("http", "https"):
+        return Skipped(entry.place, f"its address is none of HTTP: {parts.scheme}")
+    body, omitted = _content(response)
+    return ForeignExchange(
+        entry.place,
+        Request(
+            request.at("method").text(),
+            parts.path or "/",
+            parts.query,
+            Headers(_headers(request)),
+            _posted(request),
+        ),
+        Response(response.at("status").status(), _of_plain_body(_headers(response)), body),
+        _time(entry),
+        _duration(entry),
+        omitted,
+    )
+
+
+def _headers(message: Node) -> Pairs:
+    if not message.has("headers"):
+        return ()
+    pairs = (
+        (one.at("name").text(), one.at("value").text()) for one in message.at("headers").each()
+    )
+    # Headers of HTTP/2 such as `:path` are none of HTTP/1.
+    return tuple(pair for pair in pairs if not pair[0].startswith(":"))
+
+
+def _of_plain_body(headers: Pairs) -> Pairs:
+    """Return headers without those of a compressed body: a HAR holds what it was unpacked to."""
+    packed = ("content-encoding", "content-length")
+    return tuple(pair for pair in headers if pair[0].lower() not in packed)
+
+
+def _posted(request: Node) -> bytes:
+    if not request.has("postData") or not request.at("postData").has("text"):
+        return b""
+    posted = request.at("postData")
+    if posted.has("encoding") and posted.at("encoding").value == "base64":
+        return posted.at("text").from_base64()
+    return posted.at("text").text().encode("utf-8", "surrogatepass")
+
+
+def _content(response: Node) -> tuple[bytes, str]:
+    if not response.has("content"):
+        return b"", ""
+    content = response.at("content")
+    if not content.has("text"):
+        size = content.value.get("size")
+        there = isinstance(size, int | Decimal) and size > 0
+        return b"", "the HAR does not hold it" if there else ""
+    if content.has("encoding") and content.at("encoding").value == "base64":
+        return content.at("text").from_base64(), ""
+    return content.at("text").text().encode("utf-8", "surrogatepass"), ""
+
+
+def _time(entry: Node) -> int | None:
+    if not entry.has("startedDateTime"):
+        return None
+    began = entry.at("startedDateTime")
+    try:
+        return parse_instant(began.text())
+    except ClockRefused as error:
+        began.fail(str(error))
+
+
+def _duration(entry: Node) -> int | None:
+    took = entry.value.get("time")
+    known = isinstance(took, int | Decimal) and not isinstance(took, bool) and took >= 0
+    return int(took) if known else None
+
+
+def har_text(exchanges: Iterable[RecordedExchange], base: str) -> str:
+    """Return exchanges as a HAR; `base` is the address that their paths are put behind."""
+    log: Json = {
+        "version": "1.2",
+        "creator": {"name": "crosschain-mock", "version": __version__},
+        "entries": [_exported(exchange, base) for exchange in exchanges],
+    }
+    return jsontext.pretty({"log": log}) + "\n"
+
+
+def _exported(exchange: RecordedExchange, base: str) -> Json:
+    request, took = exchange.request, exchange.duration_ms or 0
+    row: dict[str, Json] = {
+        "startedDateTime": iso(exchange.time_ms or 0),
+        "time": took,
+        "request": {
+            "method": request.method,
+            "url": f"{base}{request.path}" + (f"?{request.query}" if request.query else ""),
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": list(_named(request.headers.items_sent)),
+            "queryString": list(_named(_pairs(request.query))),
+            "headersSize": -1,
+            "bodySize": len(request.body),
+            **_post_data(request),
+        },
+        "response": _answer(exchange.response),
+        "cache": {},
+        "timings": {"send": 0, "wait": took, "receive": 0},
+    }
+    comment = exchange.note or exchange.operation
+    return {**row, "comment": comment}
+
+
+def _answer(response: Response) -> Json:
+    mime = response.header("Content-Type") or ("application/json" if response.body else "x-unknown")
+    return {
+        "status": response.status,
+        "statusText": {int(known): known.phrase for known in HTTPStatus}.get(response.status, ""),
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": list(_named(response.headers)),
+        "content": {"size": len(response.body), "mimeType": mime, **_written(response.body)},
+        "redirectURL": response.header("Location") or "",
+        "headersSize": -1,
+        "bodySize": len(response.body),
+    }
+
+
+def _post_data(request: Request) -> dict[str, Json]:
+    if not request.body:
+        return {}
+    mime = request.headers.get("Content-Type", "application/json")
+    return {"postData": {"mimeType": mime, **_written(request.body)}}
+
+
+def _written(body: bytes) -> dict[str, Json]:
+    try:
+        return {"text": body.decode("utf-8")} if body else {}
+    except UnicodeDecodeError:
+        return {"text": base64.b64encode(body).decode(), "encoding": "base64"}
+
+
+def _named(pairs: Iterable[tuple[str, str]]) -> Iterator[Json]:
+    for name, value in pairs:
+        yield {"name": name, "value": value}
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    try:
+        return query_pairs(query)
+    except BadEncoding:
+        return []

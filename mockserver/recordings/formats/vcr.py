@@ -1,0 +1,63 @@
+"""Cassettes of VCR.py, in YAML and JSON (https://vcrpy.readthedocs.io)."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from mockserver.exchange import Headers, Request, Response
+from mockserver.recordings.formats.foreign import ForeignExchange, ForeignRecording, Node, Pairs
+
+
+def is_cassette(root: Node) -> bool:
+    """Tell whether a file is a cassette."""
+    return root.has("interactions")
+
+
+def read_cassette(root: Node) -> ForeignRecording:
+    """Return the exchanges of a cassette. Raises `InvalidFile`."""
+    return ForeignRecording(
+        "VCR.py cassette", tuple(map(_interaction, root.at("interactions").each()))
+    )
+
+
+def _interaction(one: Node) -> ForeignExchange:
+    request, response = one.at("request"), one.at("response")
+    parts = urlsplit(request.at("uri").text())
+    return ForeignExchange(
+        one.place,
+        Request(
+            request.at("method").text(),
+            parts.path or "/",
+            parts.query,
+            Headers(_headers(request)),
+            _body(request),
+        ),
+        Response(response.at("status").at("code").status(), _headers(response), _body(response)),
+    )
+
+
+def _headers(message: Node) -> Pairs:
+    return tuple(_spread(message.at("headers"))) if message.has("headers") else ()
+
+
+def _spread(headers: Node) -> Iterator[tuple[str, str]]:
+    for name in headers.members():
+        values = headers.at(name)
+        if isinstance(values.value, list):
+            yield from ((name, value.text()) for value in values.each())
+        else:
+            yield name, values.text()
+
+
+def _body(message: Node) -> bytes:
+    if not message.has("body"):
+        return b""
+    body = message.at("body")
+    if isinstance(body.value, dict):
+        if body.has("base64_string"):
+            return body.at("base64_string").from_base64()
+        if not body.has("string"):
+            return b""
+        body = body.at("string")
+    if isinstance(body.value, bytes):
+        return body.value
+    return body.text().encode("utf-8", "surrogatepass")

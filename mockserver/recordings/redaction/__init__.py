@@ -1,0 +1,6 @@
+"""Redaction: no secret reaches a file, and values can be replaced by stand-ins of the same form."""
+
+from mockserver.recordings.redaction.redactor import Redactor
+from mockserver.recordings.redaction.standins import KINDS, new_salt
+
+__all__ = ["KINDS", "Redactor", "new_salt"]

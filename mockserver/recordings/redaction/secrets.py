@@ -1,0 +1,159 @@
+"""Known secrets, found in bytes in whatever form they stand there, and masked in that form."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from urllib.parse import quote, quote_plus
+
+MASK = b"redacted"
+SHORTEST = 6
+"""A value of fewer bytes is not looked for elsewhere: it would be found where it is none."""
+
+_FEWEST_CHARACTERS = 4
+
+
+def mask_of(length: int) -> bytes:
+    """Return the mask of so many bytes."""
+    return (MASK * (length // len(MASK) + 1))[:length]
+
+
+def is_telling(value: bytes) -> bool:
+    """Tell whether a value is long and odd enough to be looked for elsewhere."""
+    return len(value) >= SHORTEST and len(set(value)) >= _FEWEST_CHARACTERS
+
+
+def parts_of(header: str, value: str) -> Iterator[str]:
+    """Yield what of a header's value is a secret of its own: the whole, and each part of it."""
+    yield value
+    if header.lower() in ("cookie", "set-cookie"):
+        for pair in value.split(";"):
+            yield pair.partition("=")[2].strip().strip('"')
+            if header.lower() == "set-cookie":
+                return
+    scheme, _, rest = value.partition(" ")
+    if rest and scheme.isalnum():
+        yield rest.strip()
+        if scheme.lower() == "basic":
+            yield from _basic(rest.strip())
+
+
+def masked(raw: bytes, secrets: Iterable[bytes]) -> bytes:
+    """Return bytes in which no secret stands any more: as it is, in hex, base64 or percent codes.
+
+    The mask has the length and the form of what it covers, so that hex stays hex, and base64 that
+    holds a JSON text still does.
+    """
+    for secret in secrets:
+        raw = _plain(raw, secret)
+        raw = _hex(raw, secret)
+        raw = _base64(raw, secret)
+    return raw
+
+
+def occurring(raw: bytes, secrets: Iterable[bytes]) -> list[bytes]:
+    """Return the secrets that stand somewhere in bytes, in whatever form; the order stays."""
+    lowered = raw.lower()
+    return [secret for secret in secrets if _occurs(raw, lowered, secret)]
+
+
+def _occurs(raw: bytes, lowered: bytes, secret: bytes) -> bool:
+    if any(form in raw for form in _plain_forms(secret)) or secret.hex().encode() in lowered:
+        return True
+    cores = [core for _, core in _cores(secret)]
+    return any(core in raw or core.translate(_TO_URL) in raw for core in cores)
+
+
+def _basic(text: str) -> Iterator[str]:
+    try:
+        pair = base64.b64decode(text, validate=True).decode()
+    except (ValueError, UnicodeDecodeError):
+        return
+    yield pair
+    yield pair.partition(":")[2]
+
+
+def _plain(raw: bytes, secret: bytes) -> bytes:
+    for form in _plain_forms(secret):
+        raw = raw.replace(form, mask_of(len(form)))
+    return raw
+
+
+@lru_cache(512)
+def _plain_forms(secret: bytes) -> tuple[bytes, ...]:
+    coded = (quote(secret, safe=""), quote_plus(secret), quote(secret))
+    spelled = [text.encode() for text in coded]
+    spelled += [re.sub(rb"%..", lambda code: code[0].lower(), form) for form in spelled]
+    spelled += [secret.replace(b"\\", b"\\\\").replace(b'"', b'\\"'), secret.replace(b"/", b"\\/")]
+    return (secret, *dict.fromkeys(form for form in spelled if form != secret))
+
+
+def _hex(raw: bytes, secret: bytes) -> bytes:
+    wanted = secret.hex().encode()
+    hidden = mask_of(len(secret)).hex().encode()
+    if wanted in raw:
+        raw = raw.replace(wanted, hidden)
+    if wanted.upper() in raw:
+        raw = raw.replace(wanted.upper(), hidden.upper())
+    # Digits of both cases are rare; only then the whole is looked at in lower case.
+    lowered = raw.lower()
+    at = lowered.find(wanted)
+    while at >= 0:
+        raw = raw[:at] + hidden + raw[at + len(wanted) :]
+        at = lowered.find(wanted, at + len(wanted))
+    return raw
+
+
+@lru_cache(512)
+def _cores(secret: bytes) -> tuple[tuple[int, bytes], ...]:
+    """Return what base64 makes of a secret wherever it stands, by how many bytes precede it."""
+    found = []
+    for shift in range(3):
+        coded = base64.b64encode(b"\0" * shift + secret)
+        # Characters that also hold bits of a neighbour are left out at both ends.
+        begin = -(-shift * 8 // 6)
+        end = (shift + len(secret)) * 8 // 6
+        found.append((begin, coded[begin:end]))
+    return tuple(found)
+
+
+def _base64(raw: bytes, secret: bytes) -> bytes:
+    for shift, (begin, core) in enumerate(_cores(secret)):
+        for spelled in dict.fromkeys((core, core.translate(_TO_URL))):
+            at = raw.find(spelled)
+            while at >= 0:
+                raw = _covered(raw, secret, at - begin, shift, spelled != core)
+                at = raw.find(spelled, at + 1)
+    return raw
+
+
+_TO_URL = bytes.maketrans(b"+/", b"-_")
+_FROM_URL = bytes.maketrans(b"-_", b"+/")
+_ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+
+
+def _covered(raw: bytes, secret: bytes, start: int, shift: int, url: bool) -> bytes:
+    """Return bytes with the mask in a base64 text, whose group of four begins at `start`."""
+    length = -(-(shift + len(secret)) * 8 // 6)
+    end = start + -(-length // 4) * 4
+    piece = raw[max(start, 0) : end].translate(_FROM_URL)
+    inside = 0
+    while inside < len(piece) and piece[inside] in _ALPHABET:
+        inside += 1
+    piece = piece[:inside]
+    try:
+        if start < 0:
+            raise ValueError
+        plain = bytearray(base64.b64decode(piece + b"=" * (-len(piece) % 4)))
+    except (ValueError, binascii.Error):
+        return _blotted(raw, max(start, 0), length)
+    plain[shift : shift + len(secret)] = mask_of(len(secret))
+    coded = base64.b64encode(bytes(plain)).rstrip(b"=")[: len(piece)]
+    coded = coded.translate(_TO_URL) if url else coded
+    return raw[:start] + coded + raw[start + len(coded) :]
+
+
+def _blotted(raw: bytes, start: int, length: int) -> bytes:
+    """Return bytes in which a stretch is replaced, where it is no whole base64."""
+    return raw[:start] + mask_of(length) + raw[start + length :]

@@ -1,0 +1,149 @@
+"""What stands above recorded answers: the outages of the world in which they are played."""
+
+from typing import Any, Protocol
+
+from mockserver import jsontext
+from mockserver.engine.calendar import Phase
+from mockserver.engine.catalog import Catalog, Chain
+from mockserver.engine.outages import Route
+from mockserver.engine.refusal import Refusal
+from mockserver.exchange import Request, Response
+from mockserver.jsontext import Json
+from mockserver.recordings import End, MatchRule, MatchRules, RecordedExchange, RequestParts
+from mockserver.responders.listings import LIST_OPERATIONS
+from mockserver.responders.responder import Call
+
+_IDENTITIES = ("nickName", "symbol", "address", "name", "id")
+"""Members by which the items of two lists are known to be the same, the best first."""
+
+
+class Simulating(Protocol):
+    """What answers from the world's state."""
+
+    def respond(self, call: Call) -> Response:
+        """Return the answer the world gives."""
+
+
+def forbidden(call: Call, rule: MatchRule) -> Response | None:
+    """Return the refusal of a quote or a submission that an outage forbids now."""
+    world = call.hosted.world
+    if rule.route is None or not world.outages.active():
+        return None
+    route = _route(call, rule, call.request)
+    if route is None:
+        return None
+    try:
+        world.outages.calendar.check(route, Phase(rule.route.phase), world.now())
+    except Refusal as refusal:
+        return call.hosted.refuser.refuse(call.operation.generation, refusal.name, refusal.reason)
+    return None
+
+
+def route_of_exchange(call: Call, rules: MatchRules, exchange: RecordedExchange) -> Route | None:
+    """Return the route of a recorded submission, as far as the world knows its chains."""
+    return _route(call, rules.of(exchange.operation), exchange.request)
+
+
+def disturbed(call: Call, answer: Response, simulation: Simulating) -> Response:
+    """Return a recorded list as the outages of the world leave it.
+
+    What they change in the simulated list, they change in the recorded one.
+    """
+    if call.operation.id not in LIST_OPERATIONS or not call.hosted.world.outages.active():
+        return answer
+    try:
+        recorded = jsontext.decode(answer.body)
+        now = jsontext.decode(simulation.respond(call).body)
+        calm = Call(call.operation, call.request, call.hosted.undisturbed())
+        usual = jsontext.decode(simulation.respond(calm).body)
+    except jsontext.NotJson:
+        return answer
+    changed = _changed(recorded, usual, now)
+    if changed == recorded:
+        return answer
+    return Response(answer.status, answer.headers, jsontext.encode(changed))
+
+
+def _route(call: Call, rule: MatchRule, request: Request) -> Route | None:
+    if rule.route is None:
+        return None
+    parts = RequestParts((), request, {})
+    catalog = call.hosted.world.scenario.catalog
+    source = _end(parts, rule.route.source, catalog)
+    target = _end(parts, rule.route.target or rule.route.source, catalog)
+    return None if source is None or target is None else Route(*source, *target)
+
+
+def _end(parts: RequestParts, end: End, catalog: Catalog) -> tuple[str, str] | None:
+    """Return a chain's nickname and a token's symbol; None for a chain nobody knows here."""
+    name = parts.text(end.chain)
+    chain = _chain(name, catalog)
+    if chain is None:
+        return None
+    told = parts.text(end.token) if end.token else ""
+    return chain.nickname, _symbol(told, chain, catalog)
+
+
+def _chain(name: str, catalog: Catalog) -> Chain | None:
+    for found in catalog.chains:
+        if name in (found.nickname, found.v1_name):
+            return found
+    return None
+
+
+def _symbol(told: str, chain: Chain, catalog: Catalog) -> str:
+    """Return the symbol of a token that is told by symbol, index or address; itself if unknown."""
+    try:
+        if told.isdecimal():
+            return catalog.token_by_index(int(told[:20])).symbol
+        return catalog.placed_at(chain, told).symbol
+    except Refusal:
+        return told
+
+
+def _changed(recorded: Json, usual: Json, now: Json) -> Json:
+    """Return a recorded value with the changes that lead from what is usual to what is now."""
+    if usual == now:
+        return recorded
+    if isinstance(recorded, dict) and isinstance(usual, dict) and isinstance(now, dict):
+        return _changed_members(recorded, usual, now)
+    if isinstance(recorded, list) and isinstance(usual, list) and isinstance(now, list):
+        return _changed_items(recorded, usual, now)
+    if all(isinstance(one, int) and not isinstance(one, bool) for one in (recorded, usual, now)):
+        return recorded + (now - usual)
+    return now
+
+
+def _changed_members(
+    recorded: dict[str, Any], usual: dict[str, Any], now: dict[str, Any]
+) -> dict[str, Any]:
+    found = {}
+    for name, value in recorded.items():
+        if name in usual and name not in now:
+            continue
+        same = name not in usual or name not in now
+        found[name] = value if same else _changed(value, usual[name], now[name])
+    added = {name: value for name, value in now.items() if name not in usual}
+    return {**found, **added}
+
+
+def _changed_items(recorded: list[Any], usual: list[Any], now: list[Any]) -> list[Any]:
+    key = _identity([*recorded, *usual, *now])
+    if key is None:
+        return recorded
+    before, after = ({item[key]: item for item in items} for items in (usual, now))
+    return [
+        _changed(item, before[item[key]], after[item[key]])
+        if item[key] in before and item[key] in after
+        else item
+        for item in recorded
+        if item[key] not in before or item[key] in after
+    ]
+
+
+def _identity(items: list[Any]) -> str | None:
+    """Return the member that tells items apart; None where they have none in common."""
+    for key in _IDENTITIES:
+        if all(isinstance(item, dict) and isinstance(item.get(key), str | int) for item in items):
+            return key
+    return None

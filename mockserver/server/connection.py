@@ -1,0 +1,82 @@
+"""A connection of a client."""
+
+import asyncio
+import logging
+from typing import Any
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+from mockserver import limits
+from mockserver.exchange import Response, printable
+from mockserver.responders.delivery import Delivery
+from mockserver.server.heads import Heads
+from mockserver.server.wire import Answering, head_of
+
+log = logging.getLogger("mockserver.server")
+
+
+class Connection(RequestHandler):
+    """One connection; broken HTTP is refused inside an envelope, and nobody is waited for long."""
+
+    __slots__ = ("_answering", "_stalled", "heads", "made")
+
+    def __init__(self, *args: Any, answering: Answering, heads: Heads, **options: Any) -> None:
+        """Serve what `answering` says; `heads` are shared by all connections."""
+        super().__init__(*args, **options)
+        self._answering = answering
+        self._stalled: asyncio.TimerHandle | None = None
+        self.heads = heads
+        self.made: Delivery | Exception | None = None
+        """What became of the request at the head of the queue, where it was answered already."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self._waiter is not None and not self._waiter.done()
+
+    def pause_writing(self) -> None:
+        """Wait for a client that does not read, and not for ever."""
+        super().pause_writing()
+        self._stalled = self._loop.call_later(limits.STALLED.most, self._give_up)
+
+    def resume_writing(self) -> None:
+        """Go on writing to a client that reads again."""
+        super().resume_writing()
+        self._reading_again()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget a client that is gone."""
+        self._reading_again()
+        super().connection_lost(exc)
+
+    def _reading_again(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+
+    def _give_up(self) -> None:
+        if self.transport is not None:
+            self.transport.abort()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Answer what aiohttp could not read as HTTP, or a handler that failed."""
+        if status >= 500:
+            log.error("error while answering %s", printable(request.path), exc_info=exc)
+        name = "internal-error" if status >= 500 else "bad-http"
+        reason = " ".join((message or str(exc) or "unreadable request").split())
+        refused = self._answering.refuse(head_of(request), name, reason)
+        response = http_response(refused)
+        response.force_close()
+        return response
+
+
+def http_response(response: Response) -> web.Response:
+    """Return an answer for aiohttp to write."""
+    return web.Response(status=response.status, headers=response.headers, body=response.body)

@@ -1,0 +1,164 @@
+"""What happens in a world, told as it happens: a stream of server-sent events."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mockserver import jsontext, limits
+from mockserver.jsontext import Json
+from mockserver.responders.forms import BadControl
+from mockserver.responders.hosted import HostedWorld
+from mockserver.responders.journal import Entry
+from mockserver.server.control.clocks import show as clock_of
+from mockserver.server.control.row import Asked, House, Row
+
+MOST_AT_ONCE = 200
+"""How many requests are told of at once, so that no stream holds up the answers of the API."""
+
+_BEAT = 100
+"""A stream that was asked so many times for news and had none sends a comment, so that a
+connection that is gone is noticed on both ends."""
+
+
+@dataclass(slots=True)
+class Events:
+    """The news of one world for one listener, who has heard of requests up to `heard`.
+
+    The world is looked up each time: it may be dropped, or another put in its place.
+    """
+
+    house: House
+    key: str
+    asked: Asked
+    heard: int
+    epoch: str
+    _told: object = None
+    _silent: int = 0
+
+    def pull(self) -> bytes:
+        """Return what is new since the last time, as events; empty where nothing is."""
+        news = b"".join(self._news())
+        self._silent = 0 if news else self._silent + 1
+        if self._silent >= _BEAT:
+            self._silent = 0
+            return b": still here\n\n"
+        return news
+
+    def close(self) -> None:
+        """Make room for another listener."""
+        self.house.listeners -= 1
+
+    def _news(self) -> Iterator[bytes]:
+        if self.key not in self.house.worlds:
+            if self._told != "gone":
+                self._told = "gone"
+                yield _event("gone", {"world": self.key})
+            return
+        hosted = self.house.worlds.get(self.key)
+        if hosted.epoch != self.epoch:
+            # Another world under the same key has a journal of its own, unheard from the start.
+            self.heard, self.epoch = 0, hosted.epoch
+        told = _state_of(self.house, hosted)
+        if told != self._told:
+            self._told = told
+            yield _event("world", self._world(hosted))
+        if hosted.journal.last_sequence > self.heard:
+            for entry in hosted.journal.since(self.heard)[:MOST_AT_ONCE]:
+                self.heard = entry.sequence
+                position = f"{self.epoch}-{entry.sequence}"
+                yield _event("request", summary(entry), position)
+
+    def _world(self, hosted: HostedWorld) -> Json:
+        outages = hosted.world.outages
+        return {
+            "world": hosted.key,
+            "epoch": hosted.epoch,
+            "clock": clock_of(self.asked.of(hosted)),
+            "revision": hosted.revision,
+            "last": hosted.journal.last_sequence,
+            "dropped": hosted.journal.dropped,
+            "orders": hosted.world.orders.count(),
+            "outages": len(outages.active()),
+            "worlds": len(self.house.worlds),
+        }
+
+
+def listen(asked: Asked) -> Events:
+    """Return the news of a world from a journal position on. Raises `BadControl` for too many."""
+    hosted = asked.hosted
+    if asked.house.listeners >= limits.LISTENERS.most:
+        raise BadControl(f"there are {limits.LISTENERS} already; close a console, or a stream")
+    asked.house.listeners += 1
+    return Events(asked.house, hosted.key, asked, _position(asked), hosted.epoch)
+
+
+def summary(entry: Entry) -> dict[str, Json]:
+    """Return a request in one line; `GET /journal/{id}` has all of it. The time is the world's."""
+    return {
+        "sequence": entry.sequence,
+        "ms": entry.at_ms,
+        "method": entry.request.method[:100],
+        "path": entry.path[:500],
+        "query": entry.request.query[:500],
+        "operation": entry.operation,
+        "status": entry.response.status,
+        "responder": entry.responder,
+        "refusal": entry.refusal,
+        "fault": entry.fault or None,
+    }
+
+
+def _position(asked: Asked) -> int:
+    """Return the position a listener goes on from: the id that it heard before the line was lost.
+
+    An id of another world, such as the one that had this key before, is no position in this one.
+    """
+    epoch, _, number = asked.headers.get("Last-Event-ID", "").partition("-")
+    if number.isascii() and number.isdecimal() and len(number) < 20:
+        return int(number) if epoch == asked.hosted.epoch else 0
+    return int(asked.query.get("since", 0))
+
+
+def _state_of(house: House, hosted: HostedWorld) -> object:
+    """Return a value that is another one whenever a listener should look again."""
+    world = hosted.world
+    return (
+        hosted.epoch,
+        hosted.revision,
+        hosted.journal.last_sequence,
+        world.time.clock,
+        world.outages.all(),
+        world.orders.count(),
+        len(house.worlds),
+    )
+
+
+def _event(name: str, data: Json, position: str | None = None) -> bytes:
+    head = f"event: {name}\n" if position is None else f"id: {position}\nevent: {name}\n"
+    return head.encode() + b"data: " + jsontext.encode(data) + b"\n\n"
+
+
+ROWS = (
+    Row(
+        "GET",
+        "/events",
+        "Tell what happens in a world, as it happens",
+        listen,
+        {
+            "type": "object",
+            "description": (
+                "the data of an event: `world` when its clock, outages, orders or settings have "
+                "changed, `request` with the journal position as id for every request, `gone` "
+                "when the world was dropped"
+            ),
+        },
+        query={
+            "since": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "the journal position to go on from; Last-Event-ID comes first",
+                "x-expects": "a whole number from 0",
+            }
+        },
+        streams=True,
+    ),
+)

@@ -1,0 +1,143 @@
+"""What a world owns and what it would give: balances of its accounts, and a price on demand."""
+
+from decimal import Decimal
+
+from mockserver.engine import amounts
+from mockserver.engine.calendar import Phase
+from mockserver.engine.catalog import Catalog, Placed
+from mockserver.engine.ledger import AccountKey
+from mockserver.engine.world import World
+from mockserver.jsontext import Json
+from mockserver.responders.forms import TEXT, BadControl, described
+from mockserver.server.control.row import Asked, Row, listed, told, with_members
+
+_MOST = 200
+_AMOUNT = {
+    "type": "string",
+    "pattern": r"^[0-9]{1,40}(\.[0-9]{1,30})?$",
+    "description": "how much is sent, in whole tokens",
+    "x-expects": "whole tokens such as '10' or '0.5'",
+}
+_BALANCE = told(
+    **dict.fromkeys(("chain", "token", "address", "units"), "string"), decimals="integer"
+)
+_PRICED = ("from", "to", "token", "amount")
+
+
+def balances(asked: Asked) -> Json:
+    """Return what the accounts own that orders have used, or an address on one chain."""
+    world, query = asked.hosted.world, asked.query
+    if "chain" in query and "address" not in query:
+        raise BadControl("query parameter 'chain': goes with 'address', whose tokens are shown")
+    keys = _on_chain(world, query) if "chain" in query else _used(world, query.get("address"))
+    return {
+        "balances": [_balance(world, key) for key in keys[:_MOST]],
+        "total": len(keys),
+    }
+
+
+def quote(asked: Asked) -> Json:
+    """Return what a transfer or a swap would give now; a suspended chain is told of."""
+    world, query = asked.hosted.world, asked.query
+    missing = [name for name in _PRICED if name not in query]
+    if missing:
+        raise BadControl(f"query parameter {missing[0]!r}: missing; give {', '.join(_PRICED)}")
+    source = _placed(world.scenario.catalog, query["from"], query["token"], "source")
+    wanted = query.get("targetToken", query["token"])
+    target = _placed(world.scenario.catalog, query["to"], wanted, "target")
+    units = amounts.units_exact(Decimal(query["amount"]), source.decimals)
+    if source.symbol == target.symbol:
+        found = world.quotes.bridge_placed(units, source, target, Phase.QUOTE)
+        decimals = target.decimals
+    else:
+        swap = world.quotes.aggregate_placed(units, source, target, Phase.QUOTE)
+        return _told(units, source, swap.gross, swap.net, swap.decimals) | {
+            "serviceFee": str(swap.service_fee),
+            "gasFee": str(swap.gas_fee),
+            "aggregator": swap.aggregator,
+        }
+    return _told(units, source, found.gross, found.net, decimals) | {
+        "serviceFee": str(found.service_fee),
+        "gasFee": str(found.gas_fee),
+        "aggregator": None,
+    }
+
+
+def _told(units: int, source: Placed, gross: int, net: int, decimals: int) -> dict[str, Json]:
+    return {
+        "amount": str(units),
+        "amountDecimals": source.decimals,
+        "gross": str(gross),
+        "net": str(net),
+        "decimals": decimals,
+    }
+
+
+def _used(world: World, address: str | None) -> list[AccountKey]:
+    keys = world.balances.accounts()
+    return [key for key in keys if address is None or address.lower() in key[2].lower()]
+
+
+def _on_chain(world: World, query: Json) -> list[AccountKey]:
+    catalog = world.scenario.catalog
+    chain = catalog.chain(query["chain"])
+    return [(chain.nickname, one.symbol, query["address"]) for one in catalog.tokens_on(chain)]
+
+
+def _balance(world: World, key: AccountKey) -> Json:
+    chain, token, address = key
+    placed = _placed(world.scenario.catalog, chain, token, "")
+    owned = world.balances.of_placed(placed, address)
+    return {
+        "chain": chain,
+        "token": token,
+        "address": address,
+        "units": str(owned.units),
+        "decimals": owned.decimals,
+    }
+
+
+def _placed(catalog: Catalog, chain: str, token: str, end: str) -> Placed:
+    about = (f"{end} chain", f"{end} token")
+    return catalog.placed(catalog.chain(chain, about[0]), catalog.token(token, about[1]), about[1])
+
+
+ROWS = (
+    Row(
+        "GET",
+        "/balances",
+        "List what the accounts of a world own",
+        balances,
+        with_members(
+            told(balances="array", total="integer"),
+            balances=listed(_BALANCE),
+        ),
+        query={
+            "address": described(TEXT, "an address, or a part of one that orders have used"),
+            "chain": described(TEXT, "every token of the address on that chain, used or not"),
+        },
+    ),
+    Row(
+        "GET",
+        "/quote",
+        "Tell what a transfer or a swap would give now",
+        quote,
+        told(
+            amount="string",
+            amountDecimals="integer",
+            gross="string",
+            net="string",
+            decimals="integer",
+            serviceFee="string",
+            gasFee="string",
+            aggregator="string?",
+        ),
+        query={
+            "from": described(TEXT, "the source chain by its nickname"),
+            "to": described(TEXT, "the target chain by its nickname"),
+            "token": described(TEXT, "the token that is sent, by its symbol"),
+            "targetToken": described(TEXT, "the token that arrives; the same by default"),
+            "amount": _AMOUNT,
+        },
+    ),
+)

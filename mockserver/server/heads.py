@@ -1,0 +1,74 @@
+"""Answers as the bytes to be sent, whose heads are made once for all answers that share them."""
+
+from email.utils import formatdate
+from http import HTTPStatus
+
+from aiohttp import web
+from aiohttp.http import SERVER_SOFTWARE
+
+from mockserver.clock import wall_ms
+from mockserver.exchange import Response
+
+_KEPT = 1_024
+_BODILESS = (204, 304)
+_ADDED = frozenset({"connection", "content-length", "date", "server", "transfer-encoding"})
+_PHRASES = {int(known): known.phrase for known in HTTPStatus}
+
+
+class Heads:
+    """Writes answers to HTTP/1.1 requests on connections that stay open, as aiohttp does.
+
+    Everything else is left to aiohttp: answers without a body or a media type, and those that
+    bring a header which aiohttp sets itself.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._ready: dict[tuple[int, tuple[tuple[str, str], ...]], bytes] = {}
+        self._second = 0
+        self._end = b""
+
+    def written(self, response: Response) -> bytes | None:
+        """Return a whole answer, or None where aiohttp is to write it."""
+        body = response.body
+        head = self._ready.get((response.status, response.headers))
+        if head is None:
+            head = self._made(response)
+        if not head or not body:
+            return None
+        second = wall_ms() // 1000
+        if second != self._second:
+            self._second = second
+            date = formatdate(second, usegmt=True)
+            self._end = f"\r\nDate: {date}\r\nServer: {SERVER_SOFTWARE}\r\n\r\n".encode()
+        return b"%b%d%b%b" % (head, len(body), self._end, body)
+
+    def _made(self, response: Response) -> bytes:
+        if len(self._ready) >= _KEPT:
+            self._ready.clear()
+        head = _head(response) if _plain(response) else b""
+        self._ready[response.status, response.headers] = head
+        return head
+
+
+def _plain(response: Response) -> bool:
+    names = {name.lower() for name, _ in response.headers}
+    texts = "".join(f"{name}{value}" for name, value in response.headers)
+    printable = texts.isascii() and texts.isprintable()
+    usual = "content-type" in names and not names & _ADDED
+    return printable and usual and response.status >= 200 and response.status not in _BODILESS
+
+
+def _head(response: Response) -> bytes:
+    reason = web.Response(status=response.status).reason
+    lines = [f"HTTP/1.1 {response.status} {reason}"]
+    lines += [f"{name}: {value}" for name, value in response.headers]
+    return "\r\n".join([*lines, "Content-Length: "]).encode("ascii")
+
+
+def cut_head(response: Response) -> bytes:
+    """Return the head of an answer that is not sent whole."""
+    lines = [f"HTTP/1.1 {response.status} {_PHRASES.get(response.status, '')}"]
+    lines += [f"{name}: {value}" for name, value in response.headers]
+    lines += [f"Content-Length: {len(response.body)}", "", ""]
+    return "\r\n".join(lines).encode("ascii")

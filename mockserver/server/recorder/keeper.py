@@ -1,0 +1,162 @@
+"""Keeping exchanges: redacted, brought to the disk, and noted what they tell of the service."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+
+from mockserver.contract import Contract, ContractSource
+from mockserver.exchange import Request, Response
+from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, StandIns
+from mockserver.recordings.redaction import Redactor
+from mockserver.responders.dialects import Contracts
+from mockserver.server import codings
+from mockserver.server.recorder.noticing import ClockSkew, Dialects
+
+_DIALECTS = ("documented", "observed")
+_CODING = "Content-Encoding"
+
+MOST_BYTES = 256 * 1024 * 1024
+"""A body of more bytes is passed on, and not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeeperOptions:
+    """How exchanges are kept.
+
+    `title` begins the title of every file, `origin` and `source` say where the answers come from;
+    `start` is the clock's time at the first of a simulation. `one_file`
+    puts a whole flow into one file instead of one for each operation. `secrets` are values that
+    may not reach a file, besides those found by themselves.
+    """
+
+    folder: Path
+    origin: str = "captured"
+    start: str | None = None
+    title: str = "recorded"
+    source: str = "a service"
+    one_file: bool = False
+    stand_ins: StandIns = field(default_factory=StandIns)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An exchange as it passed: when it was sent (ms since 1970), and how long it took (ms).
+
+    Both are None where nobody knows. `omitted` says why the body of the answer is not there; it is
+    empty where it is. `advance_ms` is how far the clock of a simulation moved before it.
+    """
+
+    request: Request
+    response: Response
+    time_ms: int | None
+    duration_ms: int | None
+    omitted: str = ""
+    advance_ms: int = 0
+
+
+class Keeper:
+    """Writes exchanges to a folder. `keep` returns when an exchange is on the disk."""
+
+    def __init__(self, options: KeeperOptions) -> None:
+        """Take the folder. Raises `FolderBusy` and `CannotKeep`."""
+        contracts = Contracts(ContractSource())
+        by_name: dict[str, Contract] = {name: contracts.get(name) for name in _DIALECTS}
+        self._every_operation = by_name["observed"]
+        self._options = options
+        self._head = Recording(
+            title=options.title,
+            origin=options.origin,
+            exchanges=(),
+            source=options.source,
+            start=options.start,
+            stand_ins=options.stand_ins,
+        )
+        self._folder = RecordingFolder(options.folder, self._head)
+        self._redactor = Redactor(options.stand_ins, options.secrets)
+        self._dialects, self._skew = Dialects(by_name), ClockSkew()
+        self._one_by_one = Lock()
+        self._noticing = ThreadPoolExecutor(1, "noticing")
+        self.kept: Counter[str] = Counter()
+        """How many exchanges were kept, by operation."""
+
+    @property
+    def contract(self) -> Contract:
+        """The contract that tells what is an operation."""
+        return self._every_operation
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files written so far."""
+        return self._folder.files
+
+    def keep(self, taken: Taken) -> bool:
+        """Bring an exchange to the disk; return False where it is of no operation.
+
+        Raises `CannotKeep`.
+        """
+        operation = self.contract.find(taken.request.method, taken.request.path)
+        if operation is None:
+            return False
+        with self._one_by_one:
+            exchange = _exchange(operation.id, self._options.origin, taken)
+            exchange = self._redactor.exchange(exchange)
+            self._folder.keep("flow" if self._options.one_file else operation.id, exchange)
+            self.kept[operation.id] += 1
+            # What the answers tell is worked out after the client has them.
+            self._noticing.submit(self._notice, exchange)
+        return True
+
+    def close(self) -> Recording:
+        """Bring what was noticed to the files and free the folder; return what they say.
+
+        Raises `CannotKeep`; the exchanges are on the disk already.
+        """
+        self._noticing.shutdown()
+        self._folder.close()
+        return self._head
+
+    def _notice(self, exchange: RecordedExchange) -> None:
+        self._dialects.note(exchange)
+        if exchange.time_ms is not None and exchange.origin == "captured":
+            self._skew.note(exchange.response, exchange.time_ms, exchange.duration_ms or 0)
+        remark = self._dialects.remark
+        self._head = replace(
+            self._head,
+            dialect=self._dialects.name,
+            clock_skew_ms=self._skew.ms,
+            remarks=(remark,) if remark else (),
+        )
+        self._folder.describe(self._head)
+
+
+def _exchange(operation: str, origin: str, taken: Taken) -> RecordedExchange:
+    request_body, request_omitted = _shown(taken.request.body, taken.request.headers.get(_CODING))
+    body, omitted = _shown(taken.response.body, taken.response.header(_CODING))
+    return RecordedExchange(
+        name="",
+        operation=operation,
+        request=replace(taken.request, body=request_body),
+        response=replace(taken.response, body=body),
+        origin=origin,
+        time_ms=taken.time_ms,
+        duration_ms=taken.duration_ms,
+        advance_ms=taken.advance_ms,
+        request_omitted=request_omitted,
+        response_omitted=taken.omitted or omitted,
+    )
+
+
+def _shown(body: bytes, coding: str | None) -> tuple[bytes, str]:
+    """Return a body that can be read and searched, or none and why."""
+    if coding is None or not body:
+        return body, ""
+    # What cannot be searched for secrets is not kept.
+    try:
+        return codings.decoded(body, coding, MOST_BYTES), ""
+    except codings.TooLong:
+        return b"", f"it unpacks to more than {MOST_BYTES} bytes"
+    except (codings.UnknownCoding, codings.BadCoding) as error:
+        return b"", str(error)

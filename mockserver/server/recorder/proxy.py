@@ -1,0 +1,350 @@
+"""The proxy: passes requests on and answers back, and lets no answer end before it is kept."""
+
+import asyncio
+import contextlib
+import ssl
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+from multidict import CIMultiDict
+from yarl import URL
+
+from mockserver import jsontext
+from mockserver.clock import ticks_ms, wall_ms
+from mockserver.errors import CrosschainMockError
+from mockserver.exchange import Headers, Request, Response
+from mockserver.server.process import Listening, host
+from mockserver.server.recorder.keeper import MOST_BYTES, Keeper, Taken
+from mockserver.server.wire import plain_target
+
+MOST_REQUEST = 16 * 1024 * 1024
+"""Bytes a request body may have that is passed on."""
+
+DRAIN_SECONDS = 2.0
+"""How long answers that are on their way may take once the recorder was asked to stop."""
+
+TROUBLE_HEADER = "X-Recorder"
+"""Names answers of the recorder itself, which are none of the service's."""
+
+_LINE = 65_536
+_HOP_BY_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_OWN_OF_REQUESTS = _HOP_BY_HOP | {"host", "content-length", "expect"}
+_IDEMPOTENT = ("GET", "HEAD", "OPTIONS")
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyOptions:
+    """Where requests go, and which may.
+
+    `upstreams` are base addresses by generation, `v1` and `v2`. `refusal` returns why a request may
+    not be passed on, and `note` counts one that is. `wait_seconds` is how long the service may take
+    to accept a connection, and to send each further part of an answer. `tls` replaces the usual
+    verification of certificates. `tell` gets a sentence for people where something went wrong.
+    """
+
+    upstreams: Mapping[str, str]
+    refusal: Callable[[Request], str]
+    note: Callable[[Request], None]
+    tell: Callable[[str], None]
+    wait_seconds: float = 60.0
+    tls: ssl.SSLContext | None = field(default=None, repr=False)
+
+
+class _Trouble(Exception):
+    """Why a request got no answer of the service: an HTTP status of ours and a sentence."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class RecordingProxy:
+    """Answers requests with what the service answers, each of which is kept before it ends."""
+
+    def __init__(self, options: ProxyOptions, keeper: Keeper) -> None:
+        """Pass on what `options` allow, and give it to `keeper`."""
+        self._options = options
+        self.keeper = keeper
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self.not_kept: Counter[str] = Counter()
+        """Sentences on requests whose answers were not kept, and how often each was said."""
+
+    @property
+    def upstreams(self) -> Mapping[str, str]:
+        """Where requests go, by generation."""
+        return self._options.upstreams
+
+    def server(self) -> web.Server:
+        """Return the handler of every path, to be made inside a running loop."""
+        return web.Server(
+            self._handle,
+            access_log=None,
+            auto_decompress=False,
+            max_line_size=_LINE,
+            max_field_size=_LINE,
+            request_factory=_request,
+        )
+
+    async def close(self) -> None:
+        """Close the connections to the service."""
+        for session in self._sessions.values():
+            await session.close()
+
+    async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
+        passage = _Passage(http)
+        try:
+            request = await _read(http)
+            await self._pass(passage, request)
+        except _Trouble as trouble:
+            self._say(http, str(trouble))
+            return await passage.failed(trouble)
+        return passage.response or web.Response()
+
+    async def _pass(self, passage: "_Passage", request: Request) -> None:
+        base = self._base(request)
+        reason = self._options.refusal(request)
+        if reason:
+            raise _Trouble(403, f"{reason}; nothing was sent")
+        self._options.note(request)
+        target = f"{base}{request.path}" + (f"?{request.query}" if request.query else "")
+        began, ticks = wall_ms(), ticks_ms()
+        with _explained(request, base):
+            async with self._session(request.method).request(
+                request.method,
+                URL(target, encoded=True),
+                headers=CIMultiDict(_passed_on(request.headers.items_sent, _OWN_OF_REQUESTS)),
+                data=request.body or None,
+                allow_redirects=False,
+            ) as upstream:
+                await passage.take(upstream)
+        taken = passage.taken(request, began, ticks_ms() - ticks)
+        if not await self._keep(taken):
+            self._say(
+                passage.http, f"{request.method} {request.path} is no operation of the service"
+            )
+        await passage.finish()
+
+    async def _keep(self, taken: Taken) -> bool:
+        try:
+            return await asyncio.to_thread(self.keeper.keep, taken)
+        except CrosschainMockError as error:
+            raise _Trouble(507, f"{error}; the answer was not kept") from None
+
+    def _base(self, request: Request) -> str:
+        generation = self.keeper.contract.generation_of(request.path).id
+        base = self._options.upstreams.get(generation)
+        if base is None:
+            asked = f"{request.method} {request.path} is of {generation}"
+            raise _Trouble(
+                421, f"{asked}, which has no address here; name one with --upstream-{generation}"
+            )
+        return base
+
+    def _session(self, method: str) -> aiohttp.ClientSession:
+        """Return connections for a method: what changes something never takes a used one.
+
+        The service may have closed it, and nobody could tell whether the request arrived.
+        """
+        lasting = method in _IDEMPOTENT
+        if lasting not in self._sessions:
+            wait = self._options.wait_seconds
+            self._sessions[lasting] = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=0, force_close=not lasting, ssl=self._options.tls or True
+                ),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=wait, sock_read=wait),
+                trust_env=False,
+                skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
+                max_line_size=_LINE,
+                max_field_size=_LINE,
+            )
+        return self._sessions[lasting]
+
+    def _say(self, http: web.BaseRequest, sentence: str) -> None:
+        self.not_kept[sentence] += 1
+        if self.not_kept[sentence] == 1:
+            self._options.tell(sentence)
+
+
+class _Passage:
+    """One answer on its way through: its end waits until `finish`."""
+
+    def __init__(self, http: web.BaseRequest) -> None:
+        self.http = http
+        self.response: _Unchanged | None = None
+        self._held = b""
+        self._body = bytearray()
+        self._omitted = ""
+        self._status = 0
+        self._headers: tuple[tuple[str, str], ...] = ()
+        self._prepared: _Unchanged | None = None
+        self._client_left = False
+
+    async def take(self, upstream: aiohttp.ClientResponse) -> None:
+        """Pass on the answer as it comes, but for its end."""
+        self._status = upstream.status
+        self._headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1"))
+            for name, value in upstream.raw_headers
+        )
+        self._prepared = _Unchanged(
+            self._status, upstream.reason or "", _passed_on(self._headers, _HOP_BY_HOP)
+        )
+        async for part in upstream.content.iter_any():
+            self._remember(part)
+            whole = self._held + part
+            # Of an answer that goes on, one byte suffices to keep its end from the client; one that
+            # is whole already waits as a whole, so that trouble can still be told.
+            at = 0 if upstream.content.is_eof() and self.response is None else len(whole) - 1
+            if at:
+                await self._send(whole[:at])
+            self._held = whole[at:]
+
+    def taken(self, request: Request, began_ms: int, duration_ms: int) -> Taken:
+        """Return the exchange as it passed."""
+        response = Response(self._status, self._headers, bytes(self._body))
+        self._body.clear()
+        return Taken(request, response, began_ms, duration_ms, self._omitted)
+
+    async def finish(self) -> None:
+        """Let the answer end."""
+        if self._held:
+            await self._send(self._held)
+        response = await self._begun()
+        with contextlib.suppress(ConnectionError):
+            await response.write_eof()
+
+    async def failed(self, trouble: _Trouble) -> web.StreamResponse:
+        """Answer with the trouble, or cut the answer off where it has begun already."""
+        if self.response is None:
+            sentence = " ".join(str(trouble).split())
+            return web.Response(
+                status=trouble.status,
+                body=jsontext.encode({"code": trouble.status, "msg": f"recorder: {sentence}"}),
+                content_type="application/json",
+                headers={TROUBLE_HEADER: "trouble"},
+            )
+        if self.http.transport is not None:
+            self.http.transport.abort()
+        return self.response
+
+    async def _send(self, part: bytes) -> None:
+        # A client that went away loses nothing but its answer: the exchange is kept all the same.
+        if self._client_left:
+            return
+        response = await self._begun()
+        try:
+            await response.write(part)
+        except ConnectionError:
+            self._client_left = True
+
+    async def _begun(self) -> "_Unchanged":
+        if self.response is None:
+            assert self._prepared is not None  # noqa: S101  # made with the head of the answer
+            self.response = self._prepared
+            with contextlib.suppress(ConnectionError):
+                await self.response.prepare(self.http)
+        return self.response
+
+    def _remember(self, part: bytes) -> None:
+        if len(self._body) + len(part) > MOST_BYTES:
+            self._omitted = f"it has more than {MOST_BYTES} bytes"
+            self._body.clear()
+        elif not self._omitted:
+            self._body += part
+
+
+class _Unchanged(web.StreamResponse):
+    """An answer with the headers it came with, and no others."""
+
+    def __init__(self, status: int, reason: str, headers: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(status=status, reason=reason, headers=CIMultiDict(headers))
+        self._came = frozenset(name.lower() for name, _ in headers)
+
+    async def _prepare_headers(self) -> None:
+        await super()._prepare_headers()
+        for added in ("Content-Type", "Date", "Server"):
+            if added.lower() not in self._came:
+                self.headers.popall(added, None)
+
+
+async def _read(http: web.BaseRequest) -> Request:
+    path, _, query = plain_target(http.raw_path).partition("?")
+    try:
+        body = await http.read() if http.can_read_body else b""
+    except web.HTTPRequestEntityTooLarge:
+        raise _Trouble(413, f"the body has more than {MOST_REQUEST} bytes") from None
+    headers = Headers(tuple((str(name), value) for name, value in http.headers.items()))
+    return Request(http.method, path, query, headers, body)
+
+
+def _request(
+    message: Any, payload: Any, protocol: Any, writer: Any, task: "asyncio.Task[None]"
+) -> web.BaseRequest:
+    loop = task.get_loop()
+    return web.BaseRequest(
+        message, payload, protocol, writer, task, loop, client_max_size=MOST_REQUEST
+    )
+
+
+def _passed_on(
+    headers: tuple[tuple[str, str], ...], own: frozenset[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return headers without those of one connection, such as the ones that `Connection` names."""
+    named = {
+        name.strip().lower()
+        for field_name, value in headers
+        if field_name.lower() == "connection"
+        for name in value.split(",")
+    }
+    return tuple(item for item in headers if item[0].lower() not in own | named)
+
+
+@contextlib.contextmanager
+def _explained(request: Request, base: str) -> Any:
+    """Turn what the other side does into a sentence."""
+    asked = f"{request.method} {request.path}"
+    try:
+        yield
+    except aiohttp.ClientConnectorCertificateError as error:
+        reason = error.certificate_error
+        raise _Trouble(502, f"{asked}: the certificate of {base} is not valid: {reason}") from None
+    except aiohttp.ClientSSLError as error:
+        raise _Trouble(502, f"{asked}: {base} speaks no TLS that works: {_reason(error)}") from None
+    except (aiohttp.ConnectionTimeoutError, aiohttp.SocketTimeoutError, TimeoutError):
+        raise _Trouble(504, f"{asked}: {base} took too long to answer") from None
+    except aiohttp.ClientConnectorError as error:
+        raise _Trouble(502, f"{asked}: {base} cannot be reached: {_reason(error)}") from None
+    except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+        raise _Trouble(502, f"{asked}: {base} broke off before the answer was whole") from None
+    except (aiohttp.ClientError, ValueError) as error:
+        raise _Trouble(502, f"{asked}: {base} answers no HTTP: {_reason(error)}") from None
+
+
+def _reason(error: BaseException) -> str:
+    inner = getattr(error, "os_error", None) or error
+    text = getattr(inner, "strerror", None) or str(inner)
+    return " ".join(str(text).split())[:200] or type(error).__name__
+
+
+def record(proxy: RecordingProxy, listening: Listening, announce: Callable[[str], None]) -> None:
+    """Record until SIGINT or SIGTERM. Raises `CannotServe` where it cannot listen."""
+    host(proxy.server, listening, announce, DRAIN_SECONDS, proxy.close)

@@ -1,0 +1,86 @@
+"""Requests as aiohttp's parser leaves them, as the plain values that the service takes."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from aiohttp import web
+from aiohttp.http import RawRequestMessage
+from multidict import CIMultiDict, CIMultiDictProxy
+
+from mockserver.exchange import Headers, Request, Response
+from mockserver.responders.delivery import Delivery
+
+
+class Answering(Protocol):
+    """What stands behind the socket: plain requests in, plain answers out, never waiting."""
+
+    def answer(self, request: Request) -> Delivery:
+        """Return the answer to a request."""
+
+    def most_bytes(self, request: Request) -> int:
+        """Return how many bytes the body of a request may have, of which the head has come."""
+
+    def refuse(self, request: Request, name: str, reason: str) -> Response:
+        """Return the refusal of a request that could not be read."""
+
+
+class WireHeaders(Headers):
+    """Header fields as the parser keeps them; no copy is made of them until all are asked for."""
+
+    __slots__ = ("_wire",)
+
+    def __init__(self, wire: "CIMultiDictProxy[str] | CIMultiDict[str]") -> None:
+        """Look at the fields of a parser."""
+        self._wire = wire
+        self.size = sum(map(len, wire.keys())) + sum(map(len, wire.values()))
+
+    @property
+    def items_sent(self) -> tuple[tuple[str, str], ...]:
+        """The fields in the order sent."""
+        return tuple(self._wire.items())
+
+    def __getitem__(self, name: str) -> str:
+        return self._wire[name]
+
+    def get(self, name: str, default: str | None = None) -> str | None:  # type: ignore[override]
+        """Return the first field of a name, in any case, or the default."""
+        return self._wire.get(name, default)
+
+    def lowered(self, name: str) -> str | None:
+        """Return a field by its name in lower case, or None."""
+        return self._wire.get(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._wire
+
+    def __iter__(self) -> Iterable[str]:  # type: ignore[override]
+        return iter(dict.fromkeys(name.lower() for name in self._wire))
+
+    def __len__(self) -> int:
+        return len({name.lower() for name in self._wire})
+
+    def count(self, name: str) -> int:
+        """Return how often a field was sent."""
+        return len(self._wire.getall(name, ()))
+
+    def values_sent(self) -> Iterable[str]:
+        """Return the values in the order sent."""
+        return self._wire.values()
+
+
+def head_of(http: "web.BaseRequest | RawRequestMessage", body: bytes = b"") -> Request:
+    """Return the plain request of a head that was read."""
+    target = http.raw_path if isinstance(http, web.BaseRequest) else http.path
+    path, _, query = plain_target(target).partition("?")
+    return Request(http.method, path, query, WireHeaders(http.headers), body)
+
+
+def plain_target(raw: str) -> str:
+    """Return the path and query of a request target, also of one in absolute form."""
+    if raw[:1] == "/" and "#" not in raw:
+        return raw
+    raw = raw.partition("#")[0]
+    if not raw.startswith(("http://", "https://")):
+        return raw
+    _, slash, rest = raw.partition("://")[2].partition("/")
+    return f"{slash}{rest}" or "/"

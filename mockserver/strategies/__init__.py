@@ -1,0 +1,32 @@
+"""Hypothesis strategies of everything the contract allows, for the tests of clients and services.
+
+`answers` makes what a client may get, `requests` and `invalid_requests` what a service may get,
+`services` a whole service for `crosschain_mock.permissive(…)`. All are derived from the contract.
+
+Needs Hypothesis, which the extra `conformance` brings; without it the import says so.
+"""
+
+from importlib.util import find_spec
+
+if find_spec("hypothesis") is None:
+    raise ImportError(
+        "mockserver.strategies needs Hypothesis; install 'crosschain-mock[conformance]'"
+    )
+
+from mockserver.strategies.answering import answers, chains, refusals
+from mockserver.strategies.asking import InvalidRequest, amounts, invalid_requests, orders, requests
+from mockserver.strategies.service import GeneratedService, service_of, services
+
+__all__ = [
+    "GeneratedService",
+    "InvalidRequest",
+    "amounts",
+    "answers",
+    "chains",
+    "invalid_requests",
+    "orders",
+    "refusals",
+    "requests",
+    "service_of",
+    "services",
+]

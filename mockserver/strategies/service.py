@@ -1,0 +1,105 @@
+"""A whole service as a value: for each operation, what it answers one time after the other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
+from mockserver.jsontext import Json
+from mockserver.strategies.answering import answers
+from mockserver.strategies.contracts import UnknownOperation, contract_of
+from mockserver.strategies.following import CHECKS, FLOWS, settled
+from mockserver.violations import did_you_mean
+
+STEADY = (
+    "v1.getSupportChains",
+    "v1.getSupportTokens",
+    "v2.getChain",
+    "v2.getAssets",
+    "v2.getAssetsByChain",
+)
+"""Lists: the same each time, so that what a client took from one is still in it."""
+
+VARYING = (
+    "v1.getCrossChainQuote",
+    "v1.getTransferToMinterRaw",
+    "v2.getBridgeQuote",
+    "v2.getAggregateQuote",
+    "v2.getAggregateSwap",
+    "v2.getBalance",
+    "v2.getPrice",
+)
+"""Reads that may say something else each time."""
+
+SERVED = (*STEADY, *VARYING, *(name for flow in FLOWS for name in flow))
+"""What can be generated for a service; tickets and what errata add stay with the simulation."""
+
+_MOST_ANSWERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedService:
+    """What a service answers: for each operation its answers in order, again and again.
+
+    An order's answers are those of its checks one after the other; the last one stays.
+    """
+
+    dialect: str
+    answers: Mapping[str, tuple[Json, ...]]
+
+
+def services(
+    *operations: str, dialect: str = "documented", undocumented: bool = False
+) -> SearchStrategy[GeneratedService]:
+    """Return services for `crosschain_mock.permissive(…)`, whose answers shrink with the test.
+
+    `operations` are those that are generated, with the rest of their flow; by default all but
+    those of tickets. What is left out is answered by the simulation. Orders come to an end.
+    `undocumented` is that of `answers`. Raises `UnknownOperation` and `UnknownDialect`.
+    """
+    rows = {name: _row(name, dialect, undocumented=undocumented) for name in _chosen(operations)}
+    made = st.fixed_dictionaries(rows)
+    return made.map(lambda answered: GeneratedService(dialect, answered))
+
+
+def service_of(
+    seed: int, *operations: str, dialect: str = "documented", undocumented: bool = False
+) -> GeneratedService:
+    """Return the service of a seed: the same on every machine, with the same Hypothesis.
+
+    Raises as `services` does.
+    """
+    found: list[GeneratedService] = []
+    made = services(*operations, dialect=dialect, undocumented=undocumented)
+    with isolated_hypothesis():
+        # The first example is always the smallest one, whatever the seed.
+        each(made, found.append, quiet(2), seed)
+    return found[-1]
+
+
+def _row(name: str, dialect: str, *, undocumented: bool) -> SearchStrategy[tuple[Json, ...]]:
+    one = answers(name, dialect=dialect, undocumented=undocumented)
+    if name in STEADY:
+        return st.tuples(one)
+    many = st.lists(one, min_size=1, max_size=_MOST_ANSWERS)
+    if name not in CHECKS:
+        return many.map(tuple)
+    finals = contract_of(dialect).facts.statuses[name.partition(".")[0]].final
+    return st.builds(
+        lambda rows, final: (*rows[:-1], settled(rows[-1], final)), many, st.sampled_from(finals)
+    )
+
+
+def _chosen(operations: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the operations to generate, each with its flow, in the order of `SERVED`."""
+    for name in operations:
+        if name not in SERVED:
+            raise UnknownOperation(
+                f"no answers of {name!r} are served{did_you_mean(name, SERVED)}; "
+                f"expected some of {', '.join(SERVED)}"
+            )
+    flows = [flow for flow in FLOWS if set(flow) & set(operations)]
+    wanted = {*operations, *(name for flow in flows for name in flow)} if operations else SERVED
+    return tuple(name for name in SERVED if name in wanted)

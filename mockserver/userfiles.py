@@ -1,0 +1,34 @@
+"""Files that a person names, read whole up to a bound: no device, no pipe, nothing without end."""
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from mockserver import limits
+
+
+class NotReadable(Exception):
+    """A file that is not read; the text says why, as the end of a sentence."""
+
+
+def read(file: Path, limit: limits.Limit = limits.FILE) -> bytes:
+    """Return the bytes of a regular file. Raises `NotReadable`."""
+    try:
+        # Without waiting: a pipe that nobody writes to would never be open.
+        number = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(number, "rb") as stream:  # noqa: PTH123 (a file that is open already)
+            if not stat.S_ISREG(os.fstat(number).st_mode):
+                raise NotReadable("cannot be read: it is no regular file")
+            return read_stream(stream, limit)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise NotReadable(f"cannot be read: {reason.lower()}") from None
+
+
+def read_stream(stream: BinaryIO, limit: limits.Limit = limits.FILE) -> bytes:
+    """Return what a stream holds. Raises `NotReadable` where it is more than a bound."""
+    found = stream.read(limit.most + 1)
+    if len(found) > limit.most:
+        raise NotReadable(f"cannot be read: larger than {limit}")
+    return found

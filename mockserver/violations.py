@@ -1,0 +1,85 @@
+"""What is wrong with a value, as a value: where, what came, what would be right."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from mockserver.jsontext import Json
+
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One place where a value breaks its schema.
+
+    `path` leads to the place in the value, `schema_path` to the keyword in the schema, so that the
+    basis of the broken fact can be looked up beside it.
+    """
+
+    path: tuple[str | int, ...]
+    message: str
+    keyword: str
+    schema_path: tuple[str | int, ...]
+
+    @property
+    def field(self) -> str:
+        """The place in the value as people write it: `list[0].symbol`; empty for the whole."""
+        return dotted(self.path)
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}" if self.path else self.message
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """Return a path of keys and indexes as people write it: `outages[0].chain`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def shown(value: Json) -> str:
+    """Return a value as it is quoted in a message: cut short, and never with a line break."""
+    text = ascii(value) if isinstance(value, str) else _unquoted(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}... ({len(text)} characters)"
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """Return `; did you mean 'X'?` for the nearest known name, or an empty text."""
+    folded = {candidate.casefold(): candidate for candidate in known}
+    near = get_close_matches(name.casefold()[:200], folded, n=1, cutoff=0.6)
+    return f"; did you mean {folded[near[0]]!r}?" if near else ""
+
+
+def kind_of(value: Json) -> str:
+    """Return the JSON type of a value, with its article: `a string`, `an integer`, `null`."""
+    match value:
+        case bool():
+            return "a boolean"
+        case str():
+            return "a string"
+        case int():
+            return "an integer"
+        case None:
+            return "null"
+        case Mapping():
+            return "an object"
+        case list() | tuple():
+            return "an array"
+        case _:
+            return "a number"
+
+
+def _unquoted(value: Json) -> str:
+    match value:
+        case bool() | None:
+            return {True: "true", False: "false", None: "null"}[value]
+        case Mapping():
+            return f"an object with {len(value)} members"
+        case list() | tuple():
+            return f"an array with {len(value)} items"
+        case int() if value.bit_length() > 4 * _SHOWN:
+            return "an integer of many digits"
+        case _:
+            return str(value)

@@ -1,0 +1,125 @@
+"""A rule reads what it asked for, and nothing else: one declaration is its plan and its access."""
+
+from dataclasses import replace
+
+import pytest
+
+from mockserver.conformance import run
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.judge import DEFECT, outcome_of
+from mockserver.conformance.checks.rule import Finding, rule
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.requests.index import index_of
+from mockserver.conformance.session.looks import FIRST_LOOKS
+from mockserver.conformance.verdict import Layer, Severity, Verdict, documented
+from mockserver.contract import load
+from mockserver.testing import running
+from tests.conformance.exchanges import CONTRACT, answer, context_of, exchange, success
+
+PRICE = "v2.getPrice"
+PRICE_OPERATION = CONTRACT.operation(PRICE)
+
+
+def price_of_the_source(context, operation):
+    """Judges a price."""
+    look = context.get(f"{PRICE}/swap source")
+    yield Finding("read" if look else "not sent")
+
+
+def every_balance(context, operation):
+    """Judges balances."""
+    yield Finding(f"{len(context.of('v2.getBalance'))} balances")
+
+
+def asking(check, *probes, **more):
+    """Return a rule that asks for some probes."""
+    basis = documented("v2.get-price")
+    layer = Layer.EXCHANGE
+    return rule(
+        check, Severity.MINOR, basis, layer=layer, operations=(PRICE,), probes=probes, **more
+    )
+
+
+@pytest.fixture
+def context():
+    came = answer(success(PRICE, {}))
+    balance = answer(success("v2.getBalance", {}))
+    return context_of(
+        [exchange(PRICE, came, words="swap source"), exchange("v2.getBalance", balance, number=2)]
+    )
+
+
+def test_a_rule_reads_the_probe_that_it_asks_for(context):
+    outcome = outcome_of(
+        asking(price_of_the_source, f"{PRICE}/swap source"), context, PRICE_OPERATION
+    )
+    assert [one.message for one in outcome.findings] == ["read"]
+
+
+@pytest.mark.parametrize("sent", [True, False])
+def test_a_probe_that_was_not_asked_for_cannot_be_read_whether_it_was_sent_or_not(context, sent):
+    seen = context if sent else context_of([])
+    outcome = outcome_of(asking(price_of_the_source, f"{PRICE}/usual"), seen, PRICE_OPERATION)
+    assert outcome.verdict is Verdict.NOT_RUN
+    assert outcome.reason.startswith(DEFECT)
+    assert "v2.getPrice/swap source is read, and not asked for" in outcome.reason
+
+
+def test_a_rule_reads_what_its_probes_build_on(context):
+    [found] = [
+        one
+        for one in index_of(CONTRACT).by_name.values()
+        if one.name == "v2.getAggregateQuote/usual"
+    ]
+    assert f"{PRICE}/swap source" in found.after
+    outcome = outcome_of(asking(price_of_the_source, found.name), context, PRICE_OPERATION)
+    assert [one.message for one in outcome.findings] == ["read"]
+
+
+def test_another_operation_can_be_read_only_where_the_rule_says_so(context):
+    asks = asking(every_balance, f"{PRICE}/usual")
+    assert outcome_of(asks, context, PRICE_OPERATION).reason.startswith(DEFECT)
+    said = outcome_of(replace(asks, reads=("v2.getBalance",)), context, PRICE_OPERATION)
+    assert [one.message for one in said.findings] == ["1 balances"]
+
+
+def test_every_probe_that_a_rule_names_exists_in_a_dialect():
+    known = {name for one in ("documented", "observed") for name in index_of(load(one)).by_name}
+    lost = {
+        (one.name, need)
+        for one in RULES
+        for need in one.probes
+        if isinstance(need, str) and need not in known
+    }
+    assert lost == set()
+
+
+def test_every_group_that_a_rule_needs_has_members():
+    index = index_of(CONTRACT)
+    empty = {
+        (one.name, need)
+        for one in RULES
+        for need in one.probes
+        if not isinstance(need, str) and not index.names((need,))
+    }
+    assert empty == set()
+
+
+def test_what_the_service_offers_is_read_of_lists_that_every_rule_may_look_at():
+    assert set(FIRST_LOOKS) <= set(index_of(CONTRACT).by_name)
+    checks = asking(lambda context, operation: iter(inventory_of(context).chains), name="any")
+    assert not outcome_of(checks, context_of([]), PRICE_OPERATION).reason
+
+
+def test_no_rule_of_the_pack_reads_what_it_did_not_ask_for():
+    with running(clock="auto", refusals="allow") as mock:
+        result = run(mock.url, arm_writes=True, rate="100000", edges=False, examples=0)
+    defects = [one.reason for one in result.outcomes if one.reason.startswith(DEFECT)]
+    assert defects == []
+    again = context_of(result.exchanges)
+    told = [
+        outcome_of(one, again, CONTRACT.operation(name)).reason
+        for one in RULES
+        for name in one.operations
+    ]
+    assert [one for one in told if one.startswith(DEFECT)] == []

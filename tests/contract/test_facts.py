@@ -1,0 +1,204 @@
+"""The register of facts: whole, well-formed, and behind everything that is called documented."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+
+from mockserver import documents, resources
+from mockserver.contract import Basis, BasisKind, Contract, Operation, UnknownFact, load
+from mockserver.contract.facts import Carrier, FactRegister, carrier, shipped_facts
+from mockserver.engine.courses import Status
+
+Keyword = tuple[str, str, str, str]
+
+FILE = resources.schemas() / "facts.yaml"
+_INNER = ("items", "additionalProperties", "if", "then", "else", "not")
+_STRUCTURE = frozenset(["properties", "allOf", "anyOf", *_INNER])
+
+
+@cache
+def _raw() -> dict[str, Any]:
+    content: dict[str, Any] = documents.read(FILE, "facts").value
+    return content
+
+
+@cache
+def _contract() -> Contract:
+    return load()
+
+
+def _below(
+    schema: Mapping[str, Any], basis: Basis, place: str, where: tuple[str, str]
+) -> Iterator[Keyword]:
+    """Yield every documented keyword of a schema, meanings included."""
+    basis = basis.below(schema)
+    if basis.kind is BasisKind.DOCUMENTED:
+        for keyword in schema:
+            if keyword == "required":
+                for name in schema[keyword]:
+                    yield (*where, f"{place}.{name}".lstrip("."), keyword)
+            elif keyword not in _STRUCTURE and keyword != "title" and not keyword.startswith("x-"):
+                yield (*where, place, keyword)
+    for name, child in schema.get("properties", {}).items():
+        yield from _below(child, basis, f"{place}.{name}".lstrip("."), where)
+    for key in _INNER:
+        if isinstance(schema.get(key), Mapping) and key != "if":
+            inside = {"items": f"{place}[]", "additionalProperties": f"{place}.*"}.get(key, place)
+            yield from _below(schema[key], basis, inside, where)
+    for branch in schema.get("allOf", ()):
+        yield from _below(branch, basis, place, where)
+
+
+def documented(operation: Operation) -> Iterator[Keyword]:
+    for side, schema in (
+        ("request", operation.request_schema),
+        ("answer", operation.response_schema),
+    ):
+        yield from _below(schema, Basis(), "", (operation.id, side))
+
+
+def _unregistered(register: FactRegister) -> list[Keyword]:
+    return [
+        keyword
+        for operation in _contract()
+        for keyword in documented(operation)
+        if register.behind(*keyword) is None
+    ]
+
+
+def test_every_documented_keyword_stands_on_a_fact():
+    assert _unregistered(shipped_facts()) == []
+
+
+@pytest.mark.parametrize("lost", ["bridge-quote.gas-fee", "v2.check-order", "v1.headers"])
+def test_a_lost_fact_is_noticed(lost: str):
+    rows = [row for row in _raw()["facts"] if row["id"] != lost]
+    # What a wider row would still carry is taken away with it.
+    wide = ("auth.v1", "bridge-quote.texts", "limits.expire-time")
+    rows = [row for row in rows if row["id"] not in wide]
+    assert _unregistered(FactRegister({**_raw(), "facts": rows}))
+
+
+UNITS = re.compile(
+    r"percent|smallest units|whole tokens?|USD|millisecond|seconds|decimals of|network id|fees|"
+    r"nickName|hex|Unix"
+)
+
+
+def _claims(register: FactRegister) -> list[str]:
+    """Return the documented meanings that name a unit or more which their fact does not."""
+    found = []
+    for operation in _contract():
+        for schema, side in (
+            (operation.request_schema, "request"),
+            (operation.response_schema, "answer"),
+        ):
+            for place, words in _meanings(schema, Basis(), ""):
+                fact = register.behind(operation.id, side, place, "description")
+                known = fact.says if fact else ""
+                more = {unit for unit in UNITS.findall(words) if unit not in known}
+                found += [f"{operation.id} {place}: {unit}" for unit in sorted(more)]
+    return found
+
+
+def _meanings(schema: Mapping[str, Any], basis: Basis, place: str) -> Iterator[tuple[str, str]]:
+    basis = basis.below(schema)
+    if basis.kind is BasisKind.DOCUMENTED and "description" in schema:
+        yield place, schema["description"]
+    for name, child in schema.get("properties", {}).items():
+        yield from _meanings(child, basis, f"{place}.{name}".lstrip("."))
+    for key in ("items", "then"):
+        if isinstance(schema.get(key), Mapping):
+            yield from _meanings(schema[key], basis, f"{place}[]" if key == "items" else place)
+    for branch in schema.get("allOf", ()):
+        yield from _meanings(branch, basis, place)
+
+
+def test_a_documented_meaning_claims_no_unit_that_its_fact_does_not():
+    assert _claims(shipped_facts()) == []
+
+
+def test_a_meaning_that_claims_more_is_noticed():
+    rows = [
+        {**row, "says": "a bridge quote has outAmount"}
+        if row["id"] == "bridge-quote.out-amount"
+        else row
+        for row in _raw()["facts"]
+    ]
+    told = _claims(FactRegister({**_raw(), "facts": rows}))
+    assert told == ["v2.getBridgeQuote data.outAmount: smallest units"]
+
+
+def test_every_line_of_the_register_names_documented_keywords():
+    keywords = [keyword for operation in _contract() for keyword in documented(operation)]
+    idle = [
+        f"{fact.id}: {line.text}"
+        for fact in shipped_facts()
+        for line in fact.schema
+        if not any(line.covers(*keyword) for keyword in keywords)
+    ]
+    assert idle == []
+
+
+def test_every_fact_has_an_id_and_a_section_of_its_own_words():
+    register = shipped_facts()
+    ids = [fact.id for fact in register]
+    assert len(set(ids)) == len(ids)
+    assert [fact.id for fact in register if not register.section_title(fact.section)] == []
+    assert [fact.id for fact in register if '"' in fact.says or fact.says.endswith(".")] == []
+
+
+def test_the_narrowest_fact_is_cited():
+    register = shipped_facts()
+    found = register.behind("v2.getBridgeQuote", "answer", "data.gasFee", "required")
+    assert found is not None
+    assert found.id == "bridge-quote.gas-fee"
+    assert register.behind("v2.getBridgeQuote", "answer", "data.colour", "required") is None
+
+
+def test_a_fact_is_the_basis_of_what_stands_on_it():
+    basis = shipped_facts().fact("order-status.timestamp").basis
+    assert (basis.kind, basis.reference, basis.fact) == (
+        BasisKind.DOCUMENTED,
+        "2.3",
+        "order-status.timestamp",
+    )
+    with pytest.raises(UnknownFact, match=r"order-status\.colour"):
+        shipped_facts().fact("order-status.colour")
+
+
+@pytest.mark.parametrize(
+    ("line", "keyword", "covered"),
+    [
+        ("v2.* answer data.*", ("v2.getPrice", "answer", "data.price", "type"), True),
+        ("v2.* answer data.* required", ("v2.getPrice", "answer", "data.price", "type"), False),
+        ("v1.* answer data", ("v2.getPrice", "answer", "data", "type"), False),
+        ("* request .", ("v2.getPrice", "request", "", "type"), True),
+        ("* request .", ("v2.getPrice", "answer", "", "type"), False),
+        ("* answer data.list[]", ("v2.getAssets", "answer", "data.list[]", "type"), True),
+        ("* answer data.list[]", ("v2.getAssets", "answer", "data.list", "type"), False),
+    ],
+)
+def test_what_a_line_covers(line: str, keyword: Keyword, covered: bool):
+    found: Carrier = carrier(line)
+    assert found.covers(*keyword) is covered
+
+
+def test_statuses_are_those_of_the_contract_and_of_the_engine():
+    statuses = shipped_facts().statuses["v2"]
+    known = {*statuses.open, *statuses.held, *statuses.final}
+    schema = _contract().operation("v2.checkOrder").data_schema["properties"]["status"]
+    assert known == set(schema["allOf"][0]["enum"]) == {status.value for status in Status}
+    assert set(statuses.final) == {status.value for status in Status if status.final}
+    assert set(statuses.resting) == {status.value for status in Status if status.resting}
+    assert set(statuses.open).isdisjoint(statuses.resting)
+
+
+def test_statuses_of_v1_are_those_of_its_orders():
+    statuses = shipped_facts().statuses["v1"]
+    order = _contract().operation("v1.getOrderDetailByHashAndEvmAddress").data_schema
+    schema = order["allOf"][0]["properties"]["order"]["properties"]["status"]
+    assert [int(one) for one in (*statuses.open, *statuses.final)] == schema["enum"]

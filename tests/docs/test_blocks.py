@@ -1,0 +1,201 @@
+"""The pages are true: what they show is run, block by block, in the way of its language."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from mockserver import documents
+from mockserver.cli import _cli
+from mockserver.clock import ClockMode
+from tests.docs.pages import BLOCKS, PAGES, ROOT, Block, blocks_of, written_in
+from tests.plugin.conftest import apart, installed
+
+__all__ = ["apart", "installed"]
+
+RUN = {"console", "python", "yaml", "http", "sh", "json"}
+"""Languages whose blocks are run: `http` by tests/control/test_docs.py, the others here."""
+
+SHOWN = {"text", "js", "java", "toml"}
+"""Languages whose blocks are only shown: output, and code of tools that need not be here."""
+
+WALKED = {"README.md", "record.md"}
+"""Pages walked through in one shell: by tests/test_readme.py and tests/recordings/test_docs.py."""
+
+
+def by_page(*languages: str) -> list[tuple[Path, list[Block]]]:
+    grouped: dict[Path, list[Block]] = {}
+    for block in written_in(*languages):
+        grouped.setdefault(block.page, []).append(block)
+    return list(grouped.items())
+
+
+def name(value: object) -> str | None:
+    if isinstance(value, Path):
+        return str(value.relative_to(ROOT))
+    return value.place if isinstance(value, Block) else None
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=name)
+def test_every_block_is_run_or_known_to_be_only_shown(block):
+    assert block.language in RUN | SHOWN, f"{block.place}: a block in {block.language!r}"
+
+
+def is_excerpt(block: Block) -> bool:
+    """Tell whether a block stands in the package as it is shown; such a one runs nowhere else."""
+    sources = (ROOT / "mockserver").rglob("*.py")
+    return any(block.text in source.read_text("utf-8") for source in sources)
+
+
+@pytest.mark.parametrize(("page", "blocks"), by_page("python"), ids=name)
+def test_python_blocks_are_files_of_a_project_whose_tests_pass(page, blocks, apart, tmp_path):
+    (tmp_path / "wallet.py").write_text((ROOT / "examples/python/wallet.py").read_text("utf-8"))
+    for block in blocks:
+        if block.file:
+            (tmp_path / block.file).write_text(block.text)
+        elif not is_excerpt(block):
+            ended = apart("-W", "error", "-c", block.text)
+            assert ended.returncode == 0, f"{block.place}\n{ended.stderr}"
+    shown = sum(block.text.count("def test_") for block in blocks)
+    if not shown:
+        return
+    ended = apart(
+        *("-m", "pytest", "-q", "-p", "crosschain_mock", "-p", "hypothesispytest"),
+        *("-p", "no:cacheprovider", "--strict-markers"),
+    )
+    assert ended.returncode == 0, ended.stdout
+    [passed] = re.findall(r"\b(\d+) passed", ended.stdout)
+    assert int(passed) >= shown, ended.stdout
+
+
+@pytest.mark.parametrize("block", written_in("yaml"), ids=name)
+def test_yaml_blocks_are_valid(block, tmp_path):
+    value = yaml.safe_load(block.text)
+    if "format" in value:
+        file = tmp_path / "example.yaml"
+        file.write_text(block.text)
+        documents.read(file)
+    else:
+        recipe = {"jobs", "services", "repos", "conformance"} & set(value)
+        assert recipe, f"{block.place}: neither a file of ours nor a recipe that a test runs"
+
+
+def test_a_wrong_file_would_be_found(tmp_path):
+    text = "```yaml\nformat: crosschain-mock/bindings@1\nrole: {}\n```\n"
+    [block] = blocks_of(PAGES[0], text)
+    with pytest.raises(Exception, match="role"):
+        test_yaml_blocks_are_valid(block, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("page", "blocks"), [(p, b) for p, b in by_page("console") if p.name not in WALKED], ids=name
+)
+def test_console_blocks_print_what_the_page_shows(page, blocks, serve, shell):
+    for block in blocks:
+        for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+            command, _, expected = part.partition("\n")
+            ended = shell(command, serve)
+            # 1 is what commands that judge end with where they find something, as shown here.
+            right = (0, 1) if expected.strip() else (0,)
+            assert ended.returncode in right, f"{block.place}: {command}\n{ended.stderr}"
+            if expected.strip():
+                assert ended.stdout.strip() == expected.strip(), f"{block.place}: {command}"
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Run a line in bash, with `crosschain-mock` on the path and a mock where pages have one."""
+    command = tmp_path / "bin" / "crosschain-mock"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mockserver "$@"\n')
+    command.chmod(0o755)
+    ports: list[int] = []
+
+    def run(line, serve):
+        if "127.0.0.1:8765" in line:
+            if not ports:
+                ports.append(serve(clock=ClockMode.AUTO).port)
+            line = line.replace("127.0.0.1:8765", f"127.0.0.1:{ports[0]}")
+        return subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", line],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={
+                **os.environ,
+                "PATH": f"{command.parent}:{os.environ['PATH']}",
+                "PYTHONPATH": str(ROOT),
+                "COLUMNS": "200",
+            },
+        )
+
+    return run
+
+
+CALL = r"(?:\S+/)?crosschain-mock ((?:[^\n\\]|\\\n)+)"
+COMMAND = re.compile(rf"^\s*(?:- |\$ )?{CALL}", re.MULTILINE)
+TYPED = re.compile(rf"^\$ {CALL}", re.MULTILINE)
+"""In a console, what follows the prompt is typed; the rest is what was printed."""
+
+
+def commands(block: Block) -> list[list[str]]:
+    """Return the words of every call of our command in a block."""
+    found = (TYPED if block.language == "console" else COMMAND).findall(block.text)
+    return [shlex.split(line.replace("\\\n", " "), comments=True) for line in found]
+
+
+@pytest.mark.parametrize(
+    "block", [b for b in written_in("sh", "console", "yaml") if commands(b)], ids=name
+)
+def test_every_command_shown_exists_with_its_options(block):
+    for words in commands(block):
+        assert unknown(words) == [], f"{block.place}: crosschain-mock {shlex.join(words)}"
+
+
+def test_an_unknown_option_would_be_found():
+    assert unknown(["conform", "http://127.0.0.1:1", "--bugdet", "7"]) == ["--bugdet"]
+    assert unknown(["conforn", "http://127.0.0.1:1"]) == ["conforn"]
+
+
+def unknown(words: list[str]) -> list[str]:
+    """Return the words of a call that the command does not know: its verbs and options."""
+    command: click.Command = _cli
+    context = click.Context(command)
+    ours = [word for word in words[: words.index("--")] if word] if "--" in words else list(words)
+    ours = [word for word in ours if not word.startswith((">", "|", "2>", "&"))]
+    known = {"--help", "-h", "--version"}
+    strange = []
+    for word in ours:
+        if isinstance(command, click.Group):
+            verb = command.get_command(context, word)
+            if verb is not None:
+                command = verb
+                known = {o for p in verb.params for o in (*p.opts, *p.secondary_opts)} | known
+            elif command is _cli and not word.startswith("-"):
+                return [word]
+        if word.startswith("--") and word.partition("=")[0] not in known | _all_options(command):
+            strange.append(word)
+    return strange
+
+
+def _all_options(command: click.Command) -> set[str]:
+    """Return the options of a group's default command, which need not be named."""
+    if not isinstance(command, click.Group):
+        return set()
+    return {o for verb in command.commands.values() for p in verb.params for o in p.opts}
+
+
+@pytest.mark.parametrize("block", written_in("sh"), ids=name)
+def test_shell_blocks_can_be_read_by_a_shell(block):
+    ended = subprocess.run(
+        ["bash", "-n", "-c", block.text], capture_output=True, text=True, check=False, timeout=20
+    )
+    assert ended.returncode == 0, f"{block.place}: {ended.stderr}"

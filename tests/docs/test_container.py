@@ -1,0 +1,97 @@
+"""The image is right as far as that can be told without building it: its commands are run here."""
+
+import json
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+import yaml
+
+from tests.docs.pages import ROOT
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+PORT = "8765"
+
+
+def instruction(name):
+    """Return the words of the last instruction of that name, in its JSON form."""
+    text = re.findall(rf"^{name} (.*)$", DOCKERFILE, re.MULTILINE)[-1]
+    return json.loads(text[text.index("[") :])
+
+
+@pytest.fixture
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return str(one.getsockname()[1])
+
+
+def test_the_image_serves_is_healthy_and_asks_for_a_token(tmp_path, free_port):
+    entry, *words = instruction("ENTRYPOINT") + instruction("CMD")
+    assert entry == "crosschain-mock"
+    ready = tmp_path / "ready.json"
+    started = [sys.executable, "-m", "mockserver", *words, "--ready-file", str(ready)]
+    started = [free_port if word == PORT else word for word in started]
+    with subprocess.Popen(started, stdout=subprocess.PIPE, text=True, stderr=subprocess.PIPE) as it:
+        try:
+            assert it.stdout
+            assert it.stdout.readline().startswith("crosschain-mock ready")
+            probe = [word.replace(PORT, free_port) for word in instruction("HEALTHCHECK")[1:]]
+            subprocess.run([sys.executable, *probe], check=True, timeout=20)
+            with pytest.raises(urllib.error.HTTPError, match="401") as refused:
+                urllib.request.urlopen(f"http://127.0.0.1:{free_port}/__mock/clock", timeout=10)
+            refused.value.close()
+        finally:
+            it.send_signal(signal.SIGTERM)
+            it.communicate(timeout=20)
+    assert it.returncode == 0
+
+
+def test_an_image_that_does_not_serve_is_not_healthy(free_port):
+    probe = [word.replace(PORT, free_port) for word in instruction("HEALTHCHECK")[1:]]
+    ended = subprocess.run(
+        [sys.executable, *probe], check=False, timeout=20, stderr=subprocess.DEVNULL
+    )
+    assert ended.returncode != 0
+
+
+def test_the_image_installs_extras_that_exist():
+    extras = re.findall(r"crosschain-mock\[([\w,]+)\]", DOCKERFILE)[0].split(",")
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert all(re.search(rf"^{extra} = \[", project, re.MULTILINE) for extra in extras)
+
+
+def test_the_image_copies_what_the_build_needs():
+    shown = {
+        line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] == "!"
+    }
+    assert all((ROOT / name).exists() for name in shown)
+
+
+def test_compose_publishes_the_port_on_this_machine_only():
+    service = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"]
+    assert service["crosschain-mock"]["ports"] == [f"127.0.0.1:{PORT}:{PORT}"]
+
+
+def test_the_hook_for_pre_commit_finds_a_mistake(tmp_path):
+    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    _, *words = shlex.split(hook["entry"])
+    wrong = tmp_path / "crosschain-mock" / "day.yaml"
+    wrong.parent.mkdir()
+    assert re.search(hook["files"], "crosschain-mock/day.yaml")
+    wrong.write_text("format: crosschain-mock/scenario@1\nextends: defualt\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", "mockserver", *words, str(wrong)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 2
+    assert "day.yaml:" in ended.stdout + ended.stderr

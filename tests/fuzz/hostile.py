@@ -1,0 +1,112 @@
+"""Hostile inputs from a seed, and what they may cost: statuses, time and memory."""
+
+import random
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+MIB = 1024 * 1024
+_PER_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+
+VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 1, 2**63, 2**256, -(2**64), 10**400, 0.1, 1e300),
+    *("", " ", "0", "-1", "1e999", "NaN", "0x", "0x" + "f" * 40, "0x" + "1" * 64, "\x00", "\ud800"),
+    *("%0d%0aX: y", "\x1b[2J", "../../etc/passwd", "é" * 50, "a" * 5_000, "9" * 90, "ARB", "USDT"),
+    *("2026-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "1h", "999999999999d", "default"),
+    *([], {}, [[]], [None] * 50, {"a": {"b": [1]}}, [{}] * 20, {"": ""}),
+)
+SNIPPETS = (
+    *(b"\x00", b"\r\n", b"\n", b"\r", b" ", b"\t", b":", b",", b"%", b"\xff", b"\xc3\x28", b'"'),
+    *(b"1e999999999", b"1e5000", b"9" * 5_000, b"[" * 200, b'{"a":' * 100, b"\\ud800", b"NaN"),
+    *(
+        b"Transfer-Encoding: chunked\r\n",
+        b"Content-Length: 99999999999\r\n",
+        b"Content-Length: 0\r\n",
+    ),
+    *(b"Content-Encoding: gzip\r\n", b"Content-Encoding: br\r\n", b"Expect: 100-continue\r\n"),
+    *(b"Connection: close\r\n", b"Upgrade: websocket\r\n", b"HTTP/1.0", b"HTTP/9.9", b"/__mock/"),
+    *(b"- " * 50, b"&a ", b"*a", b"!!python/object:os.system", b"? ", b"{", b"}", b"- ", b"|\n"),
+)
+
+
+@dataclass
+class Cost:
+    """What the inputs of a run have cost: the slowest one, in seconds of this process's time."""
+
+    count: int = 0
+    slowest: float = 0.0
+    by: object = None
+    statuses: set[int] = field(default_factory=set)
+
+    @contextmanager
+    def of(self, what: object) -> Iterator[None]:
+        """Measure one input."""
+        began = time.process_time()
+        yield
+        took = time.process_time() - began
+        self.count += 1
+        if took > self.slowest:
+            self.slowest, self.by = took, what
+
+
+@contextmanager
+def bounded(seconds: float, mebibytes: int) -> Iterator[Cost]:
+    """Fail where one input takes longer, or where all of them make the process larger."""
+    before = _most_memory()
+    cost = Cost()
+    yield cost
+    grown = _most_memory() - before
+    assert cost.slowest < seconds, f"{cost.slowest:.1f} s: {cost.by!r}"[:2_000]
+    assert grown < mebibytes * MIB, f"{grown // MIB} MiB more after {cost.count} inputs"
+
+
+def mutated(value: Any, rng: random.Random) -> Any:
+    """Return a JSON value with something wrong somewhere."""
+    if rng.random() < 0.15:
+        return rng.choice(VALUES)
+    if isinstance(value, dict):
+        return _mutated_members(value, rng)
+    if isinstance(value, list) and value:
+        changed = list(value)
+        place = rng.randrange(len(changed))
+        changed[place] = mutated(changed[place], rng)
+        return changed * rng.choice((1, 1, 1, 30))
+    if isinstance(value, str) and value:
+        place = rng.randrange(len(value))
+        return value[:place] + str(rng.choice(VALUES))[:200] + value[place + rng.randint(0, 3) :]
+    return rng.choice(VALUES)
+
+
+def _mutated_members(value: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    changed = dict(value)
+    name = rng.choice([*changed, str(rng.choice(VALUES))[:100]])
+    if name in changed and rng.random() < 0.2:
+        del changed[name]
+    else:
+        changed[name] = mutated(changed.get(name), rng)
+    return changed
+
+
+def scrambled(raw: bytes, rng: random.Random) -> bytes:
+    """Return bytes with some of them cut, doubled, replaced or put in."""
+    for _ in range(rng.randint(1, 4)):
+        place = rng.randrange(len(raw) + 1)
+        end = min(len(raw), place + rng.choice((0, 1, 5, 100)))
+        put_in: Callable[[], bytes] = rng.choice(
+            (
+                lambda: rng.choice(SNIPPETS),
+                lambda: rng.randbytes(rng.randint(1, 20)),
+                lambda: raw[place:end] * 2,  # noqa: B023 (called at once)
+                lambda: b"",
+            )
+        )
+        raw = raw[:place] + put_in() + raw[end:]
+    return raw
+
+
+def _most_memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PER_RSS_UNIT

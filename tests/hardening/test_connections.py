@@ -1,0 +1,119 @@
+"""Connections that say nothing, half of something, or are too many."""
+
+import asyncio
+import contextlib
+import resource
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from importlib.util import find_spec
+
+import pytest
+
+from mockserver import limits
+from mockserver.server.exhaustion import Exhaustion
+from tests.conftest import frozen, running
+
+HALF = [
+    b"",
+    b"GET /v1/getChain HTT",
+    b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\nX-",
+    b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\nGET /v1/g",
+]
+
+
+def shortened(monkeypatch, name, most):
+    monkeypatch.setattr(limits, name, limits.Limit("", most, "seconds", "a connection", ""))
+
+
+@pytest.mark.parametrize("sent", HALF)
+def test_a_connection_without_a_whole_head_is_closed(monkeypatch, sent):
+    shortened(monkeypatch, "IDLE", 0.3)
+    with running(frozen()) as mock, _connected(mock.port) as raw:
+        raw.sendall(sent)
+        answer = b"".join(iter(lambda: raw.recv(65_536), b""))
+    assert answer.count(b"HTTP/1.1 200") == sent.count(b"\r\n\r\n")
+
+
+@pytest.mark.parametrize("headers", [b"Content-Length: 9", b"Transfer-Encoding: chunked"])
+def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch, headers):
+    shortened(monkeypatch, "BODY_WAIT", 0.3)
+    with running(frozen()) as mock, _connected(mock.port) as raw:
+        raw.sendall(b"POST /v1/submitOrder HTTP/1.1\r\nHost: x\r\n" + headers + b"\r\n\r\n")
+        answer = raw.recv(65_536)
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b"X-Mock-Refusal: request-timeout" in answer
+
+
+def test_a_client_that_does_not_read_is_let_go(monkeypatch):
+    shortened(monkeypatch, "STALLED", 0.3)
+    with running(frozen()) as mock, _connected(mock.port) as raw:
+        body = {"status": 200, "body": "x" * 900_000}
+        mock.client.control("POST", "/stubs", {"operation": "v2.getChain", "response": body})
+        with pytest.raises(ConnectionError):
+            _flood(raw, b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n")
+
+
+@pytest.mark.skipif(find_spec("uvloop") is not None, reason="uvloop has an end of its own here")
+def test_running_out_of_file_descriptors_is_told_once_and_passes(tmp_path):
+    def few_files():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
+
+    command = [sys.executable, "-m", "mockserver", "serve", "--port", "0", "--log-level", "info"]
+    with contextlib.ExitStack() as stack:
+        errors = stack.enter_context((tmp_path / "stderr").open("w+"))
+        served = stack.enter_context(
+            subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                preexec_fn=few_files,  # noqa: PLW1509 (no thread runs yet)
+            )
+        )
+        stack.callback(served.terminate)
+        assert served.stdout is not None
+        line = served.stdout.readline()
+        port = int(line.partition("127.0.0.1:")[2].split()[0])
+        waiting = [stack.enter_context(_connected(port)) for _ in range(60)]
+        url = f"http://127.0.0.1:{port}/v1/getChain"
+        # The faster loop turns away who comes too much, the other one makes room: both are quick.
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=20) as answer:
+            assert answer.status == 200
+        for raw in waiting:
+            raw.close()
+        assert _answered_again(url)
+        served.terminate()
+        served.wait(20)
+        errors.seek(0)
+        told = errors.read()
+    assert told.count("no connection can be accepted") <= 1
+    assert "Traceback" not in told
+    assert len(told) < 2000
+
+
+def test_other_failures_of_a_loop_are_told_as_ever(caplog):
+    loop = asyncio.new_event_loop()
+    Exhaustion(lambda: 0).handle(loop, {"message": "something else", "exception": OSError(5, "x")})
+    loop.close()
+    assert "something else" in caplog.text
+
+
+def _connected(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=20)
+
+
+def _answered_again(url):
+    """Ask until there is an answer: the server has yet to notice that others went away."""
+    for _ in range(200):
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=20) as answer:
+            return answer.status == 200
+        time.sleep(0.05)
+    return False
+
+
+def _flood(raw, request):
+    while True:
+        raw.sendall(request * 10)

@@ -1,0 +1,84 @@
+"""`crosschain-mock run`: whatever ends it, nothing of the command is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mockserver.cli.child import Child
+
+ROOT = Path(__file__).parents[2]
+# A command with a child of its own; both write down who they are and ignore what they are told to.
+NEST = """
+import os, signal, subprocess, sys
+kind, source, *ignored = sys.argv[1:]
+for name in ignored:
+    signal.signal(getattr(signal, name), signal.SIG_IGN)
+if kind == "outer":
+    subprocess.Popen([sys.executable, "-c", source, "inner", source, *ignored])
+print(os.getpid(), flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def nested(*ignored: str) -> list[str]:
+    return [sys.executable, "-c", NEST, "outer", NEST, *ignored]
+
+
+def started(*ignored: str):
+    popen = subprocess.Popen(
+        [sys.executable, "-m", "mockserver", "run", "--", *nested(*ignored)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert popen.stdout is not None
+    return popen, [int(popen.stdout.readline()) for _ in range(2)]
+
+
+def gone(pids: list[int], seconds: float = 20) -> bool:
+    """Whether processes end within a time; one that nobody waited for is gone as well."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        if not any(map(_lives, pids)):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+@pytest.mark.parametrize("name", ["SIGHUP", "SIGQUIT", "SIGUSR1", "SIGTERM", "SIGKILL"])
+def test_whatever_ends_it_the_command_and_its_children_end(name):
+    popen, pids = started()
+    popen.send_signal(getattr(signal, name))
+    _, err = popen.communicate(timeout=30)
+    assert popen.returncode == (-9 if name == "SIGKILL" else 128 + getattr(signal, name))
+    assert err == ""
+    assert gone(pids)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_a_command_that_ignores_the_end_is_killed_after_a_grace(capfd):
+    child = Child(nested("SIGTERM"), os.environ, grace_seconds=0.5)
+    ends = time.monotonic() + 20
+    out = ""
+    while out.count("\n") < 2 and time.monotonic() < ends:
+        out += capfd.readouterr().out
+        time.sleep(0.02)
+    child.send(signal.SIGTERM)
+    assert child.wait() == 128 + signal.SIGKILL
+    assert gone([int(line) for line in out.split()])

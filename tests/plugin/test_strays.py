@@ -1,0 +1,70 @@
+"""Requests that go astray: to a world that nobody made, or stamped with another clock."""
+
+pytest_plugins = ["pytester"]
+
+
+def test_a_missing_slash_fails_the_test_and_says_so(project):
+    result = project("""
+def test_lost(crosschain_mock):
+    try:
+        with urllib.request.urlopen(crosschain_mock.base_url_v2 + "v1/getChain") as answer:
+            answer.read()
+    except OSError:
+        pass
+
+def test_the_next_one_is_not_blamed(crosschain_mock):
+    get(crosschain_mock, "/v1/getChain")
+""")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*a request came to world '*test_lostv1', which nobody made: GET */getChain",
+            "*a slash is missing behind the base address: write base_url_v2 + '/v1/…'",
+        ]
+    )
+
+
+def test_a_world_that_was_made_is_no_stray(project):
+    result = project("""
+def test_made(crosschain_mock, crosschain_mock_server):
+    with crosschain_mock_server.world("mine") as world:
+        get(world, "/v1/getChain")
+
+def test_another_name(crosschain_mock, crosschain_mock_server):
+    with urllib.request.urlopen(crosschain_mock_server.url + "/w/other/v1/getChain") as answer:
+        answer.read()
+""")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*'other', which nobody made*", "*crosschain_mock_server.world(…)*"]
+    )
+
+
+def test_a_client_with_the_wall_clock_is_told_the_option_that_makes_it_work(project):
+    result = project("""
+import time
+from urllib.parse import urlencode
+
+def status(world):
+    sent = {
+        "appKey": "k" * 16,
+        "expireTime": "60000",
+        "signature": "s" * 64,
+        "timestamp": str(time.time_ns() // 1_000_000),
+    }
+    wanted = {"chain": "BSC", "hash": "0x" + "1" * 64, "evmAddress": "0x" + "2" * 40}
+    url = world.base_url + "/open/v1/order/getOrderDetailByHashAndEvmAddress?" + urlencode(wanted)
+    with urllib.request.urlopen(urllib.request.Request(url, headers=sent)) as answer:
+        return json.load(answer)
+
+def test_wall(crosschain_mock):
+    status(crosschain_mock)
+
+@pytest.mark.crosschain_mock(start="now")
+def test_now(crosschain_mock):
+    with crosschain_mock.expect_refusal("unknown-order"):
+        status(crosschain_mock)
+""")
+    result.assert_outcomes(passed=1, failed=1)
+    told = "*the client stamps its requests with the wall clock*start='now'*"
+    result.stdout.fnmatch_lines([told])

@@ -1,0 +1,250 @@
+"""A capsule goes through what a world went through: byte for byte, or saying where it diverged."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from typing import Any
+
+import pytest
+
+from mockserver import cli
+from mockserver.clock import ClockMode
+from mockserver.server import capsules
+from mockserver.testing import replay_capsule
+from tests.conftest import HASH, WALLET, order
+
+SECRET = "-".join(("a", "very", "secret", "value", "7"))
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """Run the command in this process, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def start(*arguments):
+        monkeypatch.setattr(sys, "argv", ["crosschain-mock", *arguments])
+        code: Any = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, int(code or 0), out, err)
+
+    return start
+
+
+@pytest.fixture
+def saved(call):
+    """Save a world of a server: `saved(running)`."""
+
+    def save(running, *arguments, name="one.capsule"):
+        url = f"http://127.0.0.1:{running.port}"
+        return call("capsule", "save", name, "--url", url, *arguments)
+
+    return save
+
+
+def a_flow(client):
+    """Go through both flows, with an outage, a fault, a refusal and a moved clock."""
+    client.get("/v1/getChain")
+    placed = client.post("/v1/submitOrder", order(), headers=client.wallet).data
+    client.control("POST", "/clock", {"advance": "5s"})
+    client.get("/v1/checkOrder", query={"id": placed["id"]})
+    client.control("POST", "/outages", {"chain": "BNB"})
+    client.get("/v1/checkOrder", query={"id": "nothing"})
+    body = {"amount": 10, "fromChain": "MATIC", "toChain": "BSC", "token": "USDT", "feeLevel": 0}
+    client.post("/open/v1/order/getCrossChainQuote", body, headers=client.keys)
+    client.control("POST", "/clock", {"advance": "1h"})
+    client.get("/v1/checkOrder", query={"id": placed["id"]})
+
+
+@pytest.mark.parametrize("dialect", ["documented", "observed"])
+def test_a_world_is_gone_through_again(serve, saved, call, tmp_path, dialect):
+    running = serve(dialect=dialect)
+    a_flow(running.client)
+    ended = saved(running)
+    assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
+    assert ended.stdout == "one.capsule: 6 answers, byte for byte the same\n"
+    again = call("capsule", "replay", "one.capsule")
+    assert (again.returncode, again.stdout) == (0, ended.stdout)
+    told = capsules.load(tmp_path / "one.capsule")
+    assert told.versions["crosschainMock"]
+    assert told.start["dialect"] == dialect
+    assert told.start["world"]["seed"] == 1
+    assert len(told.start["world"]["calendar"]) == 1
+    times = [one.time_ms or 0 for one in told.journal.exchanges]
+    assert times[-1] - times[0] == 3_605_000
+
+
+@pytest.mark.parametrize("mode", [ClockMode.REAL, ClockMode.AUTO])
+def test_a_clock_that_runs_by_itself(serve, saved, mode):
+    running = serve(clock=mode)
+    placed = running.client.post("/v1/submitOrder", order(), headers=running.client.wallet).data
+    for _ in range(4):
+        running.client.get("/v1/checkOrder", query={"id": placed["id"]})
+    ended = saved(running)
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_faults_come_along(serve, saved):
+    running = serve()
+    fault = {
+        "kind": "refusal",
+        "refusal": "injected",
+        "operation": "v2.getBridgeQuote",
+        "first": 1,
+    }
+    running.client.control("POST", "/faults", fault)
+    query = {"amount": "10000000", "symbol": "USDT", "fromChain": "ARB", "toChain": "BNB"}
+    first = running.client.get("/v1/getBridgeQuote", query=query)
+    assert first.refusal
+    assert running.client.get("/v1/getBridgeQuote", query=query).data
+    ended = saved(running)
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_no_secret_is_in_the_file(serve, saved, tmp_path):
+    running = serve()
+    headers = {**running.client.keys, "appKey": SECRET, "Cookie": f"session={SECRET}1"}
+    body = {"amount": 10, "fromChain": "MATIC", "toChain": "BSC", "token": "USDT", "feeLevel": 0}
+    running.client.post("/open/v1/order/getCrossChainQuote", body, headers=headers)
+    running.client.get("/v1/checkOrder", query={"id": f"x-{SECRET}"})
+    saved(running)
+    with zipfile.ZipFile(tmp_path / "one.capsule") as archive:
+        for member in archive.namelist():
+            assert SECRET.encode() not in archive.read(member)
+
+
+def test_an_own_scenario_comes_along(serve, saved, call, tmp_path):
+    own = tmp_path / "mine.yaml"
+    own.write_text("format: crosschain-mock/scenario@1\ntitle: mine\nextends: default\nseed: 7\n")
+    running = serve(scenario=own)
+    a_flow(running.client)
+    assert saved(running, "--scenario", "mine.yaml").returncode == 0
+    own.unlink()
+    assert call("capsule", "replay", "one.capsule").returncode == 0
+
+
+def test_where_it_diverges_is_told(serve, saved, call, tmp_path):
+    running = serve()
+    a_flow(running.client)
+    saved(running)
+    changed = tmp_path / "changed.capsule"
+    with zipfile.ZipFile(tmp_path / "one.capsule") as old, zipfile.ZipFile(changed, "w") as new:
+        for member in old.namelist():
+            raw = old.read(member)
+            if member == "journal/flow.yaml":
+                raw = raw.replace(b"status: Succeeded", b"status: Dropped")
+                raw = raw.replace(b"status: Stalled", b"status: Dropped")
+            new.writestr(member, raw.replace(b"nickName: FSN\n", b"nickName: XXX\n"))
+    ended = call("capsule", "replay", "changed.capsule")
+    assert ended.returncode == 1
+    assert (
+        "1 (v2.getChain, v2-get-chain): data.list[0].nickName is 'FSN', in the capsule 'XXX'"
+        in (ended.stdout)
+    )
+
+
+def test_what_cannot_be_gone_through_again_is_told_when_it_is_saved(serve, saved):
+    running = serve()
+    placed = running.client.post("/v1/submitOrder", order(), headers=running.client.wallet).data
+    running.client.control("POST", f"/orders/{placed['id']}", {"status": "Succeeded"})
+    running.client.get("/v1/checkOrder", query={"id": placed["id"]})
+    ended = saved(running)
+    assert ended.returncode == 1
+    assert (
+        "1 of 2 answers diverge\n  2 (v2.checkOrder, v2-check-order): data.status is"
+        in ended.stdout
+    )
+
+
+def test_an_empty_world_is_not_kept(serve, saved, tmp_path):
+    ended = saved(serve())
+    assert (ended.returncode, "is empty" in ended.stderr) == (2, True)
+    assert not (tmp_path / "one.capsule").exists()
+
+
+def test_a_capsule_becomes_a_test_that_runs(serve, saved, call, tmp_path):
+    running = serve()
+    a_flow(running.client)
+    saved(running, "--title", 'an "odd" \\ title', name="lost-order.capsule")
+    ended = call("capsule", "to-test", "lost-order.capsule", "--out", "tests/test_lost.py")
+    assert ended.returncode == 0, ended.stderr
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_lost.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout
+    assert "1 passed" in ran.stdout
+
+
+def test_the_same_world_gives_the_same_file(serve, saved, tmp_path):
+    running = serve()
+    a_flow(running.client)
+    saved(running, "--title", "same")
+    saved(running, "--title", "same", name="two.capsule")
+    assert (tmp_path / "one.capsule").read_bytes() == (tmp_path / "two.capsule").read_bytes()
+
+
+def zipped(path, **members):
+    """A ZIP with these members; `_` in names stands for `/` and `__` for `.`."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name.replace("__", ".").replace("_", "/"), text)
+
+
+@pytest.mark.parametrize(
+    ("members", "says"),
+    [
+        (None, "no capsule: file is not a zip file"),
+        ({"other__txt": "x"}, "holds no capsule.json"),
+        ({"capsule__json": "{}", "_etc_x": "x"}, "holds a file outside of itself: '/etc/x'"),
+        ({"capsule__json": "{"}, "x.capsule/capsule.json:2: not YAML"),
+        ({"capsule__json": '{"format":"crosschain-mock/capsule@1"}'}, "start: missing"),
+        ({"capsule__json": '{"format":"crosschain-mock/capsule@9"}'}, "version 9 of the format"),
+    ],
+)
+def test_what_is_no_capsule_is_named(call, tmp_path, members, says):
+    file = tmp_path / "x.capsule"
+    file.write_bytes(b"no") if members is None else zipped(file, **members)
+    ended = call("capsule", "replay", "x.capsule")
+    assert ended.returncode in (2, 4)
+    assert says in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_tests_can_look_at_the_divergences(serve, saved, tmp_path):
+    running = serve()
+    a_flow(running.client)
+    saved(running)
+    replayed = replay_capsule(tmp_path / "one.capsule")
+    assert (replayed.count, replayed.divergences) == (6, ())
+
+
+def test_the_wallet_signature_is_not_needed(serve, saved, tmp_path):
+    running = serve()
+    body = order(
+        sourceCerts=json.dumps(
+            {
+                "fromAmount": "10000000",
+                "fromIndex": "5",
+                "signature": "9" * 12,
+                "fromChain": "ARB",
+                "fromAddr": WALLET,
+                "certHash": HASH,
+                "fromPublicKey": "",
+            }
+        )
+        .encode()
+        .hex()
+    )
+    running.client.post("/v1/submitOrder", body, headers=running.client.wallet)
+    assert saved(running).returncode == 0
+    (kept,) = capsules.load(tmp_path / "one.capsule").journal.exchanges
+    assert "Signature" not in kept.request.headers

@@ -1,0 +1,147 @@
+"""From a service to a folder and back: recorded, served, learned from, and seen to drift."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from mockserver.clock import ClockMode
+from mockserver.contract import load
+from mockserver.learning.drift import drift
+from mockserver.learning.lesson import learn
+from mockserver.learning.seeding import scenario_text, seed_of
+from mockserver.recordings import gather
+from mockserver.responders.replay import ReplayMode
+from mockserver.scenarios import load_catalog
+from tests.blind.serve import blind_service
+from tests.conftest import Client, frozen, running
+from tests.recordings.conftest import Recorder, recording
+
+OBSERVED = load("observed")
+OTHER = """\
+format: crosschain-mock/scenario@1
+title: not as by default
+extends: default
+prices: {usd: {USDT: "0.97", KAS: "0.42"}}
+fees: {bridge_bps: 11, v1_bps: 9, gas_usd: {BNB: "0.7"}}
+"""
+
+
+@pytest.fixture
+def service(tmp_path):
+    """Serve as the real service does; more options are those of settings."""
+    file = tmp_path / "other.yaml"
+    file.write_text(OTHER)
+
+    def serve(**more):
+        return running(
+            frozen(**{"scenario": file, "dialect": "observed", "clock": ClockMode.AUTO, **more})
+        )
+
+    return serve
+
+
+def flows(client):
+    """Run both flows to their end, and return what a client keeps of them."""
+    seen = {"price": client.operation("v2.getPrice").data["price"]}
+    quote = client.operation("v2.getBridgeQuote").data
+    seen |= {"out": quote["outAmount"], "fee": quote["serviceFee"], "gas": quote["gasFee"]}
+    order = client.operation("v2.submitOrder").data["id"]
+    seen["v2"] = settled(lambda: client.operation("v2.checkOrder", query={"id": order}).data)
+    seen["v1 out"] = client.operation("v1.getCrossChainQuote").data["crossChain"]["amountOut"]
+    serial = client.operation("v1.submitCrossChain").data["sn"]
+    detail = "v1.getOrderDetailByHashAndEvmAddress"
+    seen["v1"] = settled(lambda: client.operation(detail).data)
+    return {**seen, "order": order, "serial": serial}
+
+
+def settled(look):
+    """Look until two answers are alike, as a client that polls does."""
+    before, after = None, look()
+    while after != before:
+        before, after = after, look()
+    return after
+
+
+def test_from_recordings_alone_a_client_runs_both_flows_to_the_end(service, record):
+    with service() as real:
+        recorder = record("--arm-writes", url=f"http://127.0.0.1:{real.port}")
+        client = Client(recorder.port, OBSERVED)
+        lived = flows(client)
+        client.close()
+    sources = gather([recorder.folder])
+    with service(scenario="default", replay=(recorder.folder,)) as second:
+        assert "replaying" in second.service.replaying
+        assert "not:" not in second.service.replaying
+        assert flows(second.client) == lived
+        example = OBSERVED.operation("v2.getBridgeQuote").row["example"]["query"]
+        near = {**example, "amount": str(int(example["amount"]) * 1005 // 1000)}
+        answer = second.client.operation("v2.getBridgeQuote", query=near)
+        assert answer.data["outAmount"] == lived["out"]
+        assert "; near amount=" in answer.headers["x-mock-source"]
+    lesson = learn(sources)
+    assert [one.place for one in lesson.violated if one.place.startswith("data")] == []
+    errata = {one.id: one for one in lesson.errata}
+    assert errata["E-01"].seen_in
+    assert not errata["E-01"].against
+    assert {"A-026", "A-002"} <= {one.id for one in lesson.assumptions if not one.against}
+    assert [one.id for one in lesson.assumptions if one.against] == []
+
+
+def test_near_quotes_of_a_seeded_world_follow_the_recorded_rates(service, record, tmp_path):
+    with service() as real:
+        recorder = record("--arm-writes", url=f"http://127.0.0.1:{real.port}")
+        client = Client(recorder.port, OBSERVED)
+        flows(client)
+        example = OBSERVED.operation("v2.getBridgeQuote").row["example"]["query"]
+        near = {**example, "amount": str(int(example["amount"]) * 7)}
+        expected = real.client.operation("v2.getBridgeQuote", query=near).data
+        client.close()
+    seeded = tmp_path / "seeded.yaml"
+    seeded.write_text(scenario_text(seed_of(gather([recorder.folder]), load_catalog()), "seeded"))
+    loose = ReplayMode(strict=False)
+    with service(scenario=seeded, replay=(recorder.folder,), replay_mode=loose) as second:
+        answer = second.client.operation("v2.getBridgeQuote", query=near)
+        assert "x-mock-source" not in answer.headers
+        assert answer.data == expected
+
+
+def test_drift_finds_exactly_the_change_that_was_planted(service, tmp_path):
+    example = OBSERVED.operation("v2.getBridgeQuote").row["example"]["query"]
+    for side, breaks in (("old", ()), ("new", ("bridge-gas-fee-null",))):
+        out = str(tmp_path / side)
+        with service(breaks=breaks) as real:
+            base = f"http://127.0.0.1:{real.port}"
+            with recording("--out", out, "--upstream-v2", base) as (port, _):
+                asked = Recorder(port, tmp_path / side)
+                asked.call(target="/v1/getChain")
+                asked.call(target=f"/v1/getBridgeQuote?{urlencode(example)}")
+    old, new = (gather([tmp_path / side]) for side in ("old", "new"))
+    [change] = drift(old, new, OBSERVED).changes
+    assert (change.operation, change.place, change.kind) == (
+        "v2.getBridgeQuote",
+        "data.gasFee",
+        "type",
+    )
+    assert (change.old, change.new) == ("text", "null")
+
+
+def test_a_service_that_is_not_ours_is_recorded_and_served_again(record):
+    with blind_service() as url:
+        recorder = record(url=url)
+        lived = {target: recorder.call(target=target) for target in TARGETS}
+    assert {status for status, _, _ in lived.values()} == {200}
+    assert learn(gather([recorder.folder])).violated == ()
+    with running(frozen(replay=(recorder.folder,))) as second:
+        replayed = Recorder(second.port, recorder.folder)
+        for target, (status, _, body) in lived.items():
+            again = replayed.call(target=target)
+            assert (again[0], again[2]) == (status, body)
+            assert "x-mock-source" in again[1]
+
+
+TARGETS = (
+    "/v1/getChain",
+    "/v1/getAssets",
+    "/v1/getAssetsByChain?chain=ETH",
+    "/open/v1/base/getSupportChains",
+)

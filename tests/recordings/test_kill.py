@@ -1,0 +1,70 @@
+"""A recorder that is killed loses nothing that a client had got."""
+
+import http.client
+import random
+import signal
+import threading
+import time
+
+import pytest
+
+from mockserver.recordings import load_folder
+from tests.recordings.conftest import answer
+
+
+def test_a_killed_recorder_has_kept_what_the_client_got(record_process, upstream, is_deep):
+    chance = random.Random(13)  # noqa: S311 (no secret)
+    count = 0
+
+    def numbered(handler, _):
+        nonlocal count
+        count += 1
+        answer(
+            handler, b'{"code":0,"number":%d,"more":"%s"}' % (count, b"x" * chance.randrange(9000))
+        )
+
+    upstream.reply = numbered
+    for _ in range(200 if is_deep else 3):
+        recorder = record_process()
+        got: list[bytes] = []
+        clients = [threading.Thread(target=ask, args=(recorder.port, got)) for _ in range(3)]
+        for client in clients:
+            client.start()
+        # Some exchanges in, at no moment in particular.
+        wanted = chance.randrange(1, 30)
+        until = time.monotonic() + 20
+        while len(got) < wanted and time.monotonic() < until:
+            time.sleep(chance.random() / 100)
+        recorder.stop(signal.SIGKILL)
+        for client in clients:
+            client.join(20)
+        assert len(got) >= wanted
+        kept = {
+            one.response.body for file in load_folder(recorder.folder) for one in file.exchanges
+        }
+        assert set(got) <= kept
+
+
+def ask(port, got):
+    """Ask until the recorder is gone, and note every answer that came whole."""
+    paths = ["/v1/getChain", "/v1/getAssets", "/open/v1/base/getSupportChains"]
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        for number in range(10_000):
+            connection.request("GET", paths[number % 3])
+            body = connection.getresponse().read()
+            got.append(body)
+    except (OSError, http.client.HTTPException):
+        return
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("half", [b"", b"format: crosschain-mock/recording@2\ntitle: hal"])
+def test_what_a_killed_recorder_left_half_is_not_read(record, half):
+    recorder = record()
+    recorder.call()
+    (recorder.folder / ".v2.getChain.yaml.new").write_bytes(half)
+    assert len(recorder.exchanges) == 1
+    recorder.call()
+    assert len(recorder.exchanges) == 2

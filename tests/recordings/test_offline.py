@@ -1,0 +1,143 @@
+"""Recordings held against the contract and judged by the rules, without a request."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from mockserver.cli import _cli
+from mockserver.conformance import run
+from mockserver.conformance.options import Options
+from mockserver.conformance.runs.offline import run_recorded
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import load
+from mockserver.exchange import Response
+from mockserver.recordings import RecordedExchange, Recording, Source, gather, text_of
+from mockserver.responders.breaches import breaches
+from mockserver.signing.keyring import DEMO_APP_KEY
+from tests.conftest import frozen, running
+from tests.recordings.test_replay import TAKEN, exchange, quote, submitted
+
+
+def recorded(*exchanges, **more):
+    recording = Recording("kept", "captured", exchanges, source="https://service.example", **more)
+    return Source("kept.yaml", recording)
+
+
+def command(*words):
+    return CliRunner().invoke(_cli, list(words))
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a recording to a file."""
+
+    def write(*exchanges):
+        path = tmp_path / "kept.yaml"
+        path.write_text(text_of(recorded(*exchanges).recording), "utf-8")
+        return str(path)
+
+    return write
+
+
+def test_shipped_recordings_break_no_rule():
+    result = run_recorded(gather(["v1", "v2"]))
+    assert [one.id for one in result.outcomes if one.findings] == []
+    assert result.counts[Verdict.HOLDS] > 300
+    assert result.requests == 0
+    assert result.exit_code() == 0
+
+
+def test_a_rule_finds_in_a_recording_what_it_finds_in_a_service():
+    wrong = quote("10000000", "9700000000000000000")
+    broken = wrong.answered(
+        type(wrong.response)(200, (), wrong.response.body.replace(b'"gasFee": "2"', b'"gasFee": 2'))
+    )
+    result = run_recorded([recorded(broken)])
+    found = [one for one in result.outcomes if one.verdict is Verdict.VIOLATION]
+    assert "data.gasFee" in {finding.place for one in found for finding in one.findings}
+    assert result.exit_code() == 1
+    assert result.target.v2 == "https://service.example"
+    assert result.target.v1 is None
+
+
+def test_what_a_recorder_took_out_is_no_fault_of_the_service():
+    order = submitted()
+    assert order.removed == TAKEN
+    result = run_recorded([recorded(order)])
+    assert [one.id for one in result.outcomes if one.findings] == []
+    contract = load()
+    assert list(breaches(recorded(order).recording, contract)) == []
+    bare = recorded(replace(order, removed=())).recording
+    assert any("Evmaddress" in message for *_, message in breaches(bare, contract))
+
+
+def test_a_recorded_run_is_judged_as_the_run_was():
+    layers = ("schema", "exchange")
+    with running(frozen()) as mock:
+        lived = run(f"http://127.0.0.1:{mock.port}", only=layers)
+    exchanges = tuple(
+        RecordedExchange(
+            f"n{one.number}",
+            one.operation.id,
+            one.request,
+            Response(one.answer.status, one.answer.headers, one.answer.body),
+            "captured",
+        )
+        for one in lived.exchanges
+    )
+    again = run_recorded([recorded(*exchanges)], Options(only=layers))
+    was = {one.id: one.verdict for one in lived.outcomes}
+    now = {one.id: one.verdict for one in again.outcomes}
+    other = {name: verdict for name, verdict in now.items() if verdict != was[name]}
+    # A request that two probes have in common was recorded once.
+    assert {name: one for name, one in other.items() if one is not Verdict.NOT_RUN} == {}
+    assert len(other) < len(now) / 50
+
+
+def test_the_command_reports_as_ever_and_refuses_what_sends(file, tmp_path):
+    kept = file(quote("10000000", "9700000000000000000"))
+    report = tmp_path / "report.json"
+    ended = command("conform", "--recordings", kept, "--report", f"json={report}")
+    assert ended.exit_code == 0, ended.output
+    assert "recorded exchanges judged: 1; nothing was sent" in ended.output
+    assert json.loads(report.read_text())
+    for words in (
+        ["http://127.0.0.1:1"],
+        ["--arm-writes"],
+        ["--examples", "3"],
+        ["--journal", "x"],
+    ):
+        refused = command("conform", *words, "--recordings", kept)
+        assert refused.exit_code != 0
+        assert "--recordings" in str(refused.exception)
+
+
+def test_validate_holds_exchanges_against_the_contract(file):
+    good = file(quote("10000000", "9700000000000000000"))
+    assert command("validate", "--against-contract", good).exit_code == 0
+    wrong = file(quote("10000000", "97", raw='{"code":0,"msg":"success","data":{}}'))
+    assert command("validate", wrong).exit_code == 0
+    ended = command("validate", "--against-contract", wrong)
+    assert ended.exit_code == 1
+    assert "kept.yaml:" in ended.output
+    assert "exchanges[0].response: getbridgequote-0: data.outAmount: missing" in ended.output
+
+
+def test_a_wrong_request_counts_only_where_it_was_taken(file):
+    path, query = "/v1/getBridgeQuote", {"amount": "ten"}
+    refused = exchange("v2.getBridgeQuote", "GET", path, query=query, raw='{"code":3,"msg":"no"}')
+    assert command("validate", "--against-contract", file(refused)).exit_code == 0
+    taken = exchange("v2.getPrice", "GET", "/v1/getPrice", data={"price": "1"})
+    ended = command("validate", "--against-contract", file(taken))
+    assert "was taken although" in ended.output
+
+
+def test_a_page_and_an_operation_nobody_knows_are_named(file):
+    page = quote("1", "", raw="<p>", status=502)
+    lost = exchange("v2.getVaultAddress", "GET", "/v1/getVaultAddress", data={})
+    ended = command("validate", "--against-contract", file(page, lost))
+    assert "the answer is no JSON" in ended.output
+    assert "the dialect 'documented' has no operation 'v2.getVaultAddress'" in ended.output
+    assert DEMO_APP_KEY not in ended.output

@@ -1,0 +1,359 @@
+"""The recorder passes on what a service answers, unchanged, and keeps it before the answer ends."""
+
+import gzip
+import http.client
+import re
+import socket
+import struct
+import threading
+
+import click
+import pytest
+
+from mockserver.errors import CrosschainMockError
+from mockserver.recordings import FolderBusy
+from tests.conftest import order
+from tests.recordings.conftest import Recorder, answer, recording
+
+
+def test_an_answer_comes_through_and_is_on_the_disk_by_then(record, upstream):
+    raw = b'{"code": 0, "price": 1.00}'
+    upstream.reply = lambda handler, _: answer(handler, raw)
+    recorder = record()
+    assert recorder.call(target="/v1/getChain?a=b+c&a=%C3%A9")[2] == raw
+    (kept,) = recorder.exchanges
+    assert (kept.operation, kept.response.status, kept.response.body) == ("v2.getChain", 200, raw)
+    assert upstream.seen[0][1] == "/v1/getChain?a=b+c&a=%C3%A9"
+    assert kept.time_ms
+    assert kept.duration_ms is not None
+    assert kept.origin == "captured"
+
+
+def test_nothing_is_added_to_an_answer(record, upstream):
+    def bare(handler, _):
+        handler.wfile.write(
+            b"HTTP/1.1 418 Teapot\r\nX-Odd: a\r\nX-Odd: b\r\nContent-Length: 2\r\n\r\nhi"
+        )
+
+    upstream.reply = bare
+    connection = http.client.HTTPConnection("127.0.0.1", record().port, timeout=20)
+    connection.request("GET", "/v1/getChain")
+    response = connection.getresponse()
+    assert (response.status, response.reason, response.read()) == (418, "Teapot", b"hi")
+    assert response.getheaders() == [("X-Odd", "a"), ("X-Odd", "b"), ("Content-Length", "2")]
+    connection.close()
+
+
+def test_the_service_sees_the_client_and_not_the_recorder(record, upstream):
+    recorder = record()
+    body = b'{"amount": 1.50}'
+    recorder.call(
+        "POST", "/open/v1/order/getCrossChainQuote", body, {"appKey": "k", "User-Agent": "mine"}
+    )
+    method, path, headers, came = upstream.seen[0]
+    assert (method, path, came) == ("POST", "/open/v1/order/getCrossChainQuote", body)
+    assert headers == {
+        "Host": f"127.0.0.1:{upstream.port}",
+        "Accept-Encoding": "identity",
+        "Content-Length": str(len(body)),
+        "appKey": "k",
+        "User-Agent": "mine",
+        "Connection": "close",
+    }
+
+
+def test_a_compressed_answer_stays_so_for_the_client_and_is_readable_in_the_file(record, upstream):
+    plain = b'{"code":0,"msg":"success"}'
+    packed = gzip.compress(plain)
+    headers = (("Content-Encoding", "gzip"), ("Content-Type", "application/json"))
+    upstream.reply = lambda handler, _: answer(handler, packed, headers=headers)
+    recorder = record()
+    status, got, body = recorder.call(headers={"Accept-Encoding": "gzip"})
+    assert (status, got["content-encoding"], body) == (200, "gzip", packed)
+    (kept,) = recorder.exchanges
+    assert kept.response.body == plain
+    assert "Content-Encoding" in kept.removed
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "why"),
+    [
+        ("gzip", b"\x1f\x8bbroken", "not gzip, or is damaged"),
+        ("br", b"\x00\x01", "'br' is not read here"),
+        ("gzip", gzip.compress(b"half", mtime=0)[:-9], "not gzip, or is damaged"),
+    ],
+)
+def test_what_cannot_be_searched_for_secrets_is_not_kept(record, upstream, coding, body, why):
+    headers = (("Content-Encoding", coding),)
+    upstream.reply = lambda handler, _: answer(handler, body, headers=headers)
+    recorder = record()
+    assert recorder.call()[2] == body
+    (kept,) = recorder.exchanges
+    assert kept.response.body == b""
+    assert why in kept.response_omitted
+
+
+def test_a_chunked_answer_comes_as_it_is_sent(record, upstream):
+    go_on = threading.Event()
+
+    def chunked(handler, _):
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        for number in range(3):
+            handler.wfile.write(b"5\r\npart%d\r\n" % number)
+            handler.wfile.flush()
+            if number == 1:
+                go_on.wait(20)
+        handler.wfile.write(b"0\r\n\r\n")
+
+    upstream.reply = chunked
+    recorder = record()
+    with socket.create_connection(("127.0.0.1", recorder.port), timeout=20) as client:
+        client.sendall(b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n")
+        came = b""
+        while b"part0" not in came:
+            came += client.recv(4096)
+        # The service has not ended its answer yet, and nothing is acknowledged.
+        assert recorder.exchanges == []
+        go_on.set()
+        while b"0\r\n\r\n" not in came:
+            came += client.recv(4096)
+    assert recorder.exchanges[0].response.body == b"part0part1part2"
+
+
+def test_a_large_binary_answer_comes_through(record, upstream, is_deep):
+    body = bytes(range(256)) * (4096 * (100 if is_deep else 8))
+    upstream.reply = lambda handler, _: answer(handler, body, headers=())
+    recorder = record()
+    assert recorder.call()[2] == body
+    assert recorder.exchanges[0].response.body == body
+
+
+def test_a_page_of_html_is_kept_as_text(record, upstream):
+    page = b"<h1>502 Bad Gateway</h1>\n"
+    headers = (("Content-Type", "text/html"),)
+    upstream.reply = lambda handler, _: answer(handler, page, 502, headers)
+    recorder = record()
+    status, got, body = recorder.call()
+    assert (status, got["content-type"], body) == (502, "text/html", page)
+    (kept,) = recorder.exchanges
+    assert (kept.response.status, kept.response.body) == (502, page)
+    assert kept.response.header("Content-Type") == "text/html"
+
+
+def test_submissions_are_not_passed_on_unless_armed(record, upstream):
+    recorder = record()
+    status, sentence = recorder.said(method="POST", target="/v1/submitOrder", body=b"{}")
+    assert status == 403
+    assert "v2.submitOrder changes something, and writes are not armed" in sentence
+    assert upstream.seen == []
+
+
+def test_armed_submissions_are_counted(record, upstream):
+    recorder = record("--arm-writes", "--most-writes", "1")
+    assert recorder.call("POST", "/v1/submitOrder", b"{}")[0] == 200
+    assert (
+        "the cap of 1 submissions is reached"
+        in recorder.said(method="POST", target="/v1/submitOrder", body=b"{}")[1]
+    )
+    assert len(upstream.seen) == 1
+
+
+def test_an_unknown_operation_is_not_passed_on_where_it_may_change_something(record, upstream):
+    recorder = record()
+    assert recorder.said(method="POST", target="/v1/other", body=b"{}")[0] == 403
+    assert upstream.seen == []
+    assert recorder.call(target="/favicon.ico")[0] == 200
+    assert recorder.exchanges == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--upstream-v2", "https://service.example"), "name it with --allow-host service.example"),
+        (
+            ("--upstream-v2", "https://a.example", "--allow-host", "a.example", "--arm-writes"),
+            "--confirm-host a.example",
+        ),
+        ((), "no address is given"),
+        (("--upstream-v1", "ftp://x"), "is no base address"),
+        (("old.yaml",), "recordings simulate old.yaml"),
+        (("--check", "old.yaml"), "recordings simulate old.yaml"),
+        (("--upstream-v1", "http://127.0.0.1:1", "--salt", "x"), "32 hexadecimal digits"),
+    ],
+)
+def test_wrong_options_end_with_a_sentence(tmp_path, arguments, words):
+    with (
+        pytest.raises((CrosschainMockError, click.UsageError), match=re.escape(words)),
+        recording("--out", str(tmp_path / "out"), *arguments),
+    ):
+        pass
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_folder_must_be_named():
+    with pytest.raises(click.UsageError, match="--out DIR"), recording():
+        pass
+
+
+def test_a_generation_without_address_says_so(tmp_path, upstream):
+    with recording("--out", str(tmp_path), "--upstream-v1", upstream.url) as (port, _):
+        status, sentence = Recorder(port, tmp_path).said()
+    assert (status, "name one with --upstream-v2" in sentence) == (421, True)
+
+
+def test_a_service_that_is_down_is_named(record, free_ports):
+    recorder = record(url=f"http://127.0.0.1:{free_ports[0]}")
+    status, sentence = recorder.said()
+    assert status == 502
+    assert f"http://127.0.0.1:{free_ports[0]} cannot be reached" in sentence
+
+
+def test_a_service_that_resets_loses_nothing_that_was_kept(record, upstream):
+    def reset(handler, _):
+        linger = struct.pack("ii", 1, 0)
+        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        handler.close_connection = True
+
+    recorder = record()
+    recorder.call()
+    upstream.reply = reset
+    status, sentence = recorder.said()
+    assert (status, "broke off before the answer was whole" in sentence) == (502, True)
+    assert len(recorder.exchanges) == 1
+
+
+def test_a_client_never_sees_the_end_of_an_answer_that_broke_off(record, upstream):
+    def broken(handler, _):
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        for _number in range(2):
+            handler.wfile.write(b"%x\r\n%s\r\n" % (200_000, b"x" * 200_000))
+            handler.wfile.flush()
+        handler.connection.shutdown(socket.SHUT_RDWR)
+
+    upstream.reply = broken
+    recorder = record()
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        recorder.call()
+    assert recorder.exchanges == []
+
+
+def test_a_slow_service_is_told_of(record, upstream):
+    release = threading.Event()
+    upstream.reply = lambda handler, _: release.wait(20)
+    recorder = record("--wait", "200ms")
+    status, sentence = recorder.said()
+    release.set()
+    assert (status, "took too long to answer" in sentence) == (504, True)
+
+
+def test_a_service_without_tls_is_told_of(record, upstream):
+    recorder = record(url=f"https://127.0.0.1:{upstream.port}")
+    status, sentence = recorder.said()
+    assert (status, "speaks no TLS that works" in sentence) == (502, True)
+
+
+def test_two_recorders_do_not_share_a_folder(record):
+    record()
+    with pytest.raises(FolderBusy, match="another recorder is writing to"):
+        record()
+
+
+def test_sigterm_in_the_middle_ends_with_whole_files(record_process, upstream):
+    begun = threading.Event()
+
+    def never(handler, _):
+        begun.set()
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+        handler.wfile.flush()
+        handler.rfile.read(1)
+
+    recorder = record_process()
+    recorder.call()
+    upstream.reply = never
+    client = socket.create_connection(("127.0.0.1", recorder.port), timeout=20)
+    client.sendall(b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert begun.wait(20)
+    code, out, _ = recorder.stop()
+    client.close()
+    assert code == 0
+    assert "kept 1 exchanges in 1 files" in out
+    assert len(recorder.exchanges) == 1
+    assert not list(recorder.folder.rglob("*.new"))
+
+
+def test_a_client_that_leaves_costs_no_exchange(record_process, upstream):
+    came, kept = threading.Event(), threading.Event()
+
+    def late(handler, _):
+        came.set()
+        kept.wait(20)
+        answer(handler, b'{"code":0}')
+
+    upstream.reply = late
+    recorder = record_process()
+    client = socket.create_connection(("127.0.0.1", recorder.port), timeout=20)
+    client.sendall(b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert came.wait(20)
+    client.close()
+    kept.set()
+    recorder.stop()
+    assert [one.response.body for one in recorder.exchanges] == [b'{"code":0}']
+
+
+def test_a_full_disk_is_told_of_and_costs_nothing_that_was_kept(record, upstream):
+    recorder = record()
+    recorder.call()
+    # A folder where the next file is to be: the disk refuses to write it, as a full one does.
+    (recorder.folder / ".v2.getChain.yaml.new").mkdir()
+    status, sentence = recorder.said()
+    assert status == 507
+    assert "cannot write" in sentence
+    assert "v2.getChain.yaml" in sentence
+    assert len(recorder.exchanges) == 1
+    (recorder.folder / ".v2.getChain.yaml.new").rmdir()
+    recorder.call()
+    assert len(recorder.exchanges) == 2
+
+
+def test_a_flow_can_have_one_file(record):
+    recorder = record("--file-per", "flow", "--title", "my flow")
+    recorder.call(target="/v1/getChain")
+    recorder.call(target="/v1/getAssets")
+    (file,) = recorder.folder.glob("*.yaml")
+    assert (file.name, len(recorder.exchanges)) == ("flow.yaml", 2)
+    assert "title: 'my flow: flow'" in file.read_text()
+
+
+def test_dialect_and_clock_are_noted(record_process, serve):
+    running = serve(dialect="observed")
+    recorder = record_process(url=f"http://127.0.0.1:{running.port}")
+    for path in ("/v1/getChain", "/v1/getChainGasUsd"):
+        assert recorder.call(target=path)[0] == 200
+    code, out, _ = recorder.stop()
+    assert code == 0
+    assert "dialect: observed" in out
+    text = (recorder.folder / "v2.getChain.yaml").read_text()
+    assert "dialect: observed\n" in text
+    assert "clockSkew: " in text
+
+
+def test_a_flow_through_the_recorder_against_the_mock(record, serve):
+    running = serve()
+    recorder = record("--arm-writes", url=f"http://127.0.0.1:{running.port}")
+    client = type(running.client)(recorder.port, running.client.contract)
+    client.get(
+        "/v1/getBridgeQuote",
+        query={"amount": "10000000", "symbol": "USDT", "fromChain": "ARB", "toChain": "BNB"},
+    )
+    placed = client.post("/v1/submitOrder", order(), headers=client.wallet).data
+    client.get("/v1/checkOrder", query={"id": placed["id"]})
+    client.close()
+    kept = {one.operation: one for one in recorder.exchanges}
+    assert list(kept) == ["v2.checkOrder", "v2.getBridgeQuote", "v2.submitOrder"]
+    sent = kept["v2.submitOrder"].request
+    assert "Signature" not in sent.headers
+    assert "Signature" in kept["v2.submitOrder"].removed

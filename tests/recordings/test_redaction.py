@@ -1,0 +1,350 @@
+"""No secret reaches a file, wherever it stands; stand-ins keep the form of what they replace."""
+
+import base64
+import json
+from dataclasses import replace
+from urllib.parse import quote_plus, urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mockserver.exchange import Headers, Request, Response
+from mockserver.recordings import (
+    RecordedExchange,
+    Recording,
+    RecordingFolder,
+    StandIns,
+    load,
+    text_of,
+)
+from mockserver.recordings.redaction import Redactor
+from mockserver.signing import developer
+from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
+from tests.conftest import HASH, WALLET, certificate, costly, order
+
+SALT = "0123456789abcdef" * 2
+EVERY_KIND = StandIns(("addresses", "hashes", "orders"), SALT)
+CERTAINLY_SECRET = ("appKey", "signature", "Authorization", "Cookie", "X-Api-Key", "X-Anything")
+
+
+def exchange(request=None, response=None):
+    """An exchange of 2.0."""
+    return RecordedExchange(
+        name="one",
+        operation="v2.submitOrder",
+        request=request or Request("POST", "/v1/submitOrder"),
+        response=response or Response(200, (), b"{}"),
+        origin="captured",
+    )
+
+
+def on_disk(folder, one, redactor):
+    """All bytes of all files, after an exchange was kept."""
+    head = Recording("t", "captured", (), source="a test")
+    with RecordingFolder(folder, head) as writing:
+        writing.keep("v2.submitOrder", redactor.exchange(one) if redactor else one)
+    return b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def traces(secret, raw):
+    """In which forms a secret is found in bytes."""
+    plain = secret.encode()
+    found = [
+        name
+        for name, form in {
+            "plain": plain,
+            "percent": quote_plus(secret).encode(),
+            "json": json.dumps(secret)[1:-1].encode(),
+        }.items()
+        if form in raw
+    ]
+    found += ["hex"] if plain.hex().encode() in raw.lower() else []
+    for shift in range(3):
+        coded = base64.b64encode(b"\0" * shift + plain)
+        core = coded[-(-shift * 8 // 6) : (shift + len(plain)) * 8 // 6]
+        found += [f"base64 at {shift}"] if core in raw else []
+        found += [f"url base64 at {shift}"] if core.translate(TO_URL) in raw else []
+    return found
+
+
+OWN_WORDS = " ".join(
+    (
+        text_of(Recording("t", "captured", (), source="a test")),
+        "name: operation: v2.submitOrder removed: request: response: headers: bodyText:",
+        "bodyBase64:",
+        "method: POST path: /v1/submitOrder sha256: bodyFile: status: layout: spaced",
+        "query: Location",
+        json.dumps(order()),
+        certificate(),
+        "Authorization Cookie X-Api-Key X-Anything appKey signature password app_secret mnemonic",
+        "privateKey redacted before after",
+    )
+)
+"""What stands in the files anyway; Hypothesis likes to draw words that it finds in our code."""
+
+TO_URL = bytes.maketrans(b"+/", b"-_")
+SECRETS = st.text(
+    st.characters(min_codepoint=33, max_codepoint=126), min_size=12, max_size=40
+).filter(
+    lambda text: (
+        len(set(text)) >= 6
+        and text.strip(";,\"'= ") == text
+        and ";" not in text
+        and text not in OWN_WORDS
+    )
+)
+
+
+def certificate_with(name, value):
+    """`sourceCerts` with one more member."""
+    told = {"fromAmount": "10000000", "fromAddr": WALLET, "certHash": HASH, name: value}
+    return json.dumps(told, separators=(",", ":")).encode().hex()
+
+
+def planted(place, secret):
+    """A request and an answer with a secret in one place."""
+    request, response = Request("POST", "/v1/submitOrder"), Response(200, (), b"{}")
+    body = {
+        "body": {"extra": f"before {secret} after"},
+        "deep": {"list": [{"inner": [secret]}]},
+        "key": {secret: 1},
+        "name": {f"sig-{secret}": "x", f"{secret}.SIG": "y", "sig": {secret: secret}},
+        "hex": {"extra": secret.encode().hex()},
+        "HEX": {"extra": "0x" + f"a{secret}z".encode().hex().upper()},
+        "base64": {"extra": base64.b64encode(f"x{secret}".encode()).decode()},
+        "url": {"extra": base64.urlsafe_b64encode(f"xy{secret}yx".encode()).decode().rstrip("=")},
+        "sourceCerts": order(sourceCerts=certificate_with("memo", secret)),
+        "signature in sourceCerts": order(sourceCerts=certificate_with("signature", secret)),
+        "text in text": {"extra": json.dumps({"note": secret})},
+    }
+    where = place.removeprefix("answer ")
+    if where in body:
+        raw = json.dumps(body[where]).encode()
+        if where != place:
+            return request, Response(200, (), raw)
+        return replace(request, body=raw), response
+    if where == "query":
+        return replace(request, query=urlencode({"a": "1", "memo": secret})), response
+    if where == "allowed header":
+        return replace(request, headers=Headers((("Accept", f"x/{secret}"),))), response
+    if where == "bytes":
+        return request, Response(200, (), b"\xff\x00" + secret.encode() + b"\x01")
+    if where == "large":
+        return request, Response(200, (), b"\xff" * 70_000 + secret.encode())
+    assert where == "location"
+    return request, Response(302, (("Location", f"/next?t={quote_plus(secret)}"),), b"")
+
+
+PLACES = (
+    *("body", "deep", "key", "name", "hex", "HEX", "base64", "url", "sourceCerts"),
+    *("signature in sourceCerts", "text in text", "query", "allowed header"),
+    *("answer body", "answer deep", "answer key", "answer hex", "answer base64"),
+    *("answer sourceCerts", "answer text in text", "bytes", "large", "location"),
+)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("header", CERTAINLY_SECRET)
+@costly(3, 60)
+@given(secret=SECRETS)
+def test_what_a_header_told_stands_nowhere(tmp_path_factory, place, header, secret):
+    request, response = planted(place, secret)
+    value = {"Cookie": f"id=1; session={secret}", "Authorization": f"Bearer {secret}"}.get(
+        header, secret
+    )
+    request = replace(request, headers=Headers((*request.headers.items_sent, (header, value))))
+    raw = on_disk(tmp_path_factory.mktemp("kept"), exchange(request, response), Redactor())
+    assert traces(secret, raw) == [], secret
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_search_would_find_what_is_planted(tmp_path, place):
+    secret = "".join(("Pl4nted", "/Secret", "+value?of%mine"))
+    found = traces(secret, on_disk(tmp_path, exchange(*planted(place, secret)), None))
+    assert found
+
+
+@pytest.mark.parametrize("place", PLACES)
+@costly(3, 60)
+@given(secret=SECRETS)
+def test_what_the_user_named_stands_nowhere(tmp_path_factory, place, secret):
+    redactor = Redactor(secrets=[secret])
+    raw = on_disk(tmp_path_factory.mktemp("kept"), exchange(*planted(place, secret)), redactor)
+    assert traces(secret, raw) == [], secret
+
+
+@pytest.mark.parametrize(
+    "name", ["signature", "appKey", "app_secret", "privateKey", "password", "Api-Key", "mnemonic"]
+)
+@pytest.mark.parametrize("wrapped", ["plain", "hex", "base64", "query", "answer", "odd json"])
+@costly(2, 40)
+@given(secret=SECRETS)
+def test_members_that_are_called_as_secrets_are_masked(tmp_path_factory, name, wrapped, secret):
+    told = json.dumps({"deep": [{name: secret}], "other": "stays"}).encode()
+    request, response = Request("POST", "/v1/submitOrder"), Response(200, (), b"{}")
+    match wrapped:
+        case "plain":
+            request = replace(request, body=told)
+        case "hex":
+            request = replace(request, body=json.dumps({"sourceCerts": told.hex()}).encode())
+        case "base64":
+            coded = base64.b64encode(told).decode()
+            request = replace(request, body=json.dumps({"extra": coded}).encode())
+        case "query":
+            request = replace(request, query=urlencode({name: secret, "other": "stays"}))
+        case "answer":
+            response = Response(200, (), told)
+        case _:
+            response = Response(200, (), told[:-1])
+    raw = on_disk(tmp_path_factory.mktemp("kept"), exchange(request, response), Redactor())
+    assert traces(secret, raw) == [], secret
+    if wrapped in ("plain", "query", "answer"):
+        assert b"stays" in raw
+
+
+def test_headers_are_kept_only_where_they_are_allowed():
+    sent = (("Accept", "a/b"), ("User-Agent", "x"), ("X-New-Tomorrow", "value-of-it"))
+    came = (("Set-Cookie", "sid=0123456789; Path=/"), ("Date", "now"), ("X-Internal-Host", "ten"))
+    kept = Redactor().exchange(
+        exchange(Request("GET", "/v1/getChain", "", Headers(sent)), Response(200, came, b""))
+    )
+    assert kept.request.headers.items_sent == (("Accept", "a/b"),)
+    assert kept.response.headers == (("Date", "now"),)
+    assert kept.removed == ("X-New-Tomorrow", "Set-Cookie", "X-Internal-Host")
+
+
+def test_a_cookie_that_was_set_is_found_in_a_later_body():
+    redactor = Redactor()
+    cookie = (("Set-Cookie", "sid=0123456789ab; Path=/"),)
+    redactor.exchange(exchange(response=Response(200, cookie, b"")))
+    later = redactor.exchange(exchange(response=Response(200, (), b'{"you":"0123456789ab"}')))
+    assert later.response.body == b'{"you":"redactedreda"}'
+
+
+def test_what_holds_no_secret_is_not_touched():
+    body = b'{ "price": 1.00,\n "token": "USDT", "list": ["deadbeefdeadbeefdeadbeef"] }'
+    one = exchange(Request("GET", "/v1/getPrice", "a=%41&b=x+y"), Response(200, (), body))
+    kept = Redactor().exchange(one)
+    assert (kept.request.query, kept.response.body) == ("a=%41&b=x+y", body)
+    assert kept.removed == ()
+
+
+def test_a_signed_request_is_signed_again_with_the_key_of_the_mock():
+    body = b'{"amount":10.0,"fromChain":"BSC"}'
+    headers = (
+        ("appKey", "real-key-1"),
+        ("expireTime", "15000"),
+        ("timestamp", "1767225600000"),
+        ("signature", "e" * 60 + "0123"),
+    )
+    kept = (
+        Redactor()
+        .exchange(
+            exchange(
+                Request("POST", "/open/v1/order/getCrossChainQuote", "", Headers(headers), body)
+            )
+        )
+        .request
+    )
+    assert kept.headers["appKey"] == DEMO_APP_KEY
+    signed = developer.DeveloperHeaders(DEMO_APP_KEY, "15000", "1767225600000")
+    assert developer.matches(kept.headers["signature"], kept.body, signed, DEMO_APP_SECRET)
+    again = Redactor().exchange(exchange(kept)).request
+    assert again.headers.items_sent == kept.headers.items_sent
+
+
+ADDRESS = "0x" + "a1b2c3d4e5" * 4
+DIGEST = "0x" + "0123456789abcdef" * 4
+
+
+def test_stand_ins_have_the_form_of_what_they_replace_and_are_the_same_everywhere():
+    redactor = Redactor(EVERY_KIND)
+    request = Request(
+        "POST",
+        "/v1/submitOrder",
+        "",
+        Headers((("Evmaddress", ADDRESS),)),
+        json.dumps(
+            order(toAddr=ADDRESS, sourceCerts=certificate_with("fromAddr", ADDRESS))
+        ).encode(),
+    )
+    answer = Response(200, (), b'{"code":0,"data":{"id":"30000000001"}}')
+    first = redactor.exchange(exchange(request, answer))
+    stand_in = first.request.headers["Evmaddress"]
+    assert stand_in != ADDRESS
+    assert len(stand_in) == len(ADDRESS)
+    assert int(stand_in, 16)
+    sent = json.loads(first.request.body)
+    assert sent["toAddr"] == stand_in
+    deposit = json.loads(bytes.fromhex(sent["sourceCerts"]))
+    assert deposit["fromAddr"] == stand_in
+    assert len(deposit["certHash"]) == 66
+    number = json.loads(first.response.body)["data"]["id"]
+    assert (number != "30000000001", len(number), number.isdigit()) == (True, 11, True)
+    poll = Request("GET", "/v1/checkOrder", "id=30000000001")
+    told = (
+        b'{"msg":"order 30000000001 of '
+        + ADDRESS.encode()
+        + b'","hash":"'
+        + DIGEST.encode()
+        + b'"}'
+    )
+    second = redactor.exchange(exchange(poll, Response(200, (), told)))
+    assert second.request.query == f"id={number}"
+    assert json.loads(second.response.body)["msg"] == f"order {number} of {stand_in}"
+    assert ADDRESS.encode() not in second.response.body
+    assert DIGEST.encode() not in second.response.body
+
+
+def test_another_salt_gives_other_stand_ins_and_the_same_the_same():
+    def of(salt):
+        redactor = Redactor(StandIns(("addresses",), salt))
+        return redactor.request(Request("GET", "/v1/getBalance", f"address={ADDRESS}")).query
+
+    assert of(SALT) == of(SALT)
+    assert of(SALT) != of("f" * 32)
+
+
+def test_stand_ins_are_not_replaced_again():
+    redactor = Redactor(EVERY_KIND)
+    query = urlencode({"address": ADDRESS, "hash": DIGEST, "id": "30000000001"})
+    once = redactor.request(Request("GET", "/v1/getBalance", query))
+    assert Redactor(EVERY_KIND).request(once) == once
+    assert once.query != query
+
+
+def test_tokens_keep_their_addresses():
+    token = "0x" + "b1" * 20
+    body = json.dumps(
+        {
+            "data": {"list": [{"symbol": "USDT", "address": token}]},
+            "contractAddress": token,
+            "said": f"of {token}",
+        }
+    ).encode()
+    redactor = Redactor(EVERY_KIND)
+    assert redactor.exchange(exchange(response=Response(200, (), body))).response.body == body
+    coin = Request(
+        "GET", "/v1/getBalance", f"contractAddress={'0x' + 'e' * 40}&address=0x{'c1' * 20}"
+    )
+    assert f"contractAddress=0x{'e' * 40}&" in redactor.request(coin).query
+
+
+def test_addresses_of_other_chains_keep_their_form():
+    address = "kaspa:qqkqkzjvr7zwxxmjxjkmxx0123456789abcdefghijklmnopqrstuvwxyz"
+    request = Request("GET", "/v1/getBalance", urlencode({"chain": "KAS", "address": address}))
+    kept = Redactor(EVERY_KIND).request(request).query
+    made = dict(pair.split("=") for pair in kept.split("&"))["address"].replace("%3A", ":")
+    assert made.startswith("kaspa:")
+    assert (made != address, len(made)) == (True, len(address))
+
+
+@given(body=st.binary(max_size=300), query=st.text(max_size=40))
+def test_any_message_can_be_redacted_and_read_again(tmp_path_factory, body, query):
+    folder = tmp_path_factory.mktemp("kept")
+    headers = Headers((("appKey", "0123456789"),))
+    request = Request("POST", "/v1/x", query, headers, body)
+    on_disk(folder, exchange(request, Response(200, (), body[::-1])), Redactor(EVERY_KIND))
+    (file,) = folder.glob("*.yaml")
+    load(file)

@@ -1,0 +1,324 @@
+"""Recorded answers served: found by what matters, at their pace, below the world's outages."""
+
+import json
+from urllib.parse import urlencode
+
+import pytest
+
+from mockserver import resources
+from mockserver.clock import ClockMode
+from mockserver.exchange import Headers, Request, Response
+from mockserver.recordings import RecordedExchange, Recording, gather, shipped_names, text_of
+from mockserver.responders.replay import ReplayMode
+from mockserver.testing import running
+from mockserver.testing.settings import BadSetting, MockSettings
+from tests.conftest import HASH, START_MS, certificate, order
+
+RECORDED_MS = START_MS - 30 * 86_400_000
+ID = "77000000123"
+TAKEN = ("Evmaddress", "Signature")
+LOOSE = ReplayMode(strict=False)
+
+
+def exchange(operation, method, path, *, query="", body=None, data=None, raw=None, at_s=0, **more):
+    """An exchange that was captured so many seconds after the first one."""
+    told = raw if raw is not None else json.dumps({"code": 0, "msg": "success", "data": data})
+    return RecordedExchange(
+        name=more.pop("name", f"{operation.rpartition('.')[2].lower()}-{at_s}"),
+        operation=operation,
+        request=Request(
+            method,
+            path,
+            urlencode(query) if query else "",
+            Headers(),
+            b"" if body is None else json.dumps(body).encode(),
+        ),
+        response=Response(more.pop("status", 200), more.pop("headers", ()), told.encode()),
+        origin="captured",
+        time_ms=RECORDED_MS + at_s * 1000,
+        **more,
+    )
+
+
+def quote(amount, out, at_s=0, **more):
+    query = {"amount": amount, "symbol": "USDT", "fromChain": "ARB", "toChain": "BNB"}
+    data = {
+        "price": "0.97",
+        "outAmount": out,
+        "outAmountUsd": "9.7",
+        "serviceFee": "1",
+        "gasFee": "2",
+        "serviceFeeRate": "6",
+    }
+    path = "/v1/getBridgeQuote"
+    return exchange("v2.getBridgeQuote", "GET", path, query=query, data=data, at_s=at_s, **more)
+
+
+def submitted(at_s=10, **changes):
+    body = order(**changes)
+    return exchange(
+        "v2.submitOrder",
+        "POST",
+        "/v1/submitOrder",
+        body=body,
+        data={"id": ID},
+        at_s=at_s,
+        removed=TAKEN,
+    )
+
+
+def polled(status, at_s):
+    data = {
+        "status": status,
+        "amountOut": "",
+        "execHash": "",
+        "reason": "",
+        "timestamp": 1767225601,
+    }
+    return exchange(
+        "v2.checkOrder", "GET", "/v1/checkOrder", query={"id": ID}, data=data, at_s=at_s
+    )
+
+
+FLOW = (
+    quote("10000000", "9700000000000000000"),
+    submitted(),
+    polled("Pending", 12),
+    polled("Pending", 14),
+    polled("Verified", 20),
+    polled("Succeeded", 40),
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write captured exchanges as a folder, each operation in a file of its own as recorders do."""
+
+    def write(*exchanges, dialect=None):
+        for operation in {one.operation for one in exchanges}:
+            mine = tuple(one for one in exchanges if one.operation == operation)
+            recording = Recording(
+                "captured", "captured", mine, source="https://service.example", dialect=dialect
+            )
+            (tmp_path / f"{operation}.yaml").write_text(text_of(recording), "utf-8")
+        return tmp_path
+
+    return write
+
+
+def status(client, **options):
+    return client.get("/v1/checkOrder", query={"id": ID}, **options).data["status"]
+
+
+def submit(client, **changes):
+    return client.post("/v1/submitOrder", order(**changes), headers=client.wallet)
+
+
+def ask(client, amount="10000000"):
+    query = {"amount": amount, "symbol": "USDT", "fromChain": "ARB", "toChain": "BNB"}
+    return client.get("/v1/getBridgeQuote", query=query)
+
+
+def advance(client, by):
+    client.control("POST", "/clock", {"advance": by})
+
+
+def test_a_polled_order_moves_on_at_the_recorded_pace_on_the_clock_of_the_world(serve, folder):
+    client = serve(replay=(folder(*FLOW),)).client
+    assert submit(client).data["id"] == ID
+    assert [status(client) for _ in range(5)] == ["Pending"] * 5
+    advance(client, "9s")
+    assert status(client) == "Pending"
+    advance(client, "1s")
+    assert status(client) == "Verified"
+    advance(client, "20s")
+    assert status(client) == "Succeeded"
+
+
+def test_without_its_submission_an_order_counts_from_the_first_look(serve, folder):
+    client = serve(replay=(folder(*FLOW),)).client
+    advance(client, "1h")
+    assert status(client) == "Pending"
+    advance(client, "8s")
+    assert status(client) == "Verified"
+
+
+def test_a_clock_that_jumps_to_the_next_event_jumps_to_the_next_answer(serve, folder):
+    client = serve(replay=(folder(*FLOW),), clock=ClockMode.AUTO).client
+    submit(client)
+    seen = [status(client) for _ in range(5)]
+    assert seen == ["Pending", "Pending", "Verified", "Succeeded", "Succeeded"]
+
+
+def test_counted_each_request_moves_on(serve, folder):
+    client = serve(replay=(folder(*FLOW),), replay_mode=ReplayMode(counted=True)).client
+    seen = [status(client) for _ in range(5)]
+    assert seen == ["Pending", "Pending", "Verified", "Succeeded", "Succeeded"]
+
+
+def test_a_snapshot_keeps_how_far_a_sequence_was_played(serve, folder):
+    client = serve(replay=(folder(*FLOW),)).client
+    submit(client)
+    name = client.control("POST", "/snapshots", {})["name"]
+    advance(client, "1m")
+    assert status(client) == "Succeeded"
+    client.control("POST", "/revert", {"name": name})
+    assert status(client) == "Pending"
+
+
+def test_another_deposit_of_the_client_stands_for_the_recorded_one(serve, folder):
+    detail = exchange(
+        "v2.submitTicket", "POST", "/v1/submitTicket",
+        body={"hash": HASH, "chain": "ARB"}, data={"ticketId": 9}, at_s=60, removed=TAKEN,
+    )  # fmt: skip
+    client = serve(replay=(folder(*FLOW, detail),)).client
+    mine = "0x" + "7" * 64
+    assert submit(client, sourceCerts=certificate(certHash=mine)).data["id"] == ID
+    body = {"hash": mine, "chain": "ARB"}
+    assert client.post("/v1/submitTicket", body, headers=client.wallet).data["ticketId"] == 9
+    other = {"hash": "0x" + "8" * 64, "chain": "ARB"}
+    answer = client.post("/v1/submitTicket", other, headers=client.wallet)
+    assert "body field 'hash'" in answer.refusal
+
+
+def test_a_choice_of_another_form_is_no_choice(serve, folder):
+    client = serve(replay=(folder(*FLOW),)).client
+    answer = submit(client, sourceCerts=certificate(certHash="0x12"))
+    assert answer.refusal.startswith("not-recorded: ")
+
+
+def test_a_near_amount_gets_the_recorded_answer_which_says_for_which(serve, folder):
+    client = serve(replay=(folder(*FLOW),)).client
+    near = ask(client, "10050000")
+    assert near.data["outAmount"] == "9700000000000000000"
+    assert near.headers["x-mock-source"] == (
+        "v2.getBridgeQuote.yaml#getbridgequote-0; near amount=10000000"
+    )
+    assert "query parameter 'amount'" in ask(client, "10200000").refusal
+
+
+def test_with_the_simulation_behind_a_near_amount_is_computed(serve, folder):
+    client = serve(replay=(folder(*FLOW),), replay_mode=LOOSE).client
+    assert "x-mock-source" in ask(client).headers
+    assert "x-mock-source" not in ask(client, "10050000").headers
+
+
+def test_rules_of_matching_are_data(serve, folder, tmp_path_factory):
+    mine = tmp_path_factory.mktemp("mine") / "matching.yaml"
+    mine.write_text(
+        "format: crosschain-mock/matching@1\n"
+        "operations: {v2.getBridgeQuote: {ignored: [query.toChain], near: {query.amount: 50}}}\n"
+    )
+    client = serve(replay=(folder(*FLOW),), matching=mine).client
+    query = {"amount": "12000000", "symbol": "USDT", "fromChain": "ARB", "toChain": "ETH"}
+    assert client.get("/v1/getBridgeQuote", query=query).data["price"] == "0.97"
+
+
+def test_an_outage_stands_above_recorded_quotes_and_submissions(serve, folder):
+    client = serve(replay=(folder(*FLOW),)).client
+    assert ask(client).data
+    client.control("POST", "/outages", {"chain": "BNB", "mode": "quote-only"})
+    assert ask(client).data
+    assert submit(client).refusal.startswith("chain-suspended: ")
+    client.control("DELETE", "/outages", {"chain": "BNB"})
+    client.control("POST", "/outages", {"chain": "ARB"})
+    assert ask(client).refusal.startswith("chain-suspended: ")
+
+
+def test_an_outage_holds_up_a_recorded_order(serve, folder):
+    client = serve(replay=(folder(*FLOW),)).client
+    submit(client)
+    client.control("POST", "/outages", {"chain": "BNB"})
+    advance(client, "10m")
+    assert status(client) == "Pending"
+    client.control("DELETE", "/outages", {"chain": "BNB"})
+    advance(client, "10s")
+    assert status(client) == "Verified"
+
+
+def test_a_chain_that_is_taken_off_the_lists_leaves_the_recorded_list(serve):
+    client = serve(replay=("v2/getChain",)).client
+    before = client.get("/v1/getChain").data
+    client.control("POST", "/outages", {"chain": "BNB", "mode": "delisted"})
+    after = client.get("/v1/getChain").data
+    gone = [one for one in before["list"] if one not in after["list"]]
+    assert [one["nickName"] for one in gone] == ["BNB"]
+    assert len(after["list"]) == len(before["list"]) - 1
+    assert after["version"] == before["version"] + 1
+
+
+def test_a_naked_recording_knows_no_outage(serve, folder):
+    client = serve(replay=(folder(*FLOW),), replay_mode=ReplayMode(naked=True)).client
+    client.control("POST", "/outages", {"chain": "ARB"})
+    assert ask(client).data["price"] == "0.97"
+    assert submit(client).data
+    advance(client, "30s")
+    assert status(client) == "Succeeded"
+
+
+def test_faults_strike_recorded_answers(serve, folder):
+    client = serve(replay=(folder(*FLOW),)).client
+    client.control("POST", "/faults", {"kind": "http-status", "status": 503})
+    assert client.call("GET", "/v1/getChain").status == 503
+
+
+def test_what_is_no_json_comes_back_byte_for_byte(serve, folder):
+    page = quote(
+        "10000000", "1", raw="<h1>502 Bad Gateway</h1>\n", status=502,
+        headers=(("Content-Type", "text/html"), ("Content-Length", "25"), ("Connection", "close")),
+    )  # fmt: skip
+    digits = exchange("v2.getVaultAddress", "GET", "/v1/getVaultAddress", raw='{"code":0,"x":1.00}')
+    client = serve(replay=(folder(page, digits),), dialect="observed").client
+    answer = ask(client)
+    assert (answer.status, answer.raw) == (502, b"<h1>502 Bad Gateway</h1>\n")
+    assert answer.headers["content-type"] == "text/html"
+    raw = client.call("GET", "/w/default/v1/getVaultAddress").raw
+    assert raw == b'{"code":0,"x":1.00}'
+
+
+def test_what_cannot_be_used_is_said_with_its_reason(serve, folder):
+    kept = quote("10000000", "1")
+    omitted = exchange(
+        "v2.getChain", "GET", "/v1/getChain", raw="", response_omitted="longer than 100 MB"
+    )
+    lost = exchange("v2.getVaultAddress", "GET", "/v1/getVaultAddress", data={})
+    moved = exchange("v2.getPrice", "GET", "/elsewhere", data={})
+    wrong = exchange("v2.getAssets", "GET", "/v1/getAssets", data={"list": 1})
+    served = serve(replay=(folder(kept, omitted, lost, moved, wrong, dialect="observed"),))
+    assert served.service.replaying == (
+        "replaying 1 of 5 recorded exchanges from 5 files; not: "
+        "1 of the dialect 'observed', whose answers the dialect 'documented' forbids; "
+        "1 whose body was not kept; "
+        "1 of v2.getPrice that are not at GET /v1/getPrice; "
+        "1 of v2.getVaultAddress, which the dialect 'documented' lacks"
+    )
+    assert "x-mock-source" in ask(served.client).headers
+
+
+def test_a_test_of_its_own_replays(folder):
+    kept = folder(*FLOW)
+    with running(replay=kept, replay_mode="fallback") as mock:
+        assert mock.replaying == "replaying 6 of 6 recorded exchanges from 3 files"
+        with mock.world("mine", replay="v2/getPrice,published", replay_mode="strict") as world:
+            assert world.key == "mine"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"replay": 3}, "replay: expected shipped names, files or folders, got 3"),
+        ({"replay_mode": "loose"}, "replay_mode: 'loose' is no way to replay (there are strict"),
+        ({"replay_mode": "strict,fallback"}, "exclude each other"),
+    ],
+)
+def test_a_wrong_setting_is_explained(changes, words):
+    with pytest.raises(BadSetting) as caught:
+        MockSettings().changed(**changes)
+    assert words in str(caught.value)
+
+
+def test_every_shipped_recording_can_be_named():
+    root = resources.fixtures() / "recordings"
+    for name in shipped_names():
+        assert gather([name])
+    assert len(gather(["v1", "v2", "observed", "published"])) == len(list(root.rglob("*.yaml")))

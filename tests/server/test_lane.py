@@ -1,0 +1,155 @@
+"""The fast lane and the ordinary road give the same bytes for the same stream, however it comes."""
+
+import asyncio
+import itertools
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mockserver.clock import ClockMode
+from mockserver.server import lane
+from mockserver.server.assembly import Settings, build
+from mockserver.server.http import HttpServer
+from tests.conftest import START_MS, costly
+
+_DATE = re.compile(rb"(?<=\r\nDate: )[^\r]*")
+_LAST = b"GET /__mock/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+_GET = b"GET /v1/getChain HTTP/1.1\r\nHost: a\r\n\r\n"
+_POST = b"POST /v1/submitTicket HTTP/1.1\r\nHost: a\r\n"
+PIECES = (
+    _GET,
+    b"GET /v1/getPrice?chain=BNB HTTP/1.1\r\nHost: a\r\nX-Mock-World: other\r\n\r\n",
+    b"GET /w/x%20y/v1/getChain HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET http://a/v1/getAssets?x=%ff#y HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"HEAD /v1/getChain HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"OPTIONS * HTTP/1.1\r\nHost: a\r\nAccess-Control-Request-Method: GET\r\n\r\n",
+    b"GET /v1/getChain HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+    b"GET /v1/getChain HTTP/1.0\r\n\r\n",
+    b"GET /v1/getChain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+    b"GET /v1/getChain HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}",
+    b"GET /v1/getChain HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    b"GET /__mock/journal HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    _POST + b"Content-Length: 2\r\n\r\n{}",
+    _POST + b"Content-Length: 0\r\n\r\n",
+    _POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    _POST + b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}",
+    _POST + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
+    _POST + b"Content-Length: 70000\r\n\r\n" + b" " * 70_000,
+    _POST + b"Content-Length: x\r\n\r\n",
+    b"GET /v1/getChain HTTP/1.1\r\nHost: a\r\na b: c\r\n\r\n",
+    b"\x16\x03\x01\r\n\r\n",
+    b"\r\n",
+)
+
+
+@asynccontextmanager
+async def _served(*, fast: bool) -> AsyncIterator[int]:
+    service = build(Settings(clock=ClockMode.FROZEN, start_ms=START_MS))
+    runner = web.ServerRunner(HttpServer(service, lane=fast), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
+
+
+async def _exchanged(port: int, parts: list[bytes]) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+            # The server takes each part before the next one comes.
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        return _DATE.sub(b"-", await asyncio.wait_for(reader.read(), 20))
+    except ConnectionResetError:
+        return b"reset"
+    finally:
+        writer.close()
+
+
+async def _both(parts: list[bytes]) -> tuple[bytes, bytes]:
+    found = []
+    for fast in (True, False):
+        async with _served(fast=fast) as port:
+            found.append(await _exchanged(port, parts))
+    return found[0], found[1]
+
+
+def _cut(stream: bytes, places: list[int]) -> list[bytes]:
+    bounds = sorted({0, len(stream), *(place % len(stream) for place in places)})
+    return [stream[one:other] for one, other in itertools.pairwise(bounds)]
+
+
+def test_the_lane_is_there_for_this_aiohttp() -> None:
+    assert lane.is_possible()
+
+
+@costly(40, 1000)
+@given(
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=5),
+    st.lists(st.integers(0, 100_000), max_size=8),
+)
+def test_every_stream_gets_the_same_bytes_on_both_roads(pieces, places) -> None:
+    fast, ordinary = asyncio.run(_both(_cut(b"".join(pieces) + _LAST, places)))
+    assert fast == ordinary
+
+
+@costly(20, 500)
+@given(st.data())
+def test_damaged_streams_get_the_same_bytes_on_both_roads(data) -> None:
+    stream = bytearray(b"".join(data.draw(st.lists(st.sampled_from(PIECES[:12]), max_size=3))))
+    stream += _LAST
+    for place in data.draw(st.lists(st.integers(0, len(stream) - 1), max_size=3)):
+        stream[place] = data.draw(st.integers(0, 255))
+    stream += b"\r\n\r\n" + _LAST
+    places = data.draw(st.lists(st.integers(0, 100_000), max_size=4))
+    fast, ordinary = asyncio.run(_both(_cut(bytes(stream), places)))
+    assert fast == ordinary
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=range(len(PIECES)))
+def test_a_stream_byte_by_byte_gets_the_same_bytes(piece) -> None:
+    head = [bytes([byte]) for byte in piece[:300]]
+    parts = [*head, piece[300:], *(bytes([byte]) for byte in _LAST)]
+    fast, ordinary = asyncio.run(_both(parts))
+    assert fast == ordinary
+
+
+def test_a_client_that_does_not_read_is_left_to_the_ordinary_road() -> None:
+    async def flooded(*, fast: bool) -> int:
+        async with _served(fast=fast) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**16)
+            count = 600
+            for _ in range(count):
+                writer.write(_GET)
+            writer.write(_LAST)
+            got = await asyncio.wait_for(reader.read(), 30)
+            writer.close()
+            return got.count(b"HTTP/1.1 200 OK") - count
+
+    assert asyncio.run(flooded(fast=True)) == asyncio.run(flooded(fast=False)) == 1
+
+
+def test_an_answer_that_is_cut_takes_the_ordinary_road_and_has_one_effect() -> None:
+    fault = b'{"kind": "truncated-body", "operation": "v2.getChain", "first": 1}'
+    head = b"POST /__mock/faults HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%b"
+
+    async def cut(*, fast: bool) -> list[bytes]:
+        async with _served(fast=fast) as port:
+            told = await _exchanged(port, [head % (len(fault), fault), _LAST])
+            first = await _exchanged(port, [_GET])
+            shown = b"GET /__mock/faults HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            return [told, first, await _exchanged(port, [_GET, _LAST, shown])]
+
+    quick = asyncio.run(cut(fast=True))
+    assert quick == asyncio.run(cut(fast=False))
+    assert quick[1].startswith(b"HTTP/1.1 200 OK")
+    assert len(quick[1]) < len(quick[2])
