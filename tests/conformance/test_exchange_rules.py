@@ -253,7 +253,9 @@ def test_chains_without_nick_name_are_told():
     ("data", "verdict"),
     [
         ({"chains": []}, Verdict.INCONCLUSIVE),
-        ({"chains": {"BSC": 1}}, VIOLATION),
+        # The form of v1 data is not shown: a list may be keyed by the names of its items.
+        ({"chains": {"BSC": 1}}, Verdict.HOLDS),
+        ({"chains": 3}, VIOLATION),
         ({"chains": "BSC"}, VIOLATION),
         ({"chains": [{"name": "BSC"}]}, Verdict.HOLDS),
     ],
