@@ -107,14 +107,22 @@ class Page:
             return [...document.querySelector(arguments[0]).querySelectorAll("label")]
                 .find((one) => one.firstChild.textContent.trim() === arguments[1])?.control;
         """
-        found = self.until(
-            lambda: self.driver.execute_script(script, within, label), f"a {label!r}"
+        self.until(
+            lambda: self._filled(script, within, label, value), f"a {label!r} that takes {value!r}"
         )
+
+    def _filled(self, script: str, within: str, label: str, value: str) -> bool:
+        found = self.driver.execute_script(script, within, label)
+        if found is None:
+            return False
         if found.tag_name == "select":
+            if value not in [one.get_attribute("value") for one in Select(found).options]:
+                return False
             Select(found).select_by_value(value)
         else:
             found.clear()
             found.send_keys(value)
+        return True
 
     def shows(self, css: str, text: str) -> None:
         """Wait until an element has a text."""

@@ -124,7 +124,7 @@ def test_an_order_is_followed_and_brought_to_its_end(page: Page, mock: Client):
     page.until(lambda: "comes in" not in page.text(".events"), "all has happened")
     page.shows(".list-row", "Succeeded")
     assert mock.control("GET", f"/orders/{order_id}")["status"] == "Succeeded"
-    assert "to come" not in page.text(".moves")
+    page.until(lambda: "to come" not in page.text(".moves"), "all has moved")
     second = submitted(mock, 2)
     page.go(f"orders/{second}")
     page.shows(".detail h2", second)

@@ -135,7 +135,7 @@ function heard(event, data) {
   const worlds = app.state.worlds !== data.worlds || app.state.world !== data.world;
   app.state = data;
   app.time.set(data.clock);
-  if (worlds) views.worlds.pick(at("world")).catch((error) => app.wrong(error.message));
+  if (worlds) views.worlds.refresh().catch((error) => app.wrong(error.message));
   journal.dropped(data.dropped);
   tick();
   bar.refresh();

@@ -58,7 +58,7 @@ export class Journal {
 
   forget() {
     this.entries = [];
-    this.shown = null;
+    this.shown = this.wanted = null;
     fill(this.detail);
     this.filter();
   }
@@ -104,10 +104,13 @@ export class Journal {
   }
 
   async open(number) {
-    if (this.shown?.sequence === Number(number)) return;
+    this.wanted = Number(number);
+    if (this.shown?.sequence === this.wanted) return;
     try {
-      this.shown = await call("GET", `journal/${encodeURIComponent(number)}`);
-      this.draw(this.shown);
+      const shown = await call("GET", `journal/${encodeURIComponent(number)}`);
+      if (shown.sequence !== this.wanted) return;
+      this.shown = shown;
+      this.draw(shown);
     } catch (error) {
       this.app.wrong(error.message);
     }
@@ -142,7 +145,7 @@ export class Journal {
   }
 
   close() {
-    this.shown = null;
+    this.shown = this.wanted = null;
     fill(this.detail);
     location.hash = "#journal";
   }

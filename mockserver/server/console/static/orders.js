@@ -163,6 +163,7 @@ export class Orders {
 
   async showDetail(id) {
     const order = await this.app.call("GET", `orders/${encodeURIComponent(id)}`);
+    if (this.chosen !== id) return;
     order.events = order.events.map((event) => ({ ...event, ms: Date.parse(event.at) }));
     const key = JSON.stringify(order);
     if (this.key === key) return;

@@ -7,6 +7,7 @@ export class Worlds {
   constructor(app) {
     this.app = app;
     this.list = el("div");
+    this.asked = 0;
     this.element = el("div", {},
       el("div", { class: "bar" },
         button("New world…", () => this.make("worlds", "/worlds", "New world", ["key", "scenario", "clock"])),
@@ -15,20 +16,27 @@ export class Worlds {
       this.list);
   }
 
-  /** Fill the picker of worlds, which takes the page to the one that is picked. */
-  async pick(select) {
-    const { worlds } = await this.app.call("GET", "worlds");
-    fill(select, worlds.map((one) => el("option", { value: one.key }, one.key)));
-    select.value = this.app.state.world;
-    select.onchange = () => location.assign(address(select.value));
-  }
-
+  /** Show the worlds that there are, in the picker of the page and in the table. */
   async refresh() {
+    const asked = ++this.asked;
     const { worlds } = await this.app.call("GET", "worlds");
+    // Answers may overtake one another; what was asked last is what there is.
+    if (asked !== this.asked) return;
+    this.pick(document.getElementById("world"), worlds.map((one) => one.key));
     fill(this.list, table("Worlds", ["World", "Scenario", "Dialect", "Clock", "Orders", "Requests", "Faults", "Do"], worlds.map((one) => [
       one.key === this.app.state.world ? el("strong", {}, `${one.key} (this)`) : el("a", { href: address(one.key) }, one.key),
       one.scenario, one.dialect, one.clock, String(one.orders), String(one.requests), String(one.faults + one.breaks.length),
       button("Drop…", () => this.sure(`Drop ${one.key}`, "Everything in it goes. Asked for again, it begins afresh.", "Drop", () => this.app.call("DELETE", `worlds/${encodeURIComponent(one.key)}`), `${one.key} is gone`), { "aria-label": `Drop ${one.key}` })])));
+  }
+
+  /** Fill the picker of worlds, which takes the page to the one that is picked. */
+  pick(select, keys) {
+    // Options that are put anew while the list is open would close it.
+    if (keys.join("\n") !== [...select.options].map((one) => one.value).join("\n")) {
+      fill(select, keys.map((key) => el("option", { value: key }, key)));
+    }
+    select.value = this.app.state.world;
+    select.onchange = () => location.assign(address(select.value));
   }
 
   async make(path, row, title, first) {
