@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 
 import hypothesis
 import pytest
-from aiohttp import web
 from hypothesis.strategies import characters
 
 from mockserver import jsontext
@@ -21,6 +20,7 @@ from mockserver.clock import ClockMode, parse_instant
 from mockserver.contract import Contract, load
 from mockserver.server.assembly import Settings, build
 from mockserver.server.http import HttpServer
+from mockserver.server.listener import EndingServer, Listener, bound
 from mockserver.server.service import Service
 
 START = "2026-01-01T00:00:00Z"
@@ -213,24 +213,26 @@ def running(settings: Settings) -> Iterator[Running]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    runner, port = asyncio.run_coroutine_threadsafe(_listen(service), loop).result(10)
-    client = Client(port, load(settings.dialect))
+    listener = asyncio.run_coroutine_threadsafe(listening(HttpServer, service), loop).result(10)
+    client = Client(listener.port, load(settings.dialect))
     try:
-        yield Running(service, port, client)
+        yield Running(service, listener.port, client)
     finally:
         client.close()
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(listener.stop(), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
         loop.close()
     assert service.failures == []
 
 
-async def _listen(service: Service) -> tuple[web.ServerRunner, int]:
-    runner = web.ServerRunner(HttpServer(service), shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    return runner, runner.addresses[0][1]
+async def listening(
+    make_server: Callable[..., EndingServer], *arguments: Any, **options: Any
+) -> Listener:
+    """Put a server, made inside the loop, on a free port."""
+    listener = Listener(make_server(*arguments, **options), bound("127.0.0.1", 0))
+    await listener.start()
+    return listener
 
 
 def frozen(**changes: Any) -> Settings:

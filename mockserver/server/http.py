@@ -18,6 +18,7 @@ from mockserver.server import codings
 from mockserver.server.connection import Connection, http_response
 from mockserver.server.heads import Heads, cut_head
 from mockserver.server.lane import LaneConnection, is_possible
+from mockserver.server.listener import EndingServer
 from mockserver.server.wire import Answering, head_of
 
 __all__ = ["Answering", "HttpServer"]
@@ -27,12 +28,11 @@ _PACE_S = 0.1
 """How often a stream is asked for news, in seconds."""
 
 
-class HttpServer(web.Server):
+class HttpServer(EndingServer):
     """One handler for every path; broken HTTP is refused inside an envelope as well."""
 
     def __init__(self, answering: Answering, *, lane: bool = True) -> None:
         """Serve what `answering` says; without `lane` every request takes the ordinary road."""
-        self.stopping = False
         super().__init__(
             _handler(answering, self),
             access_log=None,
@@ -45,11 +45,6 @@ class HttpServer(web.Server):
         self._answering = answering
         self.heads = Heads()
         self._connection = LaneConnection if lane and is_possible() else Connection
-
-    def pre_shutdown(self) -> None:
-        """Let connections end; streams, which would go on for ever, see that they have to."""
-        self.stopping = True
-        super().pre_shutdown()
 
     def __call__(self) -> RequestHandler:
         """Return the protocol of one connection."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import errno
 import gc
 import json
 import logging
@@ -15,22 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from aiohttp import web
-
 from mockserver import jsontext, limits, userfiles
 from mockserver.errors import CannotServe
 from mockserver.server.exhaustion import Exhaustion, allow_more_files
 from mockserver.server.http import Answering, HttpServer
+from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bound
 
 log = logging.getLogger("mockserver.server")
-
-DRAIN_SECONDS = 0.02
-"""How long what is on its way may take once the process was asked to stop, in seconds.
-
-It is granted twice, before and after the handlers are cancelled. No answer needs longer: each is
-made at once and lies in the socket's buffer by then. What lasts is a delay that was asked for, a
-body that does not come, or a client that does not read, and for none of these is it right to wait.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +40,7 @@ def serve(answering: Answering, listening: Listening, announce: Callable[[str], 
     Raises `CannotServe` where it cannot listen.
     """
 
-    def make_server() -> web.Server:
+    def make_server() -> HttpServer:
         server = HttpServer(answering)
         asyncio.get_running_loop().set_exception_handler(Exhaustion(server.shed).handle)
         return server
@@ -59,7 +49,7 @@ def serve(answering: Answering, listening: Listening, announce: Callable[[str], 
 
 
 def host(
-    make_server: Callable[[], web.Server],
+    make_server: Callable[[], EndingServer],
     listening: Listening,
     announce: Callable[[str], None],
     drain_seconds: float,
@@ -72,7 +62,10 @@ def host(
     """
     allow_more_files()
     loop_factory = _loop_factory(listening.loop)
-    with _listener(listening) as listener, asyncio.Runner(loop_factory=loop_factory) as runner:
+    with (
+        bound(listening.host, listening.port) as listener,
+        asyncio.Runner(loop_factory=loop_factory) as runner,
+    ):
         runner.run(_host(make_server, listening, listener, announce, drain_seconds, ending))
 
 
@@ -100,7 +93,7 @@ def address(host: str, port: int) -> str:
 
 
 async def _host(
-    make_server: Callable[[], web.Server],
+    make_server: Callable[[], EndingServer],
     listening: Listening,
     listener: socket.socket,
     announce: Callable[[str], None],
@@ -111,51 +104,18 @@ async def _host(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    runner = web.ServerRunner(make_server(), shutdown_timeout=drain_seconds)
-    await runner.setup()
-    # So many connections are accepted in one turn of the loop, and tried where none can be.
-    site = web.SockSite(runner, listener, backlog=64)
-    await site.start()
-    listener.listen(1024)
-    url = address(listening.host, listener.getsockname()[1])
+    server = Listener(make_server(), listener)
+    await server.start()
+    url = address(listening.host, server.port)
     # What is loaded by now lives as long as the process; the collector need not look at it again.
     gc.collect()
     gc.freeze()
     with _ready_file(listening.ready_file, url):
         announce(url)
         await stop.wait()
-        await site.stop()
-        await runner.cleanup()
+        await server.stop(drain_seconds)
         if ending is not None:
             await ending()
-
-
-def _listener(listening: Listening) -> socket.socket:
-    where = f"{listening.host}:{listening.port}"
-    try:
-        family, kind, protocol, _, place = socket.getaddrinfo(
-            listening.host, listening.port, type=socket.SOCK_STREAM
-        )[0]
-    except socket.gaierror as error:
-        raise CannotServe(
-            f"cannot listen on {where}: the host is not known here ({error})"
-        ) from None
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(place)
-    except OSError as error:
-        listener.close()
-        raise CannotServe(f"cannot listen on {where}: {_advice(error)}") from None
-    return listener
-
-
-def _advice(error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return "the port is taken; stop what listens there or choose another with --port (0: any)"
-    if error.errno == errno.EACCES:
-        return "not allowed; ports below 1024 need rights, choose another with --port"
-    return (error.strerror or str(error)).lower()
 
 
 @contextlib.contextmanager

@@ -6,15 +6,12 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
-from aiohttp import web
-
-from mockserver.errors import CannotServe
 from mockserver.server.http import Answering, HttpServer
+from mockserver.server.listener import Listener, bound
 from mockserver.testing.server import MockServer
 from mockserver.testing.settings import MockSettings
 
 _T = TypeVar("_T")
-_DRAIN_SECONDS = 0.05
 _PATIENCE_SECONDS = 10
 
 
@@ -43,11 +40,11 @@ def in_thread(answering: Answering, port: int = 0) -> Iterator[int]:
         return asyncio.run_coroutine_threadsafe(work, loop).result(_PATIENCE_SECONDS)
 
     try:
-        runner = wait_for(_listen(answering, port))
+        listener = wait_for(_listening(answering, port))
         try:
-            yield runner.addresses[0][1]
+            yield listener.port
         finally:
-            wait_for(runner.cleanup())
+            wait_for(listener.stop())
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_PATIENCE_SECONDS)
@@ -60,21 +57,15 @@ async def serving(
 ) -> AsyncIterator[MockServer]:
     """Serve in the running loop on loopback, as `running` does in a thread."""
     mock = MockServer((settings or MockSettings()).changed(**changes))
-    runner = await _listen(mock.gate, port)
+    listener = await _listening(mock.gate, port)
     try:
-        mock.port = runner.addresses[0][1]
+        mock.port = listener.port
         yield mock
     finally:
-        await runner.cleanup()
+        await listener.stop()
 
 
-async def _listen(answering: Answering, port: int) -> web.ServerRunner:
-    runner = web.ServerRunner(HttpServer(answering), shutdown_timeout=_DRAIN_SECONDS)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", port, backlog=1024).start()
-    except OSError as error:
-        await runner.cleanup()
-        reason = (error.strerror or str(error)).lower()
-        raise CannotServe(f"cannot listen on 127.0.0.1:{port}: {reason}") from None
-    return runner
+async def _listening(answering: Answering, port: int) -> Listener:
+    listener = Listener(HttpServer(answering), bound("127.0.0.1", port))
+    await listener.start()
+    return listener

@@ -32,22 +32,19 @@ def raw_server(talk: Talk) -> Iterator[RawServer]:
     """Answer every request with what `talk` writes, then close the connection."""
     server = RawServer()
     loop = asyncio.new_event_loop()
-    tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.add(task)
         try:
             request = await _request(reader)
             if request:
                 server.requests.append(request)
                 await talk(request, writer)
+            writer.close()
+            await writer.wait_closed()
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
-            tasks.discard(task)
-            writer.close()
+            writer.transport.abort()
 
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -62,8 +59,13 @@ def raw_server(talk: Talk) -> Iterator[RawServer]:
     finally:
 
         async def stop() -> None:
+            # A connection that is being accepted while the listener closes would stay open.
+            loop.remove_reader(listening.sockets[0])
+            for _ in range(3):
+                await asyncio.sleep(0)
             listening.close()
-            for task in list(tasks):
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 

@@ -1,6 +1,7 @@
 """Servers without pytest: a context manager, an asyncio one, and what becomes of them."""
 
 import asyncio
+import gc
 import socket
 import subprocess
 import sys
@@ -81,6 +82,25 @@ def test_an_idle_connection_does_not_hold_the_end_up():
         began = time.perf_counter()
     assert time.perf_counter() - began < 20
     idle.close()
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET /v1/getCh", b"GET /v1/getChain HTTP/1.1\r\n\r\n" * 999]
+)
+def test_no_connection_outlives_its_server(sent):
+    for _ in range(9):
+        with running() as server:
+            client = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+            client.sendall(sent)
+        client.close()
+    # What is left open complains when it is collected, and fails the test.
+    gc.collect()
+
+
+@pytest.mark.parametrize("port", [-1, 70_000])
+def test_a_port_that_is_none_is_a_sentence(port):
+    with pytest.raises(CannotServe, match=f"127.0.0.1:{port}: .* 0 to 65535"), running(port=port):
+        raise AssertionError("it serves on a port that is none")
 
 
 def test_a_taken_port_is_a_sentence_and_leaves_no_thread():

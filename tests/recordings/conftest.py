@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from mockserver.cli.recording import proxy_of
 from mockserver.cli.recording import record as record_command
 from mockserver.recordings import RecordedExchange, load_folder
+from mockserver.server.listener import Listener
 from mockserver.server.recorder import RecordingProxy
+from tests.conftest import listening
 
 ROOT = Path(__file__).parents[2]
 
@@ -147,21 +148,15 @@ def recording(*arguments: str) -> Iterator[tuple[int, RecordingProxy]]:
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
 
-    async def listen() -> web.ServerRunner:
-        runner = web.ServerRunner(proxy.server(), shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        return runner
-
-    async def end(runner: web.ServerRunner) -> None:
-        await runner.cleanup()
+    async def end(listener: Listener) -> None:
+        await listener.stop()
         await proxy.close()
 
-    runner = asyncio.run_coroutine_threadsafe(listen(), loop).result(30)
+    listener = asyncio.run_coroutine_threadsafe(listening(proxy.server), loop).result(30)
     try:
-        yield runner.addresses[0][1], proxy
+        yield listener.port, proxy
     finally:
-        asyncio.run_coroutine_threadsafe(end(runner), loop).result(30)
+        asyncio.run_coroutine_threadsafe(end(listener), loop).result(30)
         proxy.keeper.close()
         loop.call_soon_threadsafe(loop.stop)
         thread.join(30)

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +14,7 @@ from mockserver.clock import ClockMode
 from mockserver.server import lane
 from mockserver.server.assembly import Settings, build
 from mockserver.server.http import HttpServer
-from tests.conftest import START_MS, costly
+from tests.conftest import START_MS, costly, listening
 
 _DATE = re.compile(rb"(?<=\r\nDate: )[^\r]*")
 _LAST = b"GET /__mock/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -50,13 +49,11 @@ PIECES = (
 @asynccontextmanager
 async def _served(*, fast: bool) -> AsyncIterator[int]:
     service = build(Settings(clock=ClockMode.FROZEN, start_ms=START_MS))
-    runner = web.ServerRunner(HttpServer(service, lane=fast), shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    listener = await listening(HttpServer, service, lane=fast)
     try:
-        yield runner.addresses[0][1]
+        yield listener.port
     finally:
-        await runner.cleanup()
+        await listener.stop()
 
 
 async def _exchanged(port: int, parts: list[bytes]) -> bytes:

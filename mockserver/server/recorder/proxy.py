@@ -17,6 +17,7 @@ from mockserver import jsontext
 from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, Request, Response
+from mockserver.server.listener import EndingServer
 from mockserver.server.process import Listening, host
 from mockserver.server.recorder.keeper import MOST_BYTES, Keeper, Taken
 from mockserver.server.wire import plain_target
@@ -90,9 +91,9 @@ class RecordingProxy:
         """Where requests go, by generation."""
         return self._options.upstreams
 
-    def server(self) -> web.Server:
+    def server(self) -> EndingServer:
         """Return the handler of every path, to be made inside a running loop."""
-        return web.Server(
+        return EndingServer(
             self._handle,
             access_log=None,
             auto_decompress=False,

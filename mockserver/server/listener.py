@@ -1,0 +1,116 @@
+"""A server on a socket, up to its end: no connection outlives it, whoever is at the other side."""
+
+import asyncio
+import contextlib
+import errno
+import socket
+
+from aiohttp import web
+
+from mockserver.errors import CannotServe
+
+DRAIN_SECONDS = 0.02
+"""How long what is on its way may take once a server was asked to stop, in seconds.
+
+It is granted twice, before and after the handlers are cancelled. No answer needs longer: each is
+made at once and lies in the socket's buffer by then. What lasts is a delay that was asked for, a
+body that does not come, or a client that does not read, and for none of these is it right to wait.
+"""
+
+
+_ACCEPTED = 64
+"""Connections that are accepted in one turn of the loop, and tried where none can be."""
+_WAITING = 1024
+_LAST_PORT = 65_535
+
+
+class EndingServer(web.Server):
+    """A server of which no connection is left when its shutdown returns."""
+
+    stopping = False
+
+    def pre_shutdown(self) -> None:
+        """Let connections end; streams, which would go on for ever, see that they have to."""
+        self.stopping = True
+        super().pre_shutdown()
+
+    async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 (aiohttp's)
+        """Let what is on its way end within twice `timeout` seconds, then close everything."""
+        left = [one.transport for one in self.connections]
+        await super().shutdown(timeout)
+        for transport in left:
+            # aiohttp has closed it, which waits for a client that does not read.
+            if transport is not None:
+                transport.abort()
+        await _two_turns()
+
+
+class Listener:
+    """A server that takes connections from a listening socket."""
+
+    def __init__(self, server: EndingServer, listening: socket.socket) -> None:
+        """Serve what comes to a bound socket; `start` has to follow, inside the loop."""
+        self._server = server
+        self._socket = listening
+        self._accepting: asyncio.Server | None = None
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self._socket.getsockname()[1])
+
+    async def start(self) -> None:
+        """Take connections."""
+        self._accepting = await asyncio.get_running_loop().create_server(
+            self._server, sock=self._socket, backlog=_ACCEPTED
+        )
+        self._socket.listen(_WAITING)
+
+    async def stop(self, drain_seconds: float = DRAIN_SECONDS) -> None:
+        """Take no more connections, and close those that there are."""
+        if self._accepting is None:
+            return
+        # asyncio loses a connection whose server is closed between the call of `accept` and the
+        # next turn of the loop: it leaves the socket open and tells nobody.
+        with contextlib.suppress(NotImplementedError):
+            asyncio.get_running_loop().remove_reader(self._socket)
+        await _two_turns()
+        self._accepting.close()
+        self._server.pre_shutdown()
+        await self._server.shutdown(drain_seconds)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that is bound and does not listen yet. Raises `CannotServe`."""
+    where = f"{host}:{port}"
+    if not 0 <= port <= _LAST_PORT:
+        raise CannotServe(f"cannot listen on {where}: a port is a number from 0 to {_LAST_PORT}")
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        raise CannotServe(
+            f"cannot listen on {where}: the host is not known here ({error})"
+        ) from None
+    family, kind, protocol, _, place = found[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+    except OSError as error:
+        listener.close()
+        raise CannotServe(f"cannot listen on {where}: {_advice(error)}") from None
+    return listener
+
+
+def _advice(error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return "the port is taken; stop what listens there or choose another with --port (0: any)"
+    if error.errno == errno.EACCES:
+        return "not allowed; ports below 1024 need rights, choose another with --port"
+    return (error.strerror or str(error)).lower()
+
+
+async def _two_turns() -> None:
+    """Let the loop do what it has begun: make an accepted connection, tell of a closed one."""
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
