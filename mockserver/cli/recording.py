@@ -131,7 +131,7 @@ def record(**given: Any) -> None:
 
     Point a client at the address in the ready line. Only reading requests are passed on unless
     --arm-writes is given. Keys, signatures, cookies and every header that is not on the allow list
-    never reach a file. Each exchange is on the disk before its answer ends.
+    never reach a file. Each exchange is in a whole file before its answer ends.
     """
     from mockserver.server.process import Listening, to_stdout
     from mockserver.server.recorder import record

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import IO, Self
 
@@ -23,6 +23,9 @@ LARGE_BODY = 64 * 1024
 FULL_FILE = 256 * 1024
 """A file with more bytes than this gets no further exchange; the next one begins another file."""
 
+SYNC_SECONDS = 0.5
+"""What was kept is brought to the disk together, so often: only a power failure can cost it."""
+
 
 class FolderBusy(CrosschainMockError):
     """Another recorder writes to the folder."""
@@ -33,25 +36,28 @@ class CannotKeep(CrosschainMockError):
 
 
 class RecordingFolder:
-    """Writes exchanges to the files of a folder, each kept for good before `keep` returns.
+    """Writes exchanges to the files of a folder, each in a whole file before `keep` returns.
 
-    A file is never changed in place: it is written anew under another name, brought to the disk,
-    and put in the place of the old one. So whoever reads sees whole files only, at any moment, and
-    a killed recorder leaves the files as the last `keep` left them. Files that were there before
-    are not touched. Use it as a context manager; it holds the folder for itself until its end.
+    A file is never changed in place: it is written anew under another name and put in the place of
+    the old one. So whoever reads sees whole files only, at any moment, and a killed recorder leaves
+    the files as the last `keep` left them. What a power failure could cost is brought to the disk
+    in the background, and at the end. Files that were there before are not
+    touched. Use it as a context manager; it holds the folder for itself until its end.
     """
 
-    def __init__(self, folder: Path, head: Recording) -> None:
+    def __init__(self, folder: Path, head: Recording, sync_seconds: float = SYNC_SECONDS) -> None:
         """Take the folder, making it where it is not there.
 
         `head` is what every file says above its exchanges; its title is followed by what the file
-        holds. Raises `FolderBusy`, and `CannotKeep` where the folder cannot be written.
+        holds. What was kept is brought to the disk every `sync_seconds`. Raises `FolderBusy`, and
+        `CannotKeep` where the folder cannot be written.
         """
         self.folder = folder
         self._head = head
         self._files: dict[str, _OpenFile] = {}
         self._names: dict[str, int] = {}
         self._writing = Lock()
+        self._syncer = _Syncer(sync_seconds)
         with _explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _locked(folder)
@@ -76,10 +82,13 @@ class RecordingFolder:
     def keep(self, group: str, exchange: RecordedExchange) -> Path:
         """Add an exchange to the file of its group, such as an operation's id; return that file.
 
-        The exchange gets a name that is unique in its file. When this returns, the exchange is on
-        the disk. Raises `CannotKeep`; the file then is as it was.
+        The exchange gets a name that is unique in its file. When this returns, a killed process
+        does not lose it. Raises `CannotKeep`, for this exchange, whose file then is as it was, or
+        where earlier ones could not be brought to the disk.
         """
         with self._writing:
+            with _explained(self.folder):
+                self._syncer.check()
             open_file = self._open_file(group)
             named = replace(exchange, name=self._name(exchange))
             with _explained(open_file.path):
@@ -97,13 +106,17 @@ class RecordingFolder:
     def close(self) -> None:
         """Bring what files say above their exchanges up to date, and give the folder free.
 
-        Raises `CannotKeep`; exchanges are on the disk already.
+        When this returns, everything is on the disk. Raises `CannotKeep`; the files are whole.
         """
         with self._writing, self._lock:
-            for one in self._files.values():
-                if one.rows and one.head != self._head:
-                    with _explained(one.path):
-                        self._write(one, one.rows)
+            try:
+                for one in self._files.values():
+                    if one.rows and one.head != self._head:
+                        with _explained(one.path):
+                            self._write(one, one.rows)
+            finally:
+                with _explained(self.folder):
+                    self._syncer.close()
 
     def _open_file(self, group: str) -> "_OpenFile":
         found = self._files.get(group)
@@ -137,12 +150,14 @@ class RecordingFolder:
                 if not path.exists():
                     path.parent.mkdir(exist_ok=True)
                     replace_file(path, body)
+                    self._syncer.note(path)
         return names
 
     def _write(self, one: "_OpenFile", rows: list[str]) -> None:
         head = replace(self._head, title=f"{self._head.title}: {one.group}", exchanges=())
         raw = (head_text(head) + "".join(rows)).encode()
         replace_file(one.path, raw)
+        self._syncer.note(one.path)
         one.size, one.head = len(raw), self._head
 
 
@@ -157,27 +172,76 @@ class _OpenFile:
     head: Recording | None = None
 
 
+class _Syncer:
+    """Brings files to the disk in the background, many changes at once."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._changed: dict[Path, None] = {}
+        self._lock, self._ended = Lock(), Event()
+        self._thread: Thread | None = None
+        self._trouble: OSError | None = None
+
+    def note(self, path: Path) -> None:
+        """Take in that a file was put in its place; the rename is brought to the disk as well."""
+        with self._lock:
+            self._changed |= {path: None, path.parent: None}
+        if self._thread is None:
+            self._thread = Thread(target=self._run, name="recordings-to-disk", daemon=True)
+            self._thread.start()
+
+    def check(self) -> None:
+        """Raise the `OSError` of what could not be brought to the disk."""
+        if self._trouble is not None:
+            raise self._trouble
+
+    def close(self) -> None:
+        """Bring the rest to the disk. Raises `OSError`."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._sync()
+        self.check()
+
+    def _run(self) -> None:
+        while not self._ended.wait(self._seconds):
+            self._sync()
+
+    def _sync(self) -> None:
+        with self._lock:
+            changed, self._changed = self._changed, {}
+        for path in changed:
+            try:
+                bring_to_disk(path)
+            except FileNotFoundError:
+                # Whoever took it away knows that it is not there.
+                continue
+            except OSError as error:
+                self._trouble = error
+
+
 def replace_file(path: Path, raw: bytes) -> None:
-    """Put a file in the place of another at once, and return when it is on the disk.
+    """Put a file in the place of another at once.
 
     Raises `OSError`; the old file then is as it was.
     """
     new = path.with_name(f".{path.name}.new")
     try:
-        with new.open("wb") as stream:
-            stream.write(raw)
-            stream.flush()
-            os.fsync(stream.fileno())
+        new.write_bytes(raw)
         new.replace(path)
     except OSError:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
         raise
-    folder = os.open(path.parent, os.O_RDONLY)
+
+
+def bring_to_disk(path: Path) -> None:
+    """Return when a file or a folder would survive a power failure. Raises `OSError`."""
+    opened = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(opened)
     finally:
-        os.close(folder)
+        os.close(opened)
 
 
 @contextlib.contextmanager

@@ -199,9 +199,10 @@ def record_process(tmp_path: Path, upstream: Upstream) -> Iterator[Callable[...,
     """Start recorders of the service as processes of their own."""
     started: list[RecorderProcess] = []
 
-    def start(*arguments: str, url: str = "") -> RecorderProcess:
+    def start(*arguments: str, url: str = "", **options: Any) -> RecorderProcess:
         base, out = url or upstream.url, tmp_path / "recorded"
-        popen = start_process(out, "--upstream-v1", base, "--upstream-v2", base, *arguments)
+        bases = ("--upstream-v1", base, "--upstream-v2", base)
+        popen = start_process(out, *bases, *arguments, **options)
         assert popen.stdout is not None
         line = popen.stdout.readline()
         port = int(line.partition("http://")[2].split()[0].rpartition(":")[2])

@@ -253,6 +253,37 @@ def test_two_writers_do_not_share_a_folder(tmp_path):
     RecordingFolder(tmp_path, recording()).close()
 
 
+def test_what_cannot_be_brought_to_the_disk_is_told(tmp_path):
+    folder = RecordingFolder(tmp_path, recording(), sync_seconds=3600)
+    away = folder.keep("away", exchange())
+    away.unlink()
+    file = folder.keep("v2.getChain", exchange())
+    file.unlink()
+    file.symlink_to(file)
+    with pytest.raises(CannotKeep, match=r"cannot write .*: too many levels of symbolic links"):
+        folder.close()
+
+
+def test_a_file_that_is_taken_away_is_no_trouble(tmp_path):
+    with RecordingFolder(tmp_path, recording(), sync_seconds=3600) as folder:
+        folder.keep("v2.getChain", exchange()).unlink()
+
+
+def test_what_was_kept_is_brought_to_the_disk_meanwhile(tmp_path):
+    folder = RecordingFolder(tmp_path, recording(), sync_seconds=0.001)
+
+    def keep_what_cannot_be_brought():
+        for _ in range(100_000):
+            file = folder.keep("v2.getChain", exchange())
+            file.unlink()
+            file.symlink_to(file)
+
+    with pytest.raises(CannotKeep, match="too many levels of symbolic links"):
+        keep_what_cannot_be_brought()
+    with pytest.raises(CannotKeep):
+        folder.close()
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotKeep, match=r"cannot write .*file"):

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import http.client
 import re
+import resource
 import socket
 import struct
 import threading
@@ -305,19 +306,25 @@ def test_a_client_that_leaves_costs_no_exchange(record_process, upstream):
     assert [one.response.body for one in recorder.exchanges] == [b'{"code":0}']
 
 
-def test_a_full_disk_is_told_of_and_costs_nothing_that_was_kept(record, upstream):
-    recorder = record()
-    recorder.call()
-    # A folder where the next file is to be: the disk refuses to write it, as a full one does.
-    (recorder.folder / ".v2.getChain.yaml.new").mkdir()
+def test_a_full_disk_is_told_of_and_costs_nothing_that_was_kept(record_process, upstream):
+    # The system lets this process write no file of more bytes: it stops in the middle, as it does
+    # where a disk is full.
+    room = 20_000
+    recorder = record_process(
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+    )
+    upstream.reply = lambda handler, _: answer(handler, b'{"code":0,"more":"%s"}' % (b"x" * 8000))
+    assert [recorder.call()[0] for _ in range(2)] == [200, 200]
     status, sentence = recorder.said()
     assert status == 507
-    assert "cannot write" in sentence
-    assert "v2.getChain.yaml" in sentence
-    assert len(recorder.exchanges) == 1
-    (recorder.folder / ".v2.getChain.yaml.new").rmdir()
-    recorder.call()
-    assert len(recorder.exchanges) == 2
+    assert "v2.getChain.yaml': file too large; the answer was not kept" in sentence
+    upstream.reply = lambda handler, _: answer(handler, b'{"code":0}')
+    assert recorder.call()[0] == 200
+    assert len(recorder.exchanges) == 3
+    assert not list(recorder.folder.rglob(".*.new"))
+    code, out, err = recorder.stop()
+    assert (code, "kept 3 exchanges in 1 files" in out) == (0, True)
+    assert "Traceback" not in err
 
 
 def test_a_flow_can_have_one_file(record):

@@ -12,7 +12,7 @@ from mockserver import documents, jsontext, recordings
 from mockserver.errors import CrosschainMockError, InvalidFile, Problem
 from mockserver.jsontext import Json
 from mockserver.recordings import Recording
-from mockserver.recordings.folder import replace_file
+from mockserver.recordings.folder import bring_to_disk, replace_file
 
 FORMAT = "crosschain-mock/capsule@1"
 HEAD, SCENARIO, JOURNAL = "capsule.json", "scenario.yaml", "journal"
@@ -69,6 +69,7 @@ def save(capsule: Capsule, file: Path) -> None:
         packed.seek(0)
         try:
             replace_file(file, packed.read())
+            bring_to_disk(file)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise BadCapsule(f"cannot write {str(file)!r}: {reason}") from None

@@ -1,4 +1,4 @@
-"""Keeping exchanges: redacted, brought to the disk, and noted what they tell of the service."""
+"""Keeping exchanges: redacted, written to files, and noted what they tell of the service."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -58,7 +58,7 @@ class Taken:
 
 
 class Keeper:
-    """Writes exchanges to a folder. `keep` returns when an exchange is on the disk."""
+    """Writes exchanges to a folder. `keep` returns when an exchange is in a whole file."""
 
     def __init__(self, options: KeeperOptions) -> None:
         """Take the folder. Raises `FolderBusy` and `CannotKeep`."""
@@ -93,7 +93,7 @@ class Keeper:
         return self._folder.files
 
     def keep(self, taken: Taken) -> bool:
-        """Bring an exchange to the disk; return False where it is of no operation.
+        """Write an exchange to its file; return False where it is of no operation.
 
         Raises `CannotKeep`.
         """
@@ -112,7 +112,7 @@ class Keeper:
     def close(self) -> Recording:
         """Bring what was noticed to the files and free the folder; return what they say.
 
-        Raises `CannotKeep`; the exchanges are on the disk already.
+        Raises `CannotKeep`; the files are whole all the same.
         """
         self._noticing.shutdown()
         self._folder.close()
