@@ -1,0 +1,358 @@
+"""The machine: a client's user sends and looks, the service is slow, is away, or loses answers."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
+from types import new_class
+from typing import Any, ClassVar, NamedTuple, NoReturn
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from hypothesis.strategies import SearchStrategy
+
+from mockserver.engine.courses import Status
+from mockserver.engine.orders import OrderView
+from mockserver.machine.transfers import (
+    STATES,
+    Flow,
+    State,
+    Transfer,
+    Way,
+    names_of,
+    state_of,
+    transfer_on,
+)
+from mockserver.testing import BadSetting, MockCheckFailed, MockWorld, running
+from mockserver.testing.options import Course, Does, FaultKind, FaultOptions, OutageMode
+from mockserver.testing.traffic import told
+
+_SUBMIT: dict[Flow, str] = {"v1": "v1.submitCrossChain", "v2": "v2.submitOrder"}
+_LOOK: dict[Flow, str] = {"v1": "v1.getOrderDetailByHashAndEvmAddress", "v2": "v2.checkOrder"}
+_MOST_TOKENS = 100_000
+_FEWEST_TOKENS = 20
+_STEPS = 20
+_BAD_GATEWAY = 502
+_SHOWN = 8
+
+
+class Trouble(NamedTuple):
+    """What happens to the first answers of a step, and whether what was asked for is done."""
+
+    kind: FaultKind
+    does: Does
+    times: int
+
+
+_EVERY_TIME = 100
+_TROUBLES: tuple[Trouble | None, ...] = (
+    None,
+    Trouble("reset-before-headers", "done", 1),
+    Trouble("reset-before-headers", "done", _EVERY_TIME),
+    Trouble("http-status", "done", 1),
+    Trouble("truncated-body", "done", 1),
+    Trouble("reset-before-headers", "none", _EVERY_TIME),
+    Trouble("http-status", "none", 1),
+)
+_COURSES: tuple[Course, ...] = ("success", "slow", "fail", "refund", "dropped")
+_OUTAGES: tuple[OutageMode, ...] = ("listed-dead", "quote-only", "delisted")
+
+
+def _of_machine(values: str) -> SearchStrategy[Any]:
+    """Return one of the values that the machine's class has under a name."""
+    return st.runner().flatmap(lambda machine: st.sampled_from(getattr(machine, values)))
+
+
+_FLOW: SearchStrategy[Flow] = _of_machine("flows")
+_WAY: SearchStrategy[Way] = _of_machine("ways")
+_TOKENS = st.integers(_FEWEST_TOKENS, _MOST_TOKENS)
+_TROUBLE = st.sampled_from(_TROUBLES)
+
+
+class CrosschainMachine(RuleBasedStateMachine):
+    """A user of your client, played against the mock: derive from it, and call your client.
+
+    `start` makes the client, `send` moves money with it, `state` says how that stands. `quote`,
+    `received` and `restart` are judged or played where you define them. Every example begins in a
+    world that nobody has touched, at `self.world`; `play` plays them all.
+
+    What must hold after each step: money is moved once for each transfer and for nothing else, a
+    transfer that was sent is known by its number, an end is told only when the service has told it
+    and stays, and neither a quote nor what has arrived is more than it was. At the end the service
+    is well again: then every transfer can be sent, and every client sees how it ended.
+    """
+
+    flows: ClassVar[Sequence[Flow]] = ("v2",)
+    """The generations that transfers go through."""
+    ways: ClassVar[Sequence[Way]] = (
+        Way("USDT", "ARB", "BNB"),
+        Way("USDT", "BNB", "ARB"),
+        Way("USDC", "ETH", "POLYGON"),
+    )
+    """The tokens and chains of transfers; the first two have 6 and 18 decimals, and 18 and 6."""
+    gives_up: ClassVar[tuple[type[Exception], ...]] = (Exception,)
+    """What the client may raise while the service is disturbed, to say that it could not."""
+    world: MockWorld
+    """The world that the client talks to, at `world.base_url_v2` and `world.base_url`."""
+
+    sent: Bundle[Transfer] = Bundle("sent")
+
+    def __init__(self) -> None:
+        """Begin an example. Raises `BadSetting` where the machine is not played by `play`."""
+        super().__init__()
+        if not hasattr(self, "world"):
+            raise BadSetting(f"play this machine with {type(self).__name__}.play(crosschain_mock)")
+        self.world.reset()
+        self._transfers: list[Transfer] = []
+        self._told: dict[Transfer, str] = {}
+        self._ends: dict[Transfer, State] = {}
+        self._halted: str | None = None
+        self.start()
+
+    @classmethod
+    def play(cls, world: MockWorld | None = None, *, settings: settings | None = None) -> None:
+        """Play the machine in a world, by default on a server of its own; raise what fails.
+
+        The settings are Hypothesis' own, by default those of its profile without a deadline.
+        """
+        with ExitStack() as stack:
+            played_in = world or stack.enter_context(running()).world(cls.__name__)
+            named = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+            body = {"world": played_in, **named}
+            bound = new_class(cls.__name__, (cls,), exec_body=lambda names: names.update(body))
+            run_state_machine_as_test(bound, settings=settings or _usual_settings())
+            # What was refused in the last example is not what the test itself asked for.
+            played_in.reset()
+
+    # What a client's test defines.
+
+    def start(self) -> None:
+        """Make the client, for the addresses of `self.world`. It knows nothing yet."""
+        raise NotImplementedError
+
+    def send(self, transfer: Transfer) -> str:
+        """Move the money of a transfer and submit it; return what the client knows it by.
+
+        That is the order's id, its v1 number, or the hash of the deposit. What raises is called
+        again, as a user does who sees an error; the money has to be moved once all the same.
+        """
+        raise NotImplementedError
+
+    def state(self, order: str) -> State:
+        """Return how something sent stands: `underway`, `arrived` or `failed`."""
+        raise NotImplementedError
+
+    def quote(self, transfer: Transfer) -> Decimal | int | None:
+        """Return what the client says will arrive, in whole tokens."""
+
+    def received(self, order: str) -> Decimal | int | None:
+        """Return what the client says has arrived of something sent, in whole tokens."""
+
+    def restart(self) -> None:
+        """Start the client anew, with what it has kept. Played only where it is defined."""
+
+    # What the machine does.
+
+    @initialize(target=sent, flow=_FLOW, way=_WAY, tokens=_TOKENS, trouble=_TROUBLE)
+    def send_one(self, flow: Flow, way: Way, tokens: int, trouble: Trouble | None) -> Transfer:
+        """Send a first transfer; the answer to its submission may be lost or disturbed."""
+        return self._sent(flow, way, tokens, trouble)
+
+    @rule(target=sent, flow=_FLOW, way=_WAY, tokens=_TOKENS, trouble=_TROUBLE)
+    def send_another(self, flow: Flow, way: Way, tokens: int, trouble: Trouble | None) -> Transfer:
+        """Send a further transfer."""
+        return self._sent(flow, way, tokens, trouble)
+
+    @rule(transfer=sent, trouble=_TROUBLE)
+    def send_again(self, transfer: Transfer, trouble: Trouble | None) -> None:
+        """Send again what the client could not send, as a user does who sees an error."""
+        if transfer not in self._told:
+            self._send(transfer, trouble)
+
+    @rule(transfer=sent, trouble=_TROUBLE)
+    def look(self, transfer: Transfer, trouble: Trouble | None) -> None:
+        """Ask the client how a transfer stands."""
+        if transfer in self._told:
+            self._look(transfer, trouble)
+
+    @precondition(lambda self: type(self).quote is not CrosschainMachine.quote)
+    @rule(transfer=sent)
+    def ask_for_a_quote(self, transfer: Transfer) -> None:
+        """Ask the client what would arrive of a transfer."""
+        with self._disturbed(transfer, None):
+            said = self.quote(transfer)
+            if said is not None and not 0 <= Decimal(said) <= transfer.amount:
+                self._fail(f"{transfer} is said to bring {said}: money is made")
+
+    @rule(seconds=st.sampled_from((5, 15, 60, 7200)))
+    def wait(self, seconds: int) -> None:
+        """Let time pass."""
+        self.world.clock.advance(seconds=seconds)
+
+    @rule(transfer=sent, course=st.sampled_from(_COURSES))
+    def take_course(self, transfer: Transfer, course: Course) -> None:
+        """Let an order go another way: fail, be refunded, or wait for somebody's help."""
+        for view in self._orders_of(transfer):
+            if not view.status.resting:
+                self.world.orders.steer(view.order.id, course)
+
+    @rule(transfer=sent)
+    def help(self, transfer: Transfer) -> None:
+        """Report a dropped order to the service's support, which then refunds it."""
+        for view in self._orders_of(transfer):
+            if view.status is Status.DROPPED:
+                order = view.order
+                with self.world.hosted() as hosted:
+                    hosted.world.tickets.submit(
+                        order.route.source_chain, order.cert_hash, order.evm_address
+                    )
+
+    @precondition(lambda self: self._halted is None)
+    @rule(chain=st.sampled_from(("ARB", "BNB")), mode=st.sampled_from(_OUTAGES))
+    def halt(self, chain: str, mode: OutageMode) -> None:
+        """Put a chain out of service."""
+        self.world.suspend(chain, mode=mode)
+        self._halted = chain
+
+    @precondition(lambda self: self._halted is not None)
+    @rule()
+    def resume(self) -> None:
+        """Put the chain into service again."""
+        self.world.restore(self._halted)
+        self._halted = None
+
+    @precondition(lambda self: type(self).restart is not CrosschainMachine.restart)
+    @rule()
+    def start_anew(self) -> None:
+        """Let the client's process end and begin again."""
+        with self._disturbed(None, None):
+            self.restart()
+
+    # What must hold.
+
+    def _check_orders(self) -> None:
+        """Each transfer has one order at most, and no order is of something else."""
+        for view in self.world.orders:
+            if not any(transfer.is_of(view) for transfer in self._transfers):
+                self._fail(f"nobody asked to move what {view.order} moves")
+        for transfer in self._transfers:
+            orders = self._orders_of(transfer)
+            if len(orders) > 1:
+                numbers = " and ".join(view.order.id for view in orders)
+                self._fail(f"{transfer} was moved {len(orders)} times, by the orders {numbers}")
+
+    def teardown(self) -> None:
+        """End an example: with a service that is well, everything comes to the end it has."""
+        super().teardown()
+        if sys.exception() is not None:
+            return
+        if self._halted is not None:
+            self.resume()
+        for transfer in self._transfers:
+            if transfer not in self._told:
+                self._send(transfer, None)
+        for transfer, order in self._told.items():
+            [view] = self._orders_of(transfer)
+            if not view.status.resting:
+                self.world.clock.run_until_final(view.order.id)
+            if self._orders_of(transfer)[0].status is Status.DROPPED:
+                self.help(transfer)
+                self.world.clock.advance(days=1)
+            self._look(transfer, None)
+            end = state_of(self._orders_of(transfer)[0])
+            if self._ends.get(transfer) != end:
+                self._fail(f"{transfer} has {end}, and {order!r} is said to be underway for ever")
+
+    def _sent(self, flow: Flow, way: Way, tokens: int, trouble: Trouble | None) -> Transfer:
+        number = len(self._transfers) + 1
+        with self.world.hosted() as hosted:
+            catalog = hosted.world.scenario.catalog
+        transfer = transfer_on(catalog, way, flow, number, tokens)
+        self._transfers.append(transfer)
+        self._send(transfer, trouble)
+        return transfer
+
+    def _send(self, transfer: Transfer, trouble: Trouble | None) -> None:
+        with self._disturbed(transfer, trouble, _SUBMIT[transfer.flow]):
+            name = str(self.send(transfer))
+            self._check_orders()
+            known = [one for view in self._orders_of(transfer) for one in names_of(view)]
+            if name not in known:
+                there = f"it is known by {' or '.join(map(repr, known))}" if known else "none came"
+                self._fail(f"{transfer} is lost: send() returned {name!r}, and {there}")
+            self._told[transfer] = name
+
+    def _look(self, transfer: Transfer, trouble: Trouble | None) -> None:
+        order = self._told[transfer]
+        with self._disturbed(None, trouble, _LOOK[transfer.flow]):
+            said = self.state(order)
+            self._judge(transfer, said)
+            if said == "arrived":
+                self._count(transfer, self.received(order))
+
+    def _judge(self, transfer: Transfer, said: State) -> None:
+        if said not in STATES:
+            raise BadSetting(f"state(): expected one of {', '.join(STATES)}, got {said!r}")
+        before = self._ends.get(transfer)
+        if before is not None and said != before:
+            self._fail(f"the end of {transfer} is undone: it was {before}, and is {said} now")
+        if said == "underway":
+            return
+        [view] = self._orders_of(transfer)
+        if said != state_of(view):
+            self._fail(f"{transfer} is said to have {said}, and the service says {view.status!s}")
+        self._ends[transfer] = said
+
+    def _count(self, transfer: Transfer, said: Decimal | int | None) -> None:
+        [view] = self._orders_of(transfer)
+        came = transfer.whole(view.amount_out)
+        if said is not None and Decimal(said) != came:
+            what = "made" if Decimal(said) > came else "lost"
+            self._fail(f"money is {what}: {said} are said to have come of {transfer}, {came} have")
+
+    @contextmanager
+    def _disturbed(
+        self, transfer: Transfer | None, trouble: Trouble | None, operation: str = ""
+    ) -> Iterator[None]:
+        """Disturb one answer of an operation; let the client give up where it has a reason to."""
+        if trouble is not None:
+            options: FaultOptions = {"does": trouble.does, "first": trouble.times}
+            if trouble.kind == "http-status":
+                options["status"] = _BAD_GATEWAY
+            self.world.fail(operation, trouble.kind, **options)
+        is_halted = transfer is not None and self._halted is not None
+        try:
+            yield
+        except MockCheckFailed:
+            raise
+        except self.gives_up:
+            if trouble is None and not is_halted:
+                raise
+        finally:
+            self.world.heal()
+        self._check_orders()
+
+    def _orders_of(self, transfer: Transfer) -> list[OrderView]:
+        return [view for view in self.world.orders if transfer.is_of(view)]
+
+    def _fail(self, message: str) -> NoReturn:
+        raise MockCheckFailed(f"{message}; what came last:\n{told(self.world.journal[-_SHOWN:])}")
+
+
+def _usual_settings() -> settings:
+    return settings(
+        deadline=None,
+        stateful_step_count=_STEPS,
+        # Which of our lines are run says nothing of the client.
+        phases=[phase for phase in settings().phases if phase is not Phase.explain],
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
