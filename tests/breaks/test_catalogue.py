@@ -1,10 +1,10 @@
 """Every break and control: seen where it says, and nowhere else."""
 
-import re
 from collections import Counter
 
 import pytest
 
+from mockserver.contract.facts import shipped_facts
 from mockserver.responders.breaks import CATALOGUE, Layer, Verdict
 from mockserver.responders.breaks.catalogue import BREAKS
 from mockserver.responders.refusing import REFUSAL_HEADER
@@ -77,18 +77,16 @@ def test_three_quarters_show_with_reading_alone():
 
 
 def test_what_is_contradicted_exists():
-    """A violation names a section, a difference a cite key or a registered assumption."""
+    """A violation names a fact, a difference a cite key or a registered assumption."""
+    facts = {fact.id: fact.section for fact in shipped_facts()}
     assumed = {one.id for one in CONTRACT.assumptions}
-    rows = {row.section for row in CONTRACT}
     cited = {source for row in CONTRACT for source in _sources(row.data_schema)}
     cited |= {source for erratum in CONTRACT.errata for source in erratum.source}
+    places = {Verdict.ASSUMED: assumed, Verdict.OBSERVED: cited}
     for one in BREAKS:
-        by_us = not one.control and one.verdict in (Verdict.ASSUMED, Verdict.OBSERVED)
-        if by_us:
-            assert one.section in (assumed if one.verdict is Verdict.ASSUMED else cited), one.name
-        else:
-            assert re.fullmatch(r"[1-9](\.[1-3])?( row \d+)?", one.section), one.name
-            assert "row" not in one.section or one.section in rows, one.name
+        by_us = not one.control and one.verdict in places
+        assert one.fact in (places[one.verdict] if by_us else facts), one.name
+        assert one.section == (one.fact if by_us else facts[one.fact]), one.name
 
 
 def _sources(schema):

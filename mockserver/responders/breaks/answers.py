@@ -1,16 +1,19 @@
-"""Words to change answers with: a field here, the bytes or the headers there."""
+"""Answers under the hands of a break: what they hold, and where its fields are."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from mockserver import jsontext
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.requests import Asked, asked_of
-from mockserver.responders.breaks.values import Act, Turn
+from mockserver.responders.breaks.values import Turn
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.refusing import REFUSAL_HEADER
+
+_MOST = 2_000
+"""How much a break remembers in one world; what is older is forgotten."""
 
 
 @dataclass(slots=True)
@@ -34,19 +37,64 @@ class Page:
         """What the break has kept."""
         return self.turn.memory
 
-    @property
-    def items(self) -> list[Json]:
-        """The items of a 2.0 list, for editing; an empty list where there is none."""
-        return self.listed("list")
-
-    def listed(self, name: str) -> list[Json]:
+    def listed(self, name: str = "list") -> list[Json]:
         """Return a list of the data, for editing; an empty one where there is none."""
         found = self.data.get(name)
         return found if isinstance(found, list) else []
 
+    def one_more(self, where: str, members: Mapping[str, Json]) -> None:
+        """Add an item to a list that is like its last one but for some members."""
+        listed = self.listed(where)
+        if listed and isinstance(listed[-1], dict):
+            listed.append({**copy.deepcopy(listed[-1]), **members})
 
-Edit = Callable[[Page], None]
-Change = Callable[[Json], Json]
+    def counted(self, key: str = "count") -> int:
+        """Count one more under a key and return how many there are."""
+        return counted(self.memory, key)
+
+    def places(self, path: str) -> Iterator[tuple[dict[str, Json], str]]:
+        """Yield holder and name of every field at a path such as `list[].decimals`.
+
+        `$.code` begins above the data, `*` stands for any member. Where the path does not lead
+        anywhere, nothing is yielded.
+        """
+        above, _, name = path.rpartition(".")
+        for holder in self.holders(above):
+            if name in holder:
+                yield holder, name
+
+    def holders(self, above: str) -> list[dict[str, Json]]:
+        """Return the objects at a path."""
+        parts = above.split(".") if above else []
+        found: list[Json] = [self.body if parts[:1] == ["$"] else self.data]
+        for part in parts[1:] if parts[:1] == ["$"] else parts:
+            found = [inner for one in found for inner in _inner(one, part)]
+        return [one for one in found if isinstance(one, dict)]
+
+
+def _inner(value: Json, part: str) -> list[Json]:
+    if not isinstance(value, Mapping):
+        return []
+    if part == "*":
+        return list(value.values())
+    name = part.removesuffix("[]")
+    inner = value.get(name)
+    if part == name:
+        return [] if inner is None else [inner]
+    return inner if isinstance(inner, list) else []
+
+
+def counted(memory: dict[str, Json], key: str = "count") -> int:
+    """Count one more under a key and return how many there are."""
+    memory[key] = memory.get(key, 0) + 1
+    bounded(memory)
+    return int(memory[key])
+
+
+def bounded(memory: dict[str, Json]) -> None:
+    """Forget what is oldest where a break remembers too much."""
+    while len(memory) > _MOST:
+        del memory[next(iter(memory))]
 
 
 def body_of(response: Response) -> Json:
@@ -67,158 +115,24 @@ def succeeded(turn: Turn, response: Response) -> dict[str, Json] | None:
     return body if code == wanted and not isinstance(code, bool) else None
 
 
+def refused(response: Response) -> bool:
+    """Tell whether an answer is a refusal of this server."""
+    return response.header(REFUSAL_HEADER) is not None
+
+
+def page_of(turn: Turn, delivery: Delivery) -> Page | None:
+    """Return a successful answer for editing, or None."""
+    body = succeeded(turn, delivery.response)
+    return None if body is None else Page(turn, body, asked_of(turn.call))
+
+
 def with_body(delivery: Delivery, body: bytes) -> Delivery:
     """Return a delivery of other bytes."""
     response = delivery.response
     return replace(delivery, response=Response(response.status, response.headers, body))
 
 
-def editing(edit: Edit) -> Act:
-    """Edit successful answers; all others go out as they are."""
-
-    def act(turn: Turn) -> Delivery:
-        delivery = turn.answer()
-        body = succeeded(turn, delivery.response)
-        if body is None:
-            return delivery
-        # The texts are compared: to Python false is 0.
-        before = jsontext.encode(body)
-        edit(Page(turn, body, asked_of(turn.call)))
-        after = jsontext.encode(body)
-        return delivery if after == before else with_body(delivery, after)
-
-    return act
-
-
-def change(path: str, how: Change) -> Act:
-    """Change the fields at a path of the data such as `list[].decimals`; `$.code` begins above."""
-
-    def edit(page: Page) -> None:
-        for holder, key in places(page, path):
-            holder[key] = how(holder[key])
-
-    return editing(edit)
-
-
-def drop(path: str) -> Act:
-    """Leave the fields at a path out."""
-
-    def edit(page: Page) -> None:
-        for holder, key in places(page, path):
-            del holder[key]
-
-    return editing(edit)
-
-
-def rename(path: str, name: str) -> Act:
-    """Give the fields at a path another name, in the same place."""
-
-    def edit(page: Page) -> None:
-        for holder, key in places(page, path):
-            items = [(name if one == key else one, value) for one, value in holder.items()]
-            holder.clear()
-            holder.update(items)
-
-    return editing(edit)
-
-
-def put(path: str, value: Json) -> Act:
-    """Put a value at a path, whether or not there was one."""
-    above, _, name = path.rpartition(".")
-
-    def edit(page: Page) -> None:
-        for holder in _holders(page, above):
-            holder[name] = copy.deepcopy(value)
-
-    return editing(edit)
-
-
-def answering(how: Callable[[Turn, Delivery], Delivery]) -> Act:
-    """Change whatever goes out, successes and refusals alike."""
-    return lambda turn: how(turn, turn.answer())
-
-
-def rewritten(how: Callable[[bytes], bytes]) -> Act:
-    """Change the bytes of every body."""
-    return answering(lambda turn, sent: with_body(sent, how(sent.response.body)))
-
-
-def headed(how: Callable[[tuple[tuple[str, str], ...]], tuple[tuple[str, str], ...]]) -> Act:
-    """Change the headers of every answer."""
-
-    def changed(turn: Turn, sent: Delivery) -> Delivery:
-        was = sent.response
-        return replace(sent, response=Response(was.status, how(was.headers), was.body))
-
-    return answering(changed)
-
-
-def statused(status: int) -> Act:
-    """Give successful answers another HTTP status."""
-
-    def changed(turn: Turn, sent: Delivery) -> Delivery:
-        was = sent.response
-        if succeeded(turn, was) is None:
-            return sent
-        return replace(sent, response=Response(status, was.headers, was.body))
-
-    return answering(changed)
-
-
-def refused(response: Response) -> bool:
-    """Tell whether an answer is a refusal of this server."""
-    return response.header(REFUSAL_HEADER) is not None
-
-
-def refusing(how: Callable[[Turn, dict[str, Json]], Json]) -> Act:
-    """Change the envelopes of refusals; successes go out as they are."""
-
-    def changed(turn: Turn, sent: Delivery) -> Delivery:
-        body = body_of(sent.response) if refused(sent.response) else None
-        if not isinstance(body, dict):
-            return sent
-        return with_body(sent, jsontext.encode(how(turn, body)))
-
-    return answering(changed)
-
-
-def success(turn: Turn, data: Json) -> Response:
+def success(turn: Turn, data: Json) -> Delivery:
     """Return an answer that says all is well, around any data."""
-    told = turn.call.operation.generation.answer(data)
-    return Response(200, (("Content-Type", "application/json; charset=utf-8"),), encoded(told))
-
-
-def encoded(body: Json) -> bytes:
-    """Return a body as this server writes it."""
-    return jsontext.encode(body)
-
-
-def one_more(page: Page, where: str, /, **members: Json) -> None:
-    """Add an item to a list that is like its last one but for some members."""
-    listed = page.listed(where)
-    if listed and isinstance(listed[-1], dict):
-        listed.append({**copy.deepcopy(listed[-1]), **members})
-
-
-def places(page: Page, path: str) -> Iterator[tuple[dict[str, Json], str]]:
-    """Yield the holder and the name of every field that a path leads to; none where it does not."""
-    above, _, name = path.rpartition(".")
-    for holder in _holders(page, above):
-        if name in holder:
-            yield holder, name
-
-
-def _holders(page: Page, above: str) -> list[dict[str, Json]]:
-    parts = above.split(".") if above else []
-    found: list[Json] = [page.body if parts[:1] == ["$"] else page.data]
-    for part in parts[1:] if parts[:1] == ["$"] else parts:
-        found = [inner for one in found for inner in _inner(one, part)]
-    return [one for one in found if isinstance(one, dict)]
-
-
-def _inner(value: Json, part: str) -> list[Json]:
-    name = part.removesuffix("[]")
-    inner = value.get(name) if isinstance(value, Mapping) else None
-    if part == name:
-        return [] if inner is None else [inner]
-    return inner if isinstance(inner, list) else []
+    told = jsontext.encode(turn.call.operation.generation.answer(data))
+    return Delivery(Response(200, (("Content-Type", "application/json; charset=utf-8"),), told))

@@ -25,6 +25,7 @@ def shown(one: Break) -> dict[str, Json]:
         "verdict": one.verdict.value,
         "control": one.control,
         "needsWrites": one.needs_writes,
+        "fact": one.fact,
         "section": one.section,
         "summary": one.summary,
         "because": one.because or None,

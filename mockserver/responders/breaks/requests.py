@@ -1,17 +1,13 @@
-"""Words to change requests with, before they are answered: what is missing is filled in, say."""
+"""What a request says, and other requests in its place."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from mockserver import jsontext
 from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.values import Act, Turn
-from mockserver.responders.delivery import Delivery
 from mockserver.responders.responder import Call
-
-Value = Json | Callable[[Call], Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,92 +18,49 @@ class Asked:
     query: Mapping[str, str]
     body: Mapping[str, Json]
 
-    def get(self, location: str, name: str) -> Json:
-        """Return a value of `query`, `headers` or `body`, or None."""
+    def get(self, place: str) -> Json:
+        """Return the value at a place such as `query.chain` or `headers.appKey`, or None."""
+        location, _, name = place.partition(".")
         if location == "headers":
             return self.request.headers.get(name)
         return (self.query if location == "query" else self.body).get(name)
+
+    def lacks(self, place: str) -> bool:
+        """Tell whether a place is left out of a request that can be read."""
+        location, _, name = place.partition(".")
+        if location == "body":
+            # A body that cannot be read is not made into one that can.
+            return bool(self.body) and name not in self.body
+        if location == "query":
+            unread = bool(self.request.query) and not self.query
+            return name not in self.query and not unread
+        return self.get(place) is None
+
+    def setting(self, place: str, value: Json) -> "Asked":
+        """Return the same with another value at a place."""
+        location, _, name = place.partition(".")
+        request = self.request
+        if location == "query":
+            return self.querying({**self.query, name: str(value)})
+        if location == "headers":
+            kept = [item for item in request.headers.items_sent if item[0].lower() != name.lower()]
+            headers = Headers([*kept, (name, str(value))])
+            return replace(self, request=replace(request, headers=headers))
+        body = {**self.body, name: value}
+        return replace(self, request=replace(request, body=jsontext.encode(body)), body=body)
+
+    def querying(self, query: Mapping[str, str]) -> "Asked":
+        """Return the same with another query."""
+        text = "&".join(
+            f"{quote(key, safe='')}={quote(one, safe='')}" for key, one in query.items()
+        )
+        return replace(self, request=replace(self.request, query=text), query=query)
 
 
 def asked_of(call: Call) -> Asked:
     """Return what a call asks for."""
     request = call.request
     return Asked(request, _query(request.query), _body(request.body))
-
-
-def asking(how: Callable[[Turn, Asked], Request]) -> Act:
-    """Answer another request in place of the one that came."""
-    return lambda turn: turn.answer(how(turn, asked_of(turn.call)))
-
-
-def filling(location: str, name: str, value: Value) -> Act:
-    """Take a value as given where a request leaves it out."""
-
-    def how(turn: Turn, asked: Asked) -> Request:
-        if asked.get(location, name) is not None or _holds(asked, location, name):
-            return asked.request
-        told = value(turn.call) if callable(value) else value
-        return with_value(asked, location, name, told)
-
-    return asking(how)
-
-
-def correcting(location: str, name: str, how: Callable[[Call, Json], Json]) -> Act:
-    """Take another value in place of one that was given."""
-
-    def corrected(turn: Turn, asked: Asked) -> Request:
-        given = asked.get(location, name)
-        if given is None:
-            return asked.request
-        told = how(turn.call, given)
-        same = told == given and type(told) is type(given)
-        return asked.request if same else with_value(asked, location, name, told)
-
-    return asking(corrected)
-
-
-def with_value(asked: Asked, location: str, name: str, value: Json) -> Request:
-    """Return the request with a value of `query`, `headers` or `body` set."""
-    request = asked.request
-    if location == "query":
-        query = {**asked.query, name: str(value)}
-        text = "&".join(
-            f"{quote(key, safe='')}={quote(one, safe='')}" for key, one in query.items()
-        )
-        return replace(request, query=text)
-    if location == "headers":
-        kept = [item for item in request.headers.items_sent if item[0].lower() != name.lower()]
-        return replace(request, headers=Headers([*kept, (name, str(value))]))
-    return replace(request, body=jsontext.encode({**asked.body, name: value}))
-
-
-def all_of(*acts: Act) -> Act:
-    """Do several things at once; the first is the innermost."""
-
-    def act(turn: Turn) -> Delivery:
-        below = turn.below
-        for one in acts[:-1]:
-            below = _through(one, turn, below)
-        return acts[-1](replace(turn, below=below))
-
-    return act
-
-
-def _through(act: Act, turn: Turn, below: Callable[[Call], Delivery]) -> Callable[[Call], Delivery]:
-    return lambda call: act(replace(turn, call=call, below=below))
-
-
-def _quoted(text: str) -> str:
-    return quote(text, safe="")
-
-
-def _holds(asked: Asked, location: str, name: str) -> bool:
-    if location == "body":
-        # A body that cannot be read is not made into one that can.
-        return name in asked.body or not asked.body
-    if location == "query":
-        return name in asked.query or (bool(asked.request.query) and not asked.query)
-    return False
 
 
 def _query(text: str) -> Mapping[str, str]:

@@ -51,6 +51,11 @@ class Turn:
             return self.below(self.call)
         return self.below(replace(self.call, request=request))
 
+    def refuse(self, kind: str, why: str) -> Delivery:
+        """Return a refusal in the envelope of the operation's generation."""
+        generation = self.call.operation.generation
+        return Delivery(self.call.hosted.refuser.refuse(generation, kind, why))
+
 
 Act = Callable[[Turn], Delivery]
 """What a break does with a call; delays of what it returns are wall time in milliseconds."""
@@ -60,16 +65,17 @@ Act = Callable[[Turn], Delivery]
 class Break:
     """A way to be wrong, or, as a `control`, another way to be right.
 
-    `section` names what is contradicted: a section of interface.md, the cite key of an observed
-    fact, or an assumption; of a control it names what allows it, and `because` tells why.
-    `operations` are the only ones it touches; with `methods` it answers these on their paths as
-    well, with `longer_paths` paths that begin like theirs. `needs_writes` tells that only a
-    submission brings it to light.
+    `fact` is what is contradicted: the id of a documented fact, the cite key of an observation, or
+    an assumption; of a control it is what allows it, and `because` tells why. `section` is the
+    fact's section, and for the others the same as `fact`. `operations` are the only ones it
+    touches; with `methods` it answers these on their paths as well, with `longer_paths` paths that
+    begin like theirs. `needs_writes` tells that only a submission brings it to light.
     """
 
     name: str
     layer: Layer
     summary: str
+    fact: str
     section: str
     verdict: Verdict
     operations: tuple[str, ...]

@@ -11,6 +11,7 @@ _ONE = told(
     verdict="string",
     control="boolean",
     needsWrites="boolean",
+    fact="string",
     section="string",
     summary="string",
     because="string?",

@@ -1,0 +1,255 @@
+"""What the table of breaks can say of a call: each verb makes an act of what stands behind it.
+
+A word that a verb takes is the name of a function, written with dashes, or such a name with what
+the function is given: `number`, or `{times: "100"}`. Functions that change values are in
+`converters` and, where they look at the world, in `inputs`; those that tell when a break acts in
+`conditions`; those that need code of their own in `edits`, `bodies` and `acts`.
+"""
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import FunctionType, ModuleType
+from typing import Any
+
+from mockserver import jsontext
+from mockserver.exchange import Response
+from mockserver.jsontext import Json
+from mockserver.responders.breaks import acts, bodies, conditions, converters, edits, inputs
+from mockserver.responders.breaks.answers import (
+    Page,
+    body_of,
+    page_of,
+    refused,
+    succeeded,
+    with_body,
+)
+from mockserver.responders.breaks.requests import asked_of
+from mockserver.responders.breaks.values import Act, Turn
+from mockserver.responders.delivery import Delivery
+
+Headers = tuple[tuple[str, str], ...]
+_MEDIA_TYPES = {"page": "text/html; charset=utf-8", "text": "text/plain"}
+
+
+class UnknownWord(Exception):
+    """The table names a function that is not there."""
+
+
+def word(spec: Json, *modules: ModuleType) -> Callable[..., Any]:
+    """Return the function of a word. Raises `UnknownWord` where no module has it."""
+    name, given = (spec, ()) if isinstance(spec, str) else next(iter(spec.items()))
+    given = () if isinstance(spec, str) else (given,)
+    for module in modules:
+        found = vars(module).get(name.replace("-", "_"))
+        if isinstance(found, FunctionType) and found.__module__ == module.__name__:
+            return lambda *values: found(*values, *given)
+    places = " or ".join(module.__name__.rpartition(".")[2] for module in modules)
+    raise UnknownWord(f"no function of {places} is called {name!r}")
+
+
+def only(condition: Json, act: Act) -> Act:
+    """Let an act do what it does under a condition."""
+    holds = word(condition, conditions)
+
+    def conditional(turn: Turn) -> Delivery:
+        sent = turn.answer()
+        # What was answered is not asked for again: a submission would be made twice.
+        return act(replace(turn, below=lambda call: sent)) if holds(turn, sent) else sent
+
+    return conditional
+
+
+def _editing(edit: Callable[[Page], None]) -> Act:
+    def act(turn: Turn) -> Delivery:
+        sent = turn.answer()
+        page = page_of(turn, sent)
+        if page is None:
+            return sent
+        # The texts are compared: to Python false is 0.
+        before = jsontext.encode(page.body)
+        edit(page)
+        after = jsontext.encode(page.body)
+        return sent if after == before else with_body(sent, after)
+
+    return act
+
+
+def _edit(spec: Json) -> Act:
+    return _editing(word(spec, edits))
+
+
+def _change(spec: Mapping[str, Json]) -> Act:
+    changes = [(path, word(how, converters)) for path, how in spec.items()]
+
+    def edit(page: Page) -> None:
+        for path, how in changes:
+            for holder, key in page.places(path):
+                holder[key] = how(holder[key])
+
+    return _editing(edit)
+
+
+def _drop(spec: Sequence[str]) -> Act:
+    def edit(page: Page) -> None:
+        for path in spec:
+            for holder, key in page.places(path):
+                del holder[key]
+
+    return _editing(edit)
+
+
+def _rename(spec: Mapping[str, str]) -> Act:
+    def edit(page: Page) -> None:
+        for path, name in spec.items():
+            for holder, key in page.places(path):
+                items = [(name if one == key else one, value) for one, value in holder.items()]
+                holder.clear()
+                holder.update(items)
+
+    return _editing(edit)
+
+
+def _put(spec: Mapping[str, Json]) -> Act:
+    def edit(page: Page) -> None:
+        for path, value in spec.items():
+            above, _, name = path.rpartition(".")
+            for holder in page.holders(above):
+                holder[name] = copy.deepcopy(value)
+
+    return _editing(edit)
+
+
+def _add(spec: Mapping[str, Mapping[str, Json]]) -> Act:
+    def edit(page: Page) -> None:
+        for name, members in spec.items():
+            page.one_more(name, members)
+
+    return _editing(edit)
+
+
+def _correct(spec: Mapping[str, Json]) -> Act:
+    """Take other values in place of those that were given, all by what the request said."""
+    return _asking(spec, lambda asked, place: asked.get(place) is not None)
+
+
+def _fill(spec: Mapping[str, Json]) -> Act:
+    """Take values as given where a request leaves them out."""
+    return _asking(spec, lambda asked, place: asked.lacks(place))
+
+
+def _asking(spec: Mapping[str, Json], concerned: Callable[..., bool]) -> Act:
+    changes = [(place, _input(how)) for place, how in spec.items()]
+
+    def act(turn: Turn) -> Delivery:
+        asked = other = asked_of(turn.call)
+        for place, how in changes:
+            if concerned(asked, place):
+                given = asked.get(place)
+                told = how(turn.call, given)
+                if told != given or type(told) is not type(given):
+                    other = other.setting(place, told)
+        return turn.answer(other.request)
+
+    return act
+
+
+def _input(spec: Json) -> Callable[..., Json]:
+    try:
+        return word(spec, inputs)
+    except UnknownWord:
+        how = word(spec, converters, inputs)
+        return lambda call, value: how(value)
+
+
+def _refuse(spec: Mapping[str, str]) -> Act:
+    """Refuse good requests; others are refused anyway."""
+    ((kind, why),) = spec.items()
+
+    def act(turn: Turn) -> Delivery:
+        sent = turn.answer()
+        if succeeded(turn, sent.response) is None:
+            return sent
+        return replace(sent, response=turn.refuse(kind, why).response)
+
+    return act
+
+
+def _send(spec: Mapping[str, Json]) -> Act:
+    """Send another status, or with a body something else altogether."""
+    kind = next((kind for kind in ("page", "text", "body") if kind in spec), None)
+    media = {"Content-Type": _MEDIA_TYPES[kind]} if kind in _MEDIA_TYPES else {}
+    headers = tuple({**media, **spec.get("headers", {})}.items())
+
+    def act(turn: Turn) -> Delivery:
+        sent = turn.answer()
+        was = sent.response
+        other = Response(spec["status"], was.headers, was.body)
+        if kind is not None:
+            other = Response(spec["status"], headers, spec[kind].encode())
+        return replace(sent, response=other)
+
+    return act
+
+
+def _refusal(spec: Json) -> Act:
+    """Change the envelopes of refusals."""
+    how = word(spec, converters)
+
+    def act(turn: Turn) -> Delivery:
+        sent = turn.answer()
+        body = body_of(sent.response) if refused(sent.response) else None
+        if not isinstance(body, dict):
+            return sent
+        return with_body(sent, jsontext.encode(how(body)))
+
+    return act
+
+
+def _body(spec: Json) -> Act:
+    """Change the bytes of every body."""
+    how = word(spec, bodies)
+
+    def act(turn: Turn) -> Delivery:
+        sent = turn.answer()
+        return with_body(sent, how(sent.response.body)) if sent.response.body else sent
+
+    return act
+
+
+def _headers(spec: Mapping[str, str]) -> Act:
+    """Set headers of every answer, in their places where it has them."""
+
+    def act(turn: Turn) -> Delivery:
+        sent = turn.answer()
+        was = sent.response
+        other = {name.lower(): value for name, value in spec.items()}
+        kept = tuple((name, other.get(name.lower(), value)) for name, value in was.headers)
+        there = {name.lower() for name, _ in kept}
+        more = tuple(item for item in spec.items() if item[0].lower() not in there)
+        return replace(sent, response=Response(was.status, (*kept, *more), was.body))
+
+    return act
+
+
+def _act(spec: Json) -> Act:
+    return word(spec, acts)
+
+
+VERBS: Mapping[str, Callable[[Any], Act]] = {
+    "change": _change,
+    "drop": _drop,
+    "rename": _rename,
+    "put": _put,
+    "add": _add,
+    "edit": _edit,
+    "correct": _correct,
+    "fill": _fill,
+    "refuse": _refuse,
+    "send": _send,
+    "refusal": _refusal,
+    "headers": _headers,
+    "body": _body,
+    "act": _act,
+}
+"""The verbs of the table."""
