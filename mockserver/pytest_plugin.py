@@ -1,17 +1,20 @@
 """The pytest plugin: a server for the session, a world for each test, and a check after it.
 
-Nothing of the mock is imported before a test asks for it, so that a project which does not use it
-pays nothing.
+Nothing of the mock but the table of options is imported before a test asks for it, so that a
+project which does not use it pays nothing.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mockserver.conformance.option_table import OPTIONS
+
 if TYPE_CHECKING:
     from mockserver.conformance import Result
+    from mockserver.conformance.option_table import Option
     from mockserver.testing import MockServer, MockSettings, MockWorld
 
 _MARKER = "crosschain_mock"
@@ -32,30 +35,6 @@ _OPTIONS = {
 }
 
 _SUITE = "mockserver.conformance.suite"
-_OF_A_RUN = {
-    "url": "the service that the conformance suite judges",
-    "v1-url": "the base address of its v1 interface",
-    "v2-url": "the base address of its 2.0 interface",
-    "fail-on": "violation (the default), observed, assumption or extra",
-    "budget": "how many requests a conformance run may send",
-    "rate": "how many requests a second",
-    "time": "how long a conformance run may take, such as 10m",
-    "request-time": "how long one request may take, such as 10s",
-    "patience": "how long a submission may take to settle, such as 30s",
-    "wait": "how long to wait for a service that is still starting, such as 30s",
-    "address": "the account that requests are made for",
-    "edges": "yes or no: requests at the edges of inputs; yes by itself for a local service",
-    "examples": "generated requests an operation; 2 by itself for a local service",
-    "sequences": "generated sequences a flow; 1 by itself for a local service",
-    "deep": "Schemathesis examples an operation; 0 by itself",
-}
-_TYPED = {
-    "allow-host": ("append", "a host that is not this machine, to be judged all the same"),
-    "confirm-host": ("append", "its name once more, for submissions that may cost money"),
-    "most-writes": ("store", "how many submissions may be sent in all; 60 by default"),
-    "arm-writes": ("store_true", "let the conformance run submit orders and tickets"),
-    "strict": ("store_true", "fail where a rule stays vacuous or inconclusive"),
-}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,25 +48,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             help=help_text,
         )
         parser.addini(f"{_MARKER}_{name}", help=help_text)
-    _add_options_of_a_run(parser.getgroup("crosschain-mock conformance", "judging a service"))
-    for name, help_text in _OF_A_RUN.items():
-        parser.addini(_dest(name), help=help_text)
+    add_run_options(parser, [row for row in OPTIONS if row.key not in _OPTIONS])
 
 
-def _add_options_of_a_run(group: pytest.OptionGroup) -> None:
-    for name, help_text in _OF_A_RUN.items():
-        group.addoption(
-            f"--crosschain-mock-{name}", dest=_dest(name), metavar="VALUE", help=help_text
-        )
-    # What is dangerous has no ini key: it is typed, or it is not meant.
-    for name, (action, help_text) in _TYPED.items():
-        group.addoption(
-            f"--crosschain-mock-{name}", dest=_dest(name), action=action, help=help_text
-        )
-
-
-def _dest(name: str) -> str:
-    return f"{_MARKER}_{name.replace('-', '_')}"
+def add_run_options(parser: pytest.Parser, rows: "Iterable[Option]") -> None:
+    """Add what rows of the option table say a conformance run can be told."""
+    group = parser.getgroup("crosschain-mock conformance", "judging a service")
+    value: dict[str, Any] = {"metavar": "VALUE"}
+    kinds = {"flag": {"action": "store_true"}, "texts": {**value, "action": "append"}}
+    for row in rows:
+        if name := row.in_form("pytest"):
+            group.addoption(
+                f"--crosschain-mock-{name}",
+                dest=f"{_MARKER}_{row.key}",
+                help=row.described,
+                **kinds.get(row.kind, value),
+            )
+        if name := row.in_form("ini"):
+            parser.addini(f"{_MARKER}_{name}", help=row.described)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -143,7 +121,7 @@ def crosschain_conformance(pytestconfig: pytest.Config) -> "Callable[..., Result
     ) -> "Result":
         if url is None and v1 is None and v2 is None:
             named = addresses(pytestconfig)
-            url, v1, v2 = named.get("url"), named.get("v1_url"), named.get("v2_url")
+            url, v1, v2 = named.get("url"), named.get("v1"), named.get("v2")
         with _sentences():
             given: Any = {**settings(pytestconfig), **options}
             return run(url, v1=v1, v2=v2, **given)

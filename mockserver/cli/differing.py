@@ -6,14 +6,9 @@ from typing import Any
 
 import click
 
-from mockserver.cli import conforming
+from mockserver.cli.run_options import with_rows
 from mockserver.cli.types import Quantity
-
-_OF_CONFORM = (
-    *("seed", "dialect", "budget", "rate", "time_ms", "request_ms", "hosts", "arm_writes"),
-    *("most_writes", "confirmed", "app_key", "app_secret", "address", "timestamp", "only", "skip"),
-    *("patience_ms", "edges", "examples", "sequences", "deep", "bindings"),
-)
+from mockserver.conformance.option_table import RUN
 
 
 @click.command()
@@ -35,6 +30,7 @@ _OF_CONFORM = (
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.option("--verbose", "-v", is_flag=True, help="Every example and every reason.")
+@with_rows(RUN)
 def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any) -> None:
     """Tell how RIGHT answers otherwise than LEFT.
 
@@ -51,9 +47,10 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any
     from mockserver.conformance.comparison.rendering import facts, lines
     from mockserver.conformance.report.progress import Progress
     from mockserver.conformance.runs.runner import INTERRUPTED
+    from mockserver.conformance.runs.settings import options_from
 
     terms = Terms(Band(given.pop("band")), given.pop("words"), given.pop("ignore"))
-    options = conforming.options_of(given)
+    options = options_from(given)
     with Progress(sys.stderr) if sys.stderr.isatty() else nullcontext() as progress:
         comparison = held_against(left, right, options, terms, watch=progress)
     if as_json:
@@ -62,6 +59,3 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any
         for line in lines(comparison, verbose=verbose):
             click.echo(line)
     sys.exit(130 if INTERRUPTED in comparison.notes else comparison.exit_code)
-
-
-compare.params += [option for option in conforming.judge.params if option.name in _OF_CONFORM]

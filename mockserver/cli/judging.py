@@ -90,7 +90,7 @@ def _reported(
 
 
 def _wanted(told: ReportOptions) -> _Wanted:
-    orders = tuple(ordered(text) for text in told.reports)
+    orders = tuple(ordered(text) for text in told.report)
     if sum(order.file is None for order in orders) > 1:
         raise UnsafeOrWrong("--report: only one report can go to stdout")
     expires = None

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from mockserver.cli.files import write_text
+from mockserver.cli.run_options import with_rows
+from mockserver.conformance.option_table import PERMIT
 
 if TYPE_CHECKING:
     from mockserver.contract import Contract
@@ -34,7 +36,7 @@ _COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
     help="The least level that ends the command with 1.",
 )
 @click.option("--write-test", type=click.Path(path_type=Path), help="A pytest file to write.")
-@click.option("--allow-host", "hosts", multiple=True, help="A host that is not this machine.")
+@with_rows(PERMIT[:1])
 @click.option("--dialect", default="observed", show_default=True, help="How answers are read.")
 def drift(  # noqa: PLR0913 (one parameter an option)
     old: str,
@@ -43,7 +45,7 @@ def drift(  # noqa: PLR0913 (one parameter an option)
     form: str,
     fail_on: str,
     write_test: Path | None,
-    hosts: tuple[str, ...],
+    allow_hosts: tuple[str, ...],
     dialect: str,
 ) -> None:
     """Say how the answers in NEW differ in shape from those in OLD.
@@ -60,7 +62,7 @@ def drift(  # noqa: PLR0913 (one parameter an option)
 
     contract = load(dialect)
     before = gather([old])
-    found = compared(before, _after(new, before, contract, hosts), contract)
+    found = compared(before, _after(new, before, contract, allow_hosts), contract)
     if write_test is not None:
         write_text(write_test, as_test(found, old, new, dialect))
     if form == "text":

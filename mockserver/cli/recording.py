@@ -1,14 +1,16 @@
 """The command `record`: a local proxy that keeps what a service answers."""
 
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mockserver.cli.files import spread
+from mockserver.cli.run_options import Decorator, as_click, with_options
 from mockserver.cli.types import Duration
+from mockserver.conformance.option_table import PERMIT
 
 if TYPE_CHECKING:
     from mockserver.conformance.session.permit import Permit
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from mockserver.contract import Contract
     from mockserver.recordings import Recording
     from mockserver.server.recorder import Keeper, KeeperOptions, RecordingProxy
-
-_Command = Callable[..., Any]
 
 KEEPING = (
     click.option(
@@ -51,7 +51,7 @@ KEEPING = (
 )
 """What `record` and `recordings import` say about the files they write."""
 
-_OPTIONS = (
+_OPTIONS: tuple[Decorator, ...] = (
     click.argument("files", nargs=-1, type=click.Path(path_type=Path)),
     click.option("--upstream-v1", "v1", metavar="URL", help="The base address of v1."),
     click.option("--upstream-v2", "v2", metavar="URL", help="The base address of 2.0."),
@@ -68,28 +68,7 @@ _OPTIONS = (
         type=click.IntRange(0, 65535),
         help="0 takes any free port; the ready line names it.",
     ),
-    click.option(
-        "--allow-host",
-        "hosts",
-        multiple=True,
-        metavar="HOST",
-        help="A host that is not this machine, and is meant. Repeatable.",
-    ),
-    click.option("--arm-writes", is_flag=True, help="Pass submissions on, too."),
-    click.option(
-        "--most-writes",
-        type=click.IntRange(1),
-        default=60,
-        show_default=True,
-        help="At most so many submissions.",
-    ),
-    click.option(
-        "--confirm-host",
-        "confirmed",
-        multiple=True,
-        metavar="HOST",
-        help="The host's name again, without which it gets no submissions. Repeatable.",
-    ),
+    *(as_click(row) for row in PERMIT),
     *KEEPING,
     click.option(
         "--wait",
@@ -110,17 +89,6 @@ _OPTIONS = (
         help="Exists while the recorder is ready; holds its address.",
     ),
 )
-
-
-def with_options(options: Sequence[_Command]) -> Callable[[_Command], _Command]:
-    """Return the decorator that gives a command these options, in their order."""
-
-    def decorate(command: _Command) -> _Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 @click.command()
@@ -209,8 +177,8 @@ def keeper_options(given: Mapping[str, Any], source: str) -> "KeeperOptions":
 def _permit(given: Mapping[str, Any], target: "Target", contract: "Contract") -> "Permit":
     from mockserver.conformance.session.permit import Arming, Permit
 
-    arming = Arming(given["arm_writes"], given["most_writes"], given["confirmed"])
-    return Permit(contract, target, hosts=given["hosts"], arming=arming, own_keys=True)
+    arming = Arming(given["arm_writes"], given["most_writes"], given["confirm_hosts"])
+    return Permit(contract, target, hosts=given["allow_hosts"], arming=arming, own_keys=True)
 
 
 def _tls(file: Path | None) -> ssl.SSLContext | None:

@@ -10,7 +10,8 @@ import click
 
 from mockserver.cli import learning
 from mockserver.cli.files import spread, write_text
-from mockserver.cli.recording import KEEPING, keeper_options, with_options
+from mockserver.cli.recording import KEEPING, keeper_options
+from mockserver.cli.run_options import with_options
 
 if TYPE_CHECKING:
     from mockserver.recordings import Recording

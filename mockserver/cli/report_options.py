@@ -12,7 +12,7 @@ class ReportOptions:
     resume: Path | None
     strict: bool
     fail_on: str
-    reports: tuple[str, ...]
+    report: tuple[str, ...]
     baseline: Path | None
     write_baseline: Path | None
     owner: str | None

@@ -33,7 +33,13 @@ def sign() -> None:
 
 
 @sign.command()
-@click.option("--app-key", required=True, help="The developer key.")
+@click.option(
+    "--app-key",
+    envvar="CROSSCHAIN_MOCK_APP_KEY",
+    show_envvar=True,
+    required=True,
+    help="The developer key.",
+)
 @click.option(
     "--app-secret",
     envvar="CROSSCHAIN_MOCK_APP_SECRET",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from mockserver.conformance.option_table import FAILING_WORDS
 from mockserver.contract import Basis, BasisKind, shipped_facts
 
 
@@ -39,12 +40,7 @@ _FINDINGS = (
     Verdict.EXTRA,
 )
 
-FAIL_ON: Mapping[str, Verdict] = {
-    "violation": Verdict.VIOLATION,
-    "observed": Verdict.DIFFERS_OBSERVED,
-    "assumption": Verdict.DIFFERS_ASSUMPTION,
-    "extra": Verdict.EXTRA,
-}
+FAIL_ON: Mapping[str, Verdict] = dict(zip(FAILING_WORDS, _FINDINGS, strict=True))
 """The short words for the mildest verdict that fails a run or a test."""
 
 

@@ -265,7 +265,7 @@ def test_keys_are_used_and_never_told(run, mock, tmp_path, by):
     if by == "options":
         ended = run("conform", url, *options, *reports, "--app-key", KEY, "--app-secret", SECRET)
     else:
-        variables = {"CROSSCHAIN_APP_KEY": KEY, "CROSSCHAIN_APP_SECRET": SECRET}
+        variables = {"CROSSCHAIN_MOCK_APP_KEY": KEY, "CROSSCHAIN_MOCK_APP_SECRET": SECRET}
         ended = with_environment(variables, "conform", url, *options, *reports)
     assert ended.returncode == 1, calm(ended)
     texts = [calm(ended), *(Path(tmp_path / name).read_text() for name in names)]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Unpack
 
-from mockserver.conformance.options import Options, with_generation
+from mockserver.conformance.options import Options
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs import runner
 from mockserver.conformance.runs.journal import Journal, header_of
@@ -29,9 +29,7 @@ def run(
     Raises `UnsafeOrWrong` before anything is sent, `KeyboardInterrupt` where somebody ends it.
     """
     target = target_of(url, v1=v1, v2=v2)
-    chosen = with_generation(
-        options_of(options), target, edges=options.get("edges"), examples=options.get("examples")
-    )
+    chosen = options_of(options, target)
     with journalled(target, chosen, journal=journal, resume=resume) as keeper:
         return whole(runner.run(target, chosen, keeper=keeper))
 

@@ -1,16 +1,21 @@
-"""The options of a run by friendly names, as keyword arguments and pytest options give them."""
+"""The options of a run: what a value of the table may be, and the settings that values make."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
-from typing import TypedDict
+from pathlib import Path
+from typing import Any, TypedDict
 
-from mockserver.clock import ClockRefused, parse_duration
-from mockserver.conformance.options import Options
-from mockserver.conformance.session.bindings import Bindings
+from mockserver import documents
+from mockserver.clock import ClockRefused, parse_duration, parse_instant
+from mockserver.conformance.option_table import OPTIONS, Kind, Option
+from mockserver.conformance.options import Options, with_generation
+from mockserver.conformance.session.bindings import ROLES, Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.permit import Arming
-from mockserver.conformance.session.target import UnsafeOrWrong
+from mockserver.conformance.session.target import Target, UnsafeOrWrong
+from mockserver.errors import InvalidFile
 from mockserver.validation import did_you_mean
 
 Duration = str | timedelta
@@ -18,22 +23,16 @@ Duration = str | timedelta
 
 
 class RunOptions(TypedDict, total=False):
-    """What `run` takes by name; whatever is left out has a careful default.
+    """What `run` takes by name; whatever is left out, or None, has a careful default.
 
-    `budget` is in requests, `rate` in requests a second. `time` bounds the whole run,
-    `request_time` one request, and `patience` how long to wait in all for what was submitted;
-    `wait` is how long the service may take to answer at all.
-    `allow_hosts` names hosts that are not this machine; `arm_writes` lets submissions out, at most
-    `most_writes` of them, to a host that is not local only where `confirm_hosts` names it again.
-    `roles` binds roles to the member names of list items. `only` and `skip` name rules, layers or
-    operations, `*` stands for anything. `edges` asks at the edges of each input; `examples`,
-    `sequences` and `deep` are how many generated requests an operation gets, sequences a state
-    machine, and Schemathesis examples an operation. A service on this machine gets edges and some
-    examples by itself.
+    The table of options (`docs/reference/options.md`) says what each is. `budget` is in requests,
+    `rate` in requests a second; `timestamp` is a time with its offset, or milliseconds since 1970.
+    `roles` binds roles to the member names of list items, and `bindings` is a file that does.
     """
 
     seed: int
     dialect: str
+    overlay: str | Path
     budget: int
     rate: int | float | str | Decimal
     time: Duration
@@ -47,6 +46,8 @@ class RunOptions(TypedDict, total=False):
     app_key: str
     app_secret: str
     address: str
+    timestamp: str | int
+    bindings: str | Path
     roles: Mapping[str, str]
     only: str | Iterable[str]
     skip: str | Iterable[str]
@@ -56,127 +57,223 @@ class RunOptions(TypedDict, total=False):
     deep: int
 
 
-def options_of(given: Mapping[str, object]) -> Options:
-    """Return the options that keyword arguments make. Raises `UnsafeOrWrong`."""
+def options_of(given: Mapping[str, object], target: Target | None = None) -> Options:
+    """Return the options that keyword arguments make; for a target, with what is usual for it.
+
+    Raises `UnsafeOrWrong`.
+    """
     known = sorted(RunOptions.__annotations__)
     for name in given:
         if name not in known:
             near = did_you_mean(name, known) or f"; there are {', '.join(known)}"
             raise UnsafeOrWrong(f"{name!r} is no option of a run{near}")
-    read = _Given(given)
+    rows = {option.key: option for option in OPTIONS}
+    values = {
+        name: value_of(rows[name], value) for name, value in given.items() if value is not None
+    }
+    return options_from(values, target)
+
+
+def options_from(values: Mapping[str, Any], target: Target | None = None) -> Options:
+    """Return the options that values make which have been read; None counts as left out.
+
+    Raises `UnsafeOrWrong` for a key without its secret, `InvalidFile` for a file of bindings.
+    """
+    chosen = {name: value for name, value in values.items() if value is not None}
     usual = Options()
-    return Options(
-        seed=read.whole("seed", usual.seed),
-        dialect=read.text("dialect", usual.dialect),
-        budget=read.whole("budget", 0, least=1) if "budget" in given else None,
-        rate=read.rate("rate"),
-        time_ms=read.duration("time", usual.time_ms),
-        request_ms=read.duration("request_time", usual.request_ms),
-        patience_ms=read.duration("patience", 0, least=0)
-        if given.get("patience") is not None
-        else None,
-        wait_ms=read.duration("wait", usual.wait_ms),
-        hosts=read.names("allow_hosts"),
-        arming=_arming(read),
-        caller=_caller(read),
-        bindings=Bindings(read.roles("roles")),
-        only=read.names("only"),
-        skip=read.names("skip"),
-        edges=read.flag("edges"),
-        examples=read.whole("examples", usual.examples),
-        sequences=read.whole("sequences", usual.sequences),
-        deep=read.whole("deep", usual.deep),
+    dialect = chosen.get("dialect", usual.dialect)
+    options = Options(
+        seed=chosen.get("seed", usual.seed),
+        # An overlay is a part of the dialect's name, which journals keep.
+        dialect=f"{dialect}+{chosen['overlay']}" if "overlay" in chosen else dialect,
+        budget=chosen.get("budget"),
+        rate=chosen.get("rate"),
+        time_ms=chosen.get("time", usual.time_ms),
+        request_ms=chosen.get("request_time", usual.request_ms),
+        patience_ms=chosen.get("patience"),
+        wait_ms=chosen.get("wait", usual.wait_ms),
+        hosts=chosen.get("allow_hosts", ()),
+        arming=Arming(
+            writes=chosen.get("arm_writes", False),
+            most=chosen.get("most_writes", usual.arming.most),
+            confirmed=chosen.get("confirm_hosts", ()),
+        ),
+        caller=_caller(chosen),
+        bindings=_bindings(chosen),
+        only=chosen.get("only", ()),
+        skip=chosen.get("skip", ()),
+        edges=chosen.get("edges", usual.edges),
+        examples=chosen.get("examples", usual.examples),
+        sequences=chosen.get("sequences", usual.sequences),
+        deep=chosen.get("deep", usual.deep),
     )
+    if target is None:
+        return options
+    edges, examples = chosen.get("edges"), chosen.get("examples")
+    return with_generation(options, target, edges=edges, examples=examples)
 
 
-def _arming(read: "_Given") -> Arming:
-    usual = Arming()
-    return Arming(
-        writes=read.flag("arm_writes"),
-        most=read.whole("most_writes", usual.most),
-        confirmed=read.names("confirm_hosts"),
-    )
-
-
-def _caller(read: "_Given") -> Caller:
-    usual = Caller()
-    key, secret = read.text("app_key", ""), read.text("app_secret", "")
+def _caller(chosen: Mapping[str, Any]) -> Caller:
+    key, secret = chosen.get("app_key"), chosen.get("app_secret")
     if bool(key) != bool(secret):
         raise UnsafeOrWrong("app_key and app_secret belong together; give both or none")
-    return Caller(
-        app_key=key or usual.app_key,
-        app_secret=secret or usual.app_secret,
-        own_keys=bool(key),
-        address=read.text("address", usual.address),
-    )
+    changes: dict[str, Any] = {}
+    if key:
+        if not f"{key}{secret}".isprintable() or not key.isascii():
+            raise UnsafeOrWrong("the developer key or its secret holds what no header can carry")
+        changes = {"app_key": key, "app_secret": secret, "own_keys": True}
+    if chosen.get("address"):
+        changes["address"] = chosen["address"]
+    if "timestamp" in chosen:
+        changes |= {"timestamp_ms": chosen["timestamp"], "fixed_time": True}
+    return Caller(**changes)
 
 
-class _Given:
-    """Reads values of options, each of which may be of a wrong type."""
+def _bindings(chosen: Mapping[str, Any]) -> Bindings:
+    roles = chosen.get("roles", {})
+    if "bindings" not in chosen:
+        return Bindings(roles)
+    document = documents.read(Path(chosen["bindings"]), "bindings")
+    written = dict(document.value["roles"])
+    problems = [
+        document.problem(
+            ("roles", name),
+            f"no such role{did_you_mean(name, list(ROLES))} (there are {', '.join(ROLES)})",
+        )
+        for name in written
+        if name not in ROLES
+    ]
+    if problems:
+        raise InvalidFile(problems)
+    return Bindings({**written, **roles})
 
-    def __init__(self, given: Mapping[str, object]) -> None:
-        self._given = given
 
-    def whole(self, name: str, usual: int, *, least: int = 0) -> int:
-        value = self._given.get(name, usual)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
-            return value
-        raise UnsafeOrWrong(f"{name}: expected a whole number from {least}, got {value!r}")
+def value_of(option: Option, value: object) -> Any:
+    """Return a value as settings hold it: times in milliseconds. Raises `UnsafeOrWrong`."""
+    try:
+        return _READERS[option.kind](option, value)
+    except _Unreadable as error:
+        raise UnsafeOrWrong(f"{option.key}: {error}") from None
 
-    def flag(self, name: str) -> bool:
-        value = self._given.get(name, False)
-        if isinstance(value, bool):
-            return value
-        raise UnsafeOrWrong(f"{name}: expected True or False, got {value!r}")
 
-    def text(self, name: str, usual: str) -> str:
-        value = self._given.get(name, usual)
-        if isinstance(value, str):
-            return value
-        # What came is not repeated: it may be a secret in a wrong wrapping.
-        raise UnsafeOrWrong(f"{name}: expected a text, got {type(value).__name__}")
+def value_of_text(option: Option, text: str) -> Any:
+    """Return a value that is written as text, in an ini file or an option of pytest.
 
-    def names(self, name: str) -> tuple[str, ...]:
-        value = self._given.get(name, ())
-        if isinstance(value, str):
-            return (value,)
-        found = tuple(value) if isinstance(value, Iterable) else (None,)
-        if all(isinstance(one, str) for one in found):
-            return tuple(str(one) for one in found)
-        raise UnsafeOrWrong(f"{name}: expected texts, got {value!r}")
+    Raises `UnsafeOrWrong`.
+    """
+    value: object = text
+    if option.kind in ("flag", "switch"):
+        if text not in _SWITCHED:
+            raise UnsafeOrWrong(f"{option.key}: expected yes or no, got {text!r}")
+        value = _SWITCHED[text]
+    elif option.kind in ("whole", "instant") and _NUMBER.fullmatch(text):
+        value = int(text)
+    return value_of(option, value)
 
-    def roles(self, name: str) -> dict[str, str]:
-        value = self._given.get(name, {})
-        if isinstance(value, Mapping) and all(
-            isinstance(role, str) and isinstance(member, str) for role, member in value.items()
-        ):
-            return dict(value)
-        raise UnsafeOrWrong(f"{name}: expected texts by name, got {value!r}")
 
-    def rate(self, name: str) -> Decimal | None:
-        value = self._given.get(name)
-        if value is None:
-            return None
+_SWITCHED: Mapping[str, bool] = {"yes": True, "true": True, "no": False, "false": False}
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+class _Unreadable(Exception):
+    """A value that an option cannot have; the message says what would be right."""
+
+
+def _text(_: Option, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    # What came is not repeated: it may be a secret in a wrong wrapping.
+    raise _Unreadable(f"expected a text, got {type(value).__name__}")
+
+
+def _texts(_: Option, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    found = tuple(value) if isinstance(value, Iterable) else (None,)
+    if all(isinstance(one, str) for one in found):
+        return tuple(str(one) for one in found)
+    raise _Unreadable(f"expected texts, got {value!r}")
+
+
+def _whole(option: Option, value: object) -> int:
+    least = int(option.least)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+        return value
+    raise _Unreadable(f"expected a whole number from {least}, got {value!r}")
+
+
+def _rate(option: Option, value: object) -> Decimal:
+    try:
+        rate = Decimal(str(value))
+    except InvalidOperation:
+        rate = Decimal("NaN")
+    least, most = Decimal(option.least), Decimal(option.most)
+    if not isinstance(value, bool) and rate.is_finite() and least <= rate <= most:
+        return rate
+    raise _Unreadable(f"expected requests a second from {least} to {most}, got {value!r}")
+
+
+def _duration(option: Option, value: object) -> int:
+    ms = -1
+    if isinstance(value, timedelta):
+        ms = value // timedelta(milliseconds=1)
+    elif isinstance(value, str):
         try:
-            rate = Decimal(str(value))
-        except InvalidOperation:
-            rate = Decimal(0)
-        if not isinstance(value, bool) and rate.is_finite() and 0 < rate <= 100_000:
-            return rate
-        raise UnsafeOrWrong(f"{name}: expected requests a second above 0, got {value!r}")
+            ms = parse_duration(value)
+        except ClockRefused as error:
+            raise _Unreadable(str(error)) from None
+    if ms < int(option.least):
+        raise _Unreadable(f"expected a time such as '10m' or '1.5s', got {value!r}")
+    return ms
 
-    def duration(self, name: str, usual: int, *, least: int = 1) -> int:
-        value = self._given.get(name)
-        if value is None:
-            return usual
-        ms = -1
-        if isinstance(value, timedelta):
-            ms = value // timedelta(milliseconds=1)
-        elif isinstance(value, str):
-            try:
-                ms = parse_duration(value)
-            except ClockRefused as error:
-                raise UnsafeOrWrong(f"{name}: {error}") from None
-        if ms < least:
-            raise UnsafeOrWrong(f"{name}: expected a time such as '10m' or '1.5s', got {value!r}")
-        return ms
+
+def _instant(_: Option, value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    try:
+        return parse_instant(str(value))
+    except ClockRefused as error:
+        raise _Unreadable(str(error)) from None
+
+
+def _word(option: Option, value: object) -> str:
+    if value in option.words:
+        return str(value)
+    near = did_you_mean(str(value), option.words)
+    raise _Unreadable(f"expected one of {', '.join(option.words)}, got {value!r}{near}")
+
+
+def _flag(_: Option, value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _Unreadable(f"expected True or False, got {value!r}")
+
+
+def _file(_: Option, value: object) -> Path:
+    if isinstance(value, str | Path) and str(value):
+        return Path(value)
+    raise _Unreadable(f"expected the name of a file, got {value!r}")
+
+
+def _roles(_: Option, value: object) -> dict[str, str]:
+    if isinstance(value, Mapping) and all(
+        isinstance(role, str) and isinstance(member, str) for role, member in value.items()
+    ):
+        return dict(value)
+    raise _Unreadable(f"expected texts by name, got {value!r}")
+
+
+_READERS: Mapping[Kind, Callable[[Option, object], Any]] = {
+    "address": _text,
+    "text": _text,
+    "texts": _texts,
+    "whole": _whole,
+    "rate": _rate,
+    "duration": _duration,
+    "instant": _instant,
+    "word": _word,
+    "flag": _flag,
+    "switch": _flag,
+    "file": _file,
+    "roles": _roles,
+}

@@ -8,8 +8,16 @@ from typing import Any
 
 import pytest
 
-from mockserver.conformance.options import Options, is_installed, with_generation
-from mockserver.conformance.runs.settings import options_of
+from mockserver.conformance.option_table import (
+    ADDRESSES,
+    FAILING,
+    RUN,
+    STRICT,
+    WAIT,
+    Option,
+)
+from mockserver.conformance.options import Options, is_installed
+from mockserver.conformance.runs.settings import options_of, value_of, value_of_text
 from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
 from mockserver.conformance.verdict import FAIL_ON, Verdict
@@ -20,17 +28,8 @@ NO_ADDRESS = (
     "no service is named: give --crosschain-mock-url URL, or --crosschain-mock-v1-url and "
     "--crosschain-mock-v2-url, or the same as ini key or in CROSSCHAIN_MOCK_URL"
 )
-_ADDRESSES = ("url", "v1_url", "v2_url")
-_ENVIRONMENT = {
-    "url": "CROSSCHAIN_MOCK_URL",
-    "v1_url": "CROSSCHAIN_MOCK_BASE_URL",
-    "v2_url": "CROSSCHAIN_MOCK_BASE_URL_V2",
-}
-_SECRETS = {"app_key": "CROSSCHAIN_APP_KEY", "app_secret": "CROSSCHAIN_APP_SECRET"}
-_WHOLE = ("seed", "budget", "most_writes", "examples", "sequences", "deep")
 USUAL_SEQUENCES = 1
 """How many sequences a flow gets by itself, where the service is on this machine."""
-_TEXTS = ("dialect", "rate", "time", "request_time", "patience", "wait", "address")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +64,9 @@ def _requested_run(config: pytest.Config) -> RequestedRun:
     named = addresses(config)
     if not named:
         raise UnsafeOrWrong(NO_ADDRESS)
-    target = target_of(named.get("url"), v1=named.get("v1_url"), v2=named.get("v2_url"))
+    target = target_of(named.get("url"), v1=named.get("v1"), v2=named.get("v2"))
     given = settings(config)
-    options = with_generation(
-        options_of(given), target, edges=_edges(config), examples=_count(given, "examples")
-    )
+    options = options_of(given, target)
     if "sequences" not in given and target.is_local and is_installed():
         options = replace(options, sequences=USUAL_SEQUENCES)
     contract = load(options.dialect)
@@ -80,7 +77,7 @@ def _requested_run(config: pytest.Config) -> RequestedRun:
         arming=options.arming,
         own_keys=options.caller.own_keys,
     )
-    return RequestedRun(target, options, contract, fail_on(config), bool(_given(config, "strict")))
+    return RequestedRun(target, options, contract, fail_on(config), bool(_given(config, STRICT)))
 
 
 def addresses(config: pytest.Config) -> dict[str, str]:
@@ -88,9 +85,9 @@ def addresses(config: pytest.Config) -> dict[str, str]:
     environment, never mixed.
     """
     sources: tuple[Mapping[str, Any], ...] = (
-        {name: config.getoption(f"crosschain_mock_{name}") for name in _ADDRESSES},
-        {name: config.getini(f"crosschain_mock_{name}") for name in _ADDRESSES},
-        {name: os.environ.get(variable) for name, variable in _ENVIRONMENT.items()},
+        {row.key: config.getoption(f"crosschain_mock_{row.key}") for row in ADDRESSES},
+        {row.key: config.getini(f"crosschain_mock_{row.in_form('ini')}") for row in ADDRESSES},
+        {row.key: os.environ.get(row.variable) for row in ADDRESSES},
     )
     for source in sources:
         found = {name: str(value) for name, value in source.items() if value}
@@ -99,43 +96,18 @@ def addresses(config: pytest.Config) -> dict[str, str]:
     return {}
 
 
-def settings(config: pytest.Config) -> dict[str, object]:
-    """Return the options of a run that pytest was given, as keyword arguments of `run`."""
-    found: dict[str, object] = {}
-    for name in _WHOLE:
-        value = _given(config, name)
-        if value:
-            found[name] = int(value) if str(value).isdecimal() else value
-    for name in _TEXTS:
-        value = _given(config, name)
-        if value:
-            found[name] = value
-    for name in ("allow_host", "confirm_host"):
-        hosts = _given(config, name)
-        if hosts:
-            found[f"{name}s"] = tuple(hosts)
-    if _given(config, "arm_writes"):
-        found["arm_writes"] = True
-    found |= {name: os.environ[key] for name, key in _SECRETS.items() if os.environ.get(key)}
-    return found
+def settings(config: pytest.Config) -> dict[str, Any]:
+    """Return the options of a run that pytest was given, as keyword arguments of `run`.
 
-
-def _edges(config: pytest.Config) -> bool | None:
-    """Return whether edges are asked for, None where nobody said. Raises `UnsafeOrWrong`."""
-    word = str(_given(config, "edges") or "")
-    if word not in ("", "yes", "no"):
-        raise UnsafeOrWrong(f"edges: expected yes or no, got {word!r}")
-    return None if not word else word == "yes"
-
-
-def _count(given: Mapping[str, object], name: str) -> int | None:
-    value = given.get(name)
-    return value if isinstance(value, int) else None
+    Raises `UnsafeOrWrong` for what cannot be read.
+    """
+    rows = [row for row in (*RUN, WAIT) if row.in_form("keyword")]
+    return {row.key: value for row in rows if (value := _given(config, row)) is not None}
 
 
 def fail_on(config: pytest.Config) -> Verdict:
     """Return the mildest verdict that fails a test. Raises `UnsafeOrWrong`."""
-    word = str(_given(config, "fail_on") or "violation")
+    word = str(_raw(config, FAILING) or FAILING.default)
     if word in FAIL_ON:
         return FAIL_ON[word]
     try:
@@ -148,13 +120,17 @@ def fail_on(config: pytest.Config) -> Verdict:
     raise UnsafeOrWrong(f"fail-on: expected one of {', '.join(FAIL_ON)}, got {word!r}{near}")
 
 
-def _given(config: pytest.Config, name: str) -> Any:
-    """Return what the command line says, else the ini file where it may say it."""
-    value = config.getoption(f"crosschain_mock_{name}")
-    if value:
-        return value
-    try:
-        return config.getini(f"crosschain_mock_{name}")
-    except (KeyError, ValueError):
-        # What is dangerous has no ini key: it is typed, or it is not meant.
+def _given(config: pytest.Config, row: Option) -> Any:
+    """Return what an option is to be, None where nobody says. Raises `UnsafeOrWrong`."""
+    raw = _raw(config, row)
+    if not raw:
         return None
+    return value_of_text(row, raw) if isinstance(raw, str) else value_of(row, raw)
+
+
+def _raw(config: pytest.Config, row: Option) -> Any:
+    """Return what the command line says, else the ini file, else the environment, where it may."""
+    value = config.getoption(f"crosschain_mock_{row.key}") if row.in_form("pytest") else None
+    if not value and row.in_form("ini"):
+        value = config.getini(f"crosschain_mock_{row.in_form('ini')}")
+    return value or os.environ.get(row.variable)

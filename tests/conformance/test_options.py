@@ -1,0 +1,207 @@
+"""One table of options: every way to tell a run something has its rows, and reads them alike."""
+
+import inspect
+import re
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from mockserver.cli.conforming import conform
+from mockserver.cli.differing import compare
+from mockserver.cli.recording import record
+from mockserver.cli.run_options import with_rows
+from mockserver.conformance import Options, UnsafeOrWrong, run
+from mockserver.conformance.option_table import (
+    FORMS,
+    OPTIONS,
+    PERMIT,
+    REPORT,
+    RUN,
+    WAIT,
+    Option,
+)
+from mockserver.conformance.options_page import page, written
+from mockserver.conformance.runs.settings import (
+    RunOptions,
+    options_from,
+    options_of,
+    value_of,
+    value_of_text,
+)
+from mockserver.conformance.verdict import FAIL_ON, Verdict
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[2]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+STEP = next(step for step in ACTION["runs"]["steps"] if step["id"] == "conform")
+NEW = Option("politeness", "whole", "How polite a run is.", default=3, least=1)
+
+SAMPLES = {
+    "text": "words",
+    "texts": "one",
+    "whole": "7",
+    "rate": "2.5",
+    "duration": "90s",
+    "instant": "2026-01-01T00:00:00Z",
+    "file": "a.yaml",
+    "switch": "yes",
+    "flag": "yes",
+}
+
+
+def rows(form):
+    return [row for row in OPTIONS if row.in_form(form)]
+
+
+def spelled(command):
+    return {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+
+
+def commanded(table):
+    return {
+        f"--{name}" if not name.isupper() else name.lower()
+        for row in table
+        if row.in_form("command")
+        for name in written(row, "command").replace("`", "").replace("--", "").split(", ")
+    } | {f"-{row.short}" for row in table if row.short}
+
+
+@pytest.mark.parametrize(
+    ("command", "table"), [(conform.commands["run"], OPTIONS), (compare, RUN), (record, PERMIT)]
+)
+def test_commands_have_the_rows_and_all_of_them(command, table):
+    named = commanded(table)
+    assert named <= spelled(command)
+    if command.name == "run":
+        assert spelled(command) == named
+
+
+def test_pytest_has_the_rows_and_ini_keys_but_for_what_is_typed(pytestconfig):
+    for row in OPTIONS:
+        dest = f"crosschain_mock_{row.key}"
+        if row.in_form("pytest"):
+            assert pytestconfig.getoption(dest) in (None, False)
+        else:
+            with pytest.raises(ValueError, match=dest):
+                pytestconfig.getoption(dest)
+        if row.in_form("ini"):
+            assert not pytestconfig.getini(f"crosschain_mock_{row.in_form('ini')}")
+    for row in PERMIT:
+        with pytest.raises((KeyError, ValueError)):
+            pytestconfig.getini(f"crosschain_mock_{row.key}")
+
+
+def test_keyword_arguments_are_the_rows():
+    named = set(inspect.signature(run).parameters) - {"options"}
+    assert named | set(RunOptions.__annotations__) == {row.key for row in rows("keyword")}
+
+
+def test_the_action_has_the_rows_with_their_words():
+    assert ACTION["inputs"].keys() == {row.in_form("action") for row in rows("action")} | {"python"}
+    for row in rows("action"):
+        told = ACTION["inputs"][row.in_form("action")]
+        assert told["description"] == row.described + " One a line." * (row.kind == "texts")
+        assert told["default"] == (row.action_default or ("false" if row.kind == "flag" else ""))
+    assert STEP["env"] == {
+        f"INPUT_{row.name.upper().replace('-', '_')}": f"${{{{ inputs.{row.in_form('action')} }}}}"
+        for row in rows("action")
+    }
+
+
+def test_the_action_gives_each_row_on_as_its_kind_wants():
+    script = STEP["run"].replace("\\\n", " ")
+    single, several, on, off = (
+        set(names.split()) for names in re.findall(r"for option in (.*); do", script)
+    )
+    kinds = {row.name: row.kind for row in rows("action") if row.kind != "address"}
+    assert several == {name for name, kind in kinds.items() if kind == "texts"}
+    assert on == {name for name, kind in kinds.items() if kind in ("flag", "switch")}
+    assert off == {name for name, kind in kinds.items() if kind == "switch"}
+    assert single == kinds.keys() - several - on
+
+
+def test_the_page_shows_each_row_in_each_form_or_why_not():
+    text = page()
+    assert (ROOT / "docs" / "reference" / "options.md").read_text("utf-8") == text
+    for row in OPTIONS:
+        for form in FORMS:
+            assert f"`{written(row, form)}`" in text or row.absent[form] in text
+
+
+def test_no_two_rows_share_a_name_and_no_variable_has_two():
+    for names in (
+        [row.key for row in OPTIONS],
+        [row.variable for row in OPTIONS if row.variable],
+        *([row.in_form(form) for row in rows(form)] for form in FORMS),
+    ):
+        assert len(names) == len(set(names))
+    variables = [row.variable for row in OPTIONS if row.variable]
+    assert all(name.startswith("CROSSCHAIN_MOCK_") for name in variables)
+
+
+def test_a_new_row_shows_in_the_forms_that_are_made_of_the_table(pytester):
+    table = (*OPTIONS, NEW)
+
+    @click.command()
+    @with_rows(table)
+    def command(**given):
+        click.echo(given["politeness"])
+
+    assert CliRunner().invoke(command, ["--politeness", "5"]).output == "5\n"
+    assert CliRunner().invoke(command).output == "3\n"
+    assert "politeness" in CliRunner().invoke(command, ["--politeness", "0"]).output
+    assert "| How polite a run is. Default: 3. | `--politeness` |" in page(table)
+    pytester.makeconftest(
+        "from mockserver.conformance.option_table import Option\n"
+        "from mockserver.pytest_plugin import add_run_options\n"
+        "def pytest_addoption(parser):\n"
+        f"    add_run_options(parser, [{NEW!r}])\n"
+    )
+    pytester.makeini("[pytest]\ncrosschain_mock_politeness = 9")
+    pytester.makepyfile(
+        "def test_it(pytestconfig):\n"
+        "    assert pytestconfig.getoption('crosschain_mock_politeness') == '5'\n"
+        "    assert pytestconfig.getini('crosschain_mock_politeness') == '9'\n"
+    )
+    pytester.runpytest("-p", "no:asyncio", "--crosschain-mock-politeness=5").assert_outcomes(
+        passed=1
+    )
+
+
+@pytest.mark.parametrize("row", [*RUN, WAIT], ids=lambda row: row.name)
+def test_a_value_means_the_same_wherever_it_is_given(row):
+    text = SAMPLES[row.kind]
+    switched = row.kind in ("flag", "switch")
+    arguments = [f"--{row.name}" if switched else f"--{row.name}={text}"]
+    python = {"flag": True, "switch": True, "whole": 7}.get(row.kind, text)
+
+    @click.command()
+    @with_rows([row])
+    def command(**given):
+        found.append(given[row.key])
+
+    found = [value_of(row, python), value_of_text(row, text)]
+    CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert found[0] == found[1] == found[2]
+
+
+def test_the_defaults_of_the_table_are_those_of_a_run():
+    told = {row.key: row.default for row in (*RUN, WAIT) if row.default is not None}
+    assert options_of(told) == options_from({}) == Options()
+
+
+@pytest.mark.parametrize("text", ["perhaps", "1", ""])
+def test_only_yes_and_no_turn_something_on_or_off(text):
+    edges = next(row for row in RUN if row.name == "edges")
+    with pytest.raises(UnsafeOrWrong, match="edges: expected yes or no"):
+        value_of_text(edges, text)
+
+
+def test_what_fails_a_run_is_said_in_the_words_of_the_table():
+    words = next(row for row in REPORT if row.name == "fail-on").words
+    assert tuple(FAIL_ON) == words
+    assert tuple(FAIL_ON.values()) == tuple(one for one in Verdict if one.is_finding)
