@@ -216,7 +216,9 @@ ROLES = Option(
     "Which member of a list item plays which role.",
     absent=_in("command", "pytest", "ini", "action", why="a file has them: `bindings`"),
 )
-STRICT = Option("strict", "flag", "Fail where something could not be judged.", absent=_CALLED)
+STRICT = Option(
+    "strict", "flag", "Fail where what could be judged was not reached.", absent=_CALLED
+)
 FAILING = Option(
     "fail-on",
     "word",

@@ -15,6 +15,8 @@ from mockserver.conformance.session.target import Target
 
 USUAL_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""
+OPERATIONS = 19
+"""How many operations the description has."""
 MOST_EDGES = 450
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
@@ -74,19 +76,22 @@ class Options:
             if self.chooses(rule, operation_id)
         )
 
-    def limits(self, target: Target) -> Limits:
-        """Return the bounds for a target: a service that is not ours is asked politely."""
+    def limits(self, target: Target, operations: int = OPERATIONS) -> Limits:
+        """Return the bounds for a target: a service that is not ours is asked politely.
+
+        `operations` is how many the dialect has, each of which gets generated requests.
+        """
         rate = self.rate or (LOCAL_RATE if target.is_local else REMOTE_RATE)
         return Limits(
-            budget=self.budget if self.budget is not None else self._usual_budget(),
+            budget=self.budget if self.budget is not None else self._usual_budget(operations),
             rate=rate,
             time_ms=self.time_ms,
             request_ms=self.request_ms,
             most_bytes=self.most_bytes,
         )
 
-    def _usual_budget(self) -> int:
-        generated = 19 * (self.examples + self.deep * 4) + 60 * self.sequences
+    def _usual_budget(self, operations: int) -> int:
+        generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
         planned = 250 if self.arming.writes else 150
         return planned + (MOST_EDGES if self.edges else 0) + generated
 

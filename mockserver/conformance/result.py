@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
-from mockserver.conformance.verdict import Verdict
+from mockserver.conformance.verdict import UNREACHED, Verdict
 from mockserver.contract import Contract
 
 _WORST = tuple(Verdict)
@@ -56,14 +56,14 @@ class Result:
 
     def exit_code(self, *, strict: bool = False, fail_on: Verdict = Verdict.VIOLATION) -> int:
         """Return what a command ends with: 0 conforms, 1 a finding of `fail_on` or worse, 3 under
-        `strict` where something stayed vacuous or inconclusive, or where nothing was judged at all.
+        `strict` where something that could have been judged was not reached, or where nothing was
+        judged at all.
         """
         bad = _WORST[: _WORST.index(fail_on) + 1]
         if any(outcome.verdict in bad for outcome in self.outcomes):
             return 1
         judged = any(o.verdict is Verdict.HOLDS or o.verdict.is_finding for o in self.outcomes)
-        unclear = (Verdict.VACUOUS, Verdict.INCONCLUSIVE)
-        if not judged or (strict and any(o.verdict in unclear for o in self.outcomes)):
+        if not judged or (strict and any(o.verdict in UNREACHED for o in self.outcomes)):
             return 3
         return 0
 

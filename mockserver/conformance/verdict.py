@@ -23,7 +23,10 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
     """Something came in between: an outage, a moving price, a broken connection."""
     NOT_RUN = "not-run"
-    """Its requests were not sent: no budget, no permission, nothing to make them of."""
+    """Its requests were not sent: no budget, nothing to make them of."""
+    NOT_APPLICABLE = "not-applicable"
+    """Nothing could tell, by nature: the description does not show what it is about, or the run has
+    no leave to ask."""
     HOLDS = "holds"
     """Judged, and kept."""
 
@@ -32,6 +35,11 @@ class Verdict(StrEnum):
         """Whether something was found that a person should look at."""
         return self in _FINDINGS
 
+
+UNREACHED = (Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.NOT_RUN)
+"""The verdicts of what could have been judged, and was not."""
+UNJUDGED = (*UNREACHED, Verdict.NOT_APPLICABLE)
+"""The verdicts that are neither yes nor no."""
 
 _FINDINGS = (
     Verdict.VIOLATION,
@@ -103,6 +111,10 @@ class Severity(StrEnum):
 
 class NotRun(Exception):
     """A rule or a probe has not what it needs; the message says what is missing."""
+
+
+class NotApplicable(NotRun):
+    """Nothing could tell, whatever is sent: it is not shown, or the run has no leave to ask."""
 
 
 class Vacuous(Exception):

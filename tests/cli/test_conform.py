@@ -129,6 +129,18 @@ def test_fail_on_and_strict(call, mock):
     assert call(*unclear, "--strict").returncode == 3
 
 
+def test_strict_is_kept_by_a_healthy_service_and_by_none_that_was_not_reached(call, mock):
+    url = mock.world("strict", clock="real").base_url
+    strict = ("conform", url, "--strict", "--no-edges", "--examples=0")
+    whole = call(*strict)
+    assert whole.returncode == 0, calm(whole)
+    assert "not applicable" in whole.stdout.splitlines()[-1]
+    short = call(*strict, "--budget=40")
+    assert short.returncode == 3
+    assert "were not reached" in short.stdout.splitlines()[-1]
+    assert call(*strict[:2], *strict[3:], "--budget=40").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -302,6 +314,8 @@ def test_a_baseline_from_writing_to_expiry(call, broken, tmp_path):
     assert written.returncode == 0, calm(written)
     ended = call("conform", broken, *FEW, "--baseline", str(file))
     assert ended.returncode == 0, calm(ended)
+    assert "accepted: 1 cause, until 2999-12-31" in ended.stdout
+    ended = call("conform", broken, *FEW, "--baseline", str(file), "--verbose")
     assert "accepted until 2999-12-31 by team-bridge" in ended.stdout
     file.write_text(file.read_text().replace("2999-12-31", "2020-01-31"))
     ended = call("conform", broken, *FEW, "--baseline", str(file))

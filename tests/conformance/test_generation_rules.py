@@ -90,4 +90,4 @@ def test_a_transaction_of_another_amount_is_told():
 def test_a_transaction_of_another_form_is_not_judged():
     answers = {f"{RAW}/usual": {"raw": "AAAA"}, f"{RAW}/tenfold": {"raw": "BBBB"}}
     told = rejudged(answers, named("raw-moves-the-amount", "raw-depends-on-the-amount"))
-    assert {one.verdict for one in told.values()} == {Verdict.VACUOUS, Verdict.HOLDS}
+    assert {one.verdict for one in told.values()} == {Verdict.NOT_APPLICABLE, Verdict.HOLDS}

@@ -1,6 +1,6 @@
 """What a rule can read: the answers to what it has asked for."""
 
-from functools import cache
+from functools import lru_cache
 
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.requests.index import index_of
@@ -24,7 +24,8 @@ def readable_by(rule: Rule, context: RunContext) -> RunContext:
     return context.limited(_access(rule, context.contract))
 
 
-@cache
+# Bounded: a process may make many runs, and each loads a contract of its own.
+@lru_cache(maxsize=512)
 def _access(rule: Rule, contract: Contract) -> Access:
     index = index_of(contract)
     spelled = [need for need in rule.probes if isinstance(need, str)]

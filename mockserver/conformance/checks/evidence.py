@@ -2,7 +2,7 @@
 
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotRun, Vacuous
+from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Operation
 from mockserver.validation import shown
 
@@ -15,9 +15,8 @@ def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
     found = context.of(operation)
     if found:
         return found
-    mine = f"{operation.id}/"
-    reasons = [reason for probe, reason in context.unsent.items() if probe.startswith(mine)]
-    raise NotRun(reasons[0] if reasons else f"no request for {operation.id} was sent")
+    mine = [probe for probe in context.unsent if probe.startswith(f"{operation.id}/")]
+    raise context.not_sent(*mine, otherwise=f"no request for {operation.id} was sent")
 
 
 def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
@@ -45,10 +44,9 @@ def successes(context: RunContext, operation: Operation) -> tuple[Exchange, ...]
     if not any(one.refused for one in every):
         raise Inconclusive(f"no answer can be read as yes or no: {said(every[0])}")
     if not any(one.probe.partition("/")[2] == "usual" for one in every):
-        reason = context.unsent.get(
-            f"{operation.id}/usual", "nothing that should succeed was asked"
+        raise context.not_sent(
+            f"{operation.id}/usual", otherwise="nothing that should succeed was asked"
         )
-        raise NotRun(reason)
     raise Vacuous(f"every request was refused: {said(every[0])}")
 
 

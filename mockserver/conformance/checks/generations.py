@@ -20,6 +20,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import (
     Inconclusive,
     Layer,
+    NotApplicable,
     Severity,
     Vacuous,
     assumed,
@@ -149,7 +150,7 @@ def v1_tokens_are_in_2(context: RunContext, operation: Operation) -> Iterator[Sa
                 )
 
 
-@judging("no token has a price in v1 and in 2.0")
+@judging("no token has a price in v1 and in 2.0", raising=NotApplicable)
 def v1_prices_are_in_usd(context: RunContext, operation: Operation) -> Iterator[Said]:
     """The price of a token in the list of v1 is the one that 2.0 tells."""
     for token in inventory_of(context).v1_tokens:
@@ -168,7 +169,7 @@ def v1_prices_are_in_usd(context: RunContext, operation: Operation) -> Iterator[
             return
 
 
-@judging("no v1 quote tells the amount or the token it is for")
+@judging("no v1 quote tells the amount or the token it is for", raising=NotApplicable)
 def v1_quote_echoes_the_request(context: RunContext, operation: Operation) -> Iterator[Said]:
     """A v1 quote tells the amount and the token that it was asked about."""
     for exchange in _v1_quotes(context):
@@ -187,7 +188,7 @@ def v1_quote_echoes_the_request(context: RunContext, operation: Operation) -> It
                 yield Finding(message, (exchange,), "data.crossChain.tokenIn")
 
 
-@judging("no v1 quote tells what it pays")
+@judging("no v1 quote tells what it pays", raising=NotApplicable)
 def v1_quote_adds_up(context: RunContext, operation: Operation) -> Iterator[Said]:
     """What a v1 quote pays is the amount less fee and gas, in whole tokens, and never more."""
     for exchange in _v1_quotes(context):
@@ -223,7 +224,7 @@ def v1_output_grows_with_input(context: RunContext, operation: Operation) -> Ite
     )
     outs = [amounts.number(scalar(one.member("data"), "amountOut")) for one in (first, more, again)]
     if outs[0] is None or outs[1] is None or outs[2] is None or outs[0] <= 0:
-        raise Vacuous("the v1 quote does not tell what it pays")
+        raise NotApplicable("the v1 quote does not tell what it pays")
     steady(outs[0], outs[2], "the v1 quote")
     share = amounts.EXACT.divide(outs[1], outs[0])
     if not _FEWEST <= share <= _MOST:
@@ -240,7 +241,7 @@ def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Ite
     again = context.require_success(f"{V1_QUOTE}/again")
     outs = [amounts.number(scalar(one.member("data"), "amountOut")) for one in (first, again)]
     if outs[0] is None or outs[1] is None or outs[0] <= 0:
-        raise Vacuous("the v1 quote does not tell what it pays")
+        raise NotApplicable("the v1 quote does not tell what it pays")
     steady(outs[0], outs[1], "the v1 quote")
     put = amounts.number(body_of(first).get("amount"))
     if put is None or not amounts.within(put, other.put, Decimal("1.001")):
@@ -256,6 +257,7 @@ def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Ite
 @judging(
     "the raw transaction has another form than the observed one",
     first=lambda context: context.require_success(f"{RAW}/usual"),
+    raising=NotApplicable,
 )
 def raw_moves_the_amount(context: RunContext, operation: Operation) -> Iterator[Said]:
     """The raw transaction moves the amount that was asked for, of the token and chain asked for."""
@@ -275,7 +277,7 @@ def raw_depends_on_the_amount(context: RunContext, operation: Operation) -> Iter
     one, other = context.require_success(f"{RAW}/usual"), context.require_success(f"{RAW}/tenfold")
     texts = [scalar(exchange.member("data"), "raw") for exchange in (one, other)]
     if not all(isinstance(text, str) and text for text in texts):
-        raise Vacuous("the raw transaction is not shown under a name that is known")
+        raise NotApplicable("the raw transaction is not shown under a name that is known")
     if texts[0] == texts[1]:
         yield Finding("ten times the amount makes the same transaction", (one, other), "data.raw")
 

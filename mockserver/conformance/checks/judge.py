@@ -8,7 +8,7 @@ from mockserver.conformance.checks.outcome import Outcome, worst
 from mockserver.conformance.checks.places import placed
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.verdict import Inconclusive, NotRun, Vacuous, Verdict
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, Vacuous, Verdict
 from mockserver.contract import Operation
 
 log = logging.getLogger("mockserver.conformance")
@@ -35,6 +35,8 @@ def outcome_of(rule: Rule, context: RunContext, operation: Operation) -> Outcome
     try:
         readable = readable_by(rule, context)
         findings = tuple(map(placed, rule.check(readable, operation)))
+    except NotApplicable as error:
+        return Outcome(rule, operation, Verdict.NOT_APPLICABLE, reason=str(error))
     except NotRun as error:
         return Outcome(rule, operation, Verdict.NOT_RUN, reason=str(error))
     except Vacuous as error:

@@ -6,7 +6,7 @@ from functools import wraps
 
 from mockserver.conformance.checks.rule import Check, Finding
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.verdict import Vacuous
+from mockserver.conformance.verdict import NotApplicable, Vacuous
 from mockserver.contract import Operation
 
 
@@ -25,12 +25,16 @@ Judging = Callable[[RunContext, Operation], Iterator[Said]]
 
 
 def judging(
-    otherwise: str, *, first: Callable[[RunContext], object] | None = None
+    otherwise: str,
+    *,
+    first: Callable[[RunContext], object] | None = None,
+    raising: type[Vacuous | NotApplicable] = Vacuous,
 ) -> Callable[[Judging], Check]:
     """Make a check of one that says what it judged.
 
-    Where it judged nothing the outcome is vacuous, and `otherwise` is the reason. Before that
-    `first` may raise a better one: that a request was not sent, or not answered.
+    Where it judged nothing the outcome is vacuous, and `otherwise` is the reason; `raising` is
+    `NotApplicable` where the description does not show what was looked for. Before that `first` may
+    raise a better one: that a request was not sent, or not answered.
     """
 
     def framed(check: Judging) -> Check:
@@ -44,7 +48,7 @@ def judging(
             if judged == 0:
                 if first is not None:
                     first(context)
-                raise Vacuous(otherwise)
+                raise raising(otherwise)
 
         return counted
 

@@ -15,6 +15,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import (
     Inconclusive,
     Layer,
+    NotApplicable,
     Severity,
     Vacuous,
     documented,
@@ -49,7 +50,7 @@ def tokens_are_on_listed_chains(context: RunContext, operation: Operation) -> It
         if token.chain
     )
     if not chains:
-        raise Vacuous("the list of tokens does not show their chains")
+        raise NotApplicable("the list of tokens does not show their chains")
     if not known:
         raise Vacuous("the list of chains is empty, or its items have no name")
     missing = [name for name in chains if folded(name) not in known and name not in networks]
@@ -98,7 +99,7 @@ def every_listed_token_is_on_its_chain(
     """A chain's tokens are all those that the list of all tokens has on that chain."""
     everything = [token for token in _all_tokens(context) if token.chain and token.offered]
     if not everything:
-        raise Vacuous("the list of tokens does not show their chains")
+        raise NotApplicable("the list of tokens does not show their chains")
     for look in _looks(context):
         chain = _name_of(context, asked_chain(look))
         here = tokens_of(look, context.bindings, inventory_of(context).chains)

@@ -19,7 +19,14 @@ from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Layer, Severity, assumed, documented, observed
+from mockserver.conformance.verdict import (
+    Layer,
+    NotApplicable,
+    Severity,
+    assumed,
+    documented,
+    observed,
+)
 from mockserver.contract import Operation
 
 BRIDGE_PROBES = (f"{BRIDGE}/usual", f"{BRIDGE}/tenfold", f"{BRIDGE}/back", f"{BRIDGE}/sampled 1")
@@ -172,7 +179,7 @@ def service_fee_is_a_small_share(context: RunContext, operation: Operation) -> I
             )
 
 
-@judging("no quote has a minOutAmount that can be read")
+@judging("no quote has a minOutAmount that can be read", raising=NotApplicable)
 def minimum_is_not_above_output(context: RunContext, operation: Operation) -> Iterator[Said]:
     """MinOutAmount is empty, or not more than outAmount."""
     for exchange in _given(context, operation):

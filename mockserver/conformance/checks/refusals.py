@@ -16,7 +16,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import (
     Inconclusive,
     Layer,
-    NotRun,
+    NotApplicable,
     Severity,
     Vacuous,
     assumed,
@@ -65,9 +65,10 @@ def _refused(context: RunContext, operation: Operation, kind: Kind) -> Iterator[
     exchanges = [(one, context.get(one.probe_name(operation))) for one in odd]
     there = [(one, exchange) for one, exchange in exchanges if exchange is not None]
     if not there:
+        if not odd:
+            raise NotApplicable("the operation has no input that could be wrong in this way")
         names = [one.probe_name(operation) for one in odd]
-        reasons = [context.unsent[name] for name in names if name in context.unsent]
-        raise NotRun(reasons[0] if reasons else "nothing of the kind was sent")
+        raise context.not_sent(*names, otherwise="nothing of the kind was sent")
     found = [finding for one, exchange in there for finding in _taken(context, one, exchange)]
     yield from found
     if found:

@@ -194,7 +194,7 @@ def _finding(message: str, place: str, basis: Basis, cases: list[Case]) -> Findi
     often = f" ({len(cases)} times)" if len(cases) > 1 else ""
     return Finding(
         f"{message}{often}",
-        tuple(dict.fromkeys(one for one, _ in cases))[:3],
+        (cases[0][0],),
         place=place,
         basis=basis,
         cause=cases[0][1].keyword,

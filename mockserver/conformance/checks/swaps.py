@@ -19,6 +19,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import (
     Inconclusive,
     Layer,
+    NotApplicable,
     Severity,
     Vacuous,
     documented,
@@ -177,7 +178,9 @@ def slippage_is_in_hundredths_of_a_percent(
     if any(_fits(pair, wanted) for pair in cuts):
         return
     if not told:
-        raise Vacuous("nothing in the call data follows the slippage in a way that can be read")
+        raise NotApplicable(
+            "nothing in the call data follows the slippage in a way that can be read"
+        )
     if moved * 2 > max(wanted):
         raise Inconclusive("prices move by more than the slippage between equal requests")
     yield Finding(
@@ -224,7 +227,7 @@ def call_pays_the_recipient(context: RunContext, operation: Operation) -> Iterat
     if usual not in data[0]:
         if another in data[1]:
             return
-        raise Vacuous("the call data does not show whom it pays")
+        raise NotApplicable("the call data does not show whom it pays")
     if another not in data[1]:
         kept = " and still names the sender" if usual in data[1] else ""
         yield Finding(

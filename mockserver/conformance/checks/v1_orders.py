@@ -26,8 +26,8 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import (
     Inconclusive,
     Layer,
+    NotApplicable,
     Severity,
-    Vacuous,
     assumed,
     documented,
     observed,
@@ -114,6 +114,7 @@ def _shown_at(context: RunContext, look: str, place: str, message: str) -> Itera
 @judging(
     "the order shows nothing of its submission under names that are known",
     first=lambda context: context.require_success(f"{DETAIL}/usual"),
+    raising=NotApplicable,
 )
 def v1_order_tells_what_was_submitted(context: RunContext, operation: Operation) -> Iterator[Said]:
     """A v1 order has the amount, the chains, the token and the transaction of its submission."""
@@ -169,7 +170,7 @@ def v1_order_numbers_are_unique(context: RunContext, operation: Operation) -> It
     made = [context.require_success(f"{V1_ORDER}/{name}") for name in _LOOKS]
     numbers = list(map(submitted.V1_ORDER.number, made))
     if not all(numbers):
-        raise Vacuous("the answer to a submission shows no number of the order")
+        raise NotApplicable("the answer to a submission shows no number of the order")
     if numbers[0] == numbers[1]:
         yield Finding(f"two orders have the number {numbers[0]!r}", tuple(made), "data.sn")
 

@@ -10,11 +10,10 @@ from mockserver.conformance.report.shown import visible
 from mockserver.conformance.report.snippets import curl, needs
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.caller import Caller
-from mockserver.conformance.verdict import Verdict
+from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
 
 _MOST_CAUSES = 20
 _LONGEST = 600
-_UNCLEAR = (Verdict.VACUOUS, Verdict.INCONCLUSIVE)
 
 
 def complaint(result: Result, strict: bool, fail_on: Verdict) -> str:
@@ -69,7 +68,6 @@ def _clean(text: str, report: Report) -> str:
 
 
 def _unjudged(report: Report) -> Iterable[str]:
-    verdicts = _UNCLEAR if report.result.counts[Verdict.HOLDS] else (*_UNCLEAR, Verdict.NOT_RUN)
-    for verdict in verdicts:
+    for verdict in UNREACHED if report.result.counts[Verdict.HOLDS] else UNJUDGED:
         for reason, outcomes in report.unjudged(verdict).items():
             yield f"{verdict}: {len(outcomes)} x {_clean(reason, report)}"

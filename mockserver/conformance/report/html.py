@@ -7,12 +7,12 @@ from mockserver import __version__
 from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.htmlstyle import STYLE, filters
-from mockserver.conformance.report.report import UNJUDGED, Report, counted, listed
+from mockserver.conformance.report.report import Report, counted, listed
 from mockserver.conformance.report.shown import Shown, Text, shown, visible
 from mockserver.conformance.report.snippets import curl, needs
 from mockserver.conformance.report.testing import test_of
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Verdict
+from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
 
 _NAMES = {
     Verdict.VIOLATION: "violation",
@@ -22,6 +22,7 @@ _NAMES = {
     Verdict.VACUOUS: "vacuous",
     Verdict.INCONCLUSIVE: "inconclusive",
     Verdict.NOT_RUN: "not run",
+    Verdict.NOT_APPLICABLE: "not applicable",
 }
 _FINDINGS = tuple(verdict for verdict in Verdict if verdict.is_finding)
 _OPEN = 3
@@ -94,7 +95,11 @@ class _Page:
             yield _tile(len(report.accepted), "accepted")
         yield _tile(counts[Verdict.HOLDS], "checks hold", "good")
         for verdict in UNJUDGED:
-            yield _tile(counts[verdict], _NAMES[verdict], "unclear" if counts[verdict] else "")
+            yield _tile(
+                counts[verdict],
+                _NAMES[verdict],
+                "unclear" if counts[verdict] and verdict in UNREACHED else "",
+            )
         yield _tile(report.result.submissions, "submissions sent")
         if report.coverage is not None:
             yield _tile(f"{report.coverage.whole.score} %", "of facts proven")

@@ -6,10 +6,10 @@ from xml.sax.saxutils import escape, quoteattr
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause, causes_of
-from mockserver.conformance.report.report import UNJUDGED, Acceptance, Report
+from mockserver.conformance.report.report import Acceptance, Report
 from mockserver.conformance.report.shown import visible
 from mockserver.conformance.report.snippets import curl, needs
-from mockserver.conformance.verdict import Layer
+from mockserver.conformance.verdict import UNJUDGED, Layer
 
 
 def as_junit(report: Report) -> str:

@@ -12,10 +12,7 @@ from mockserver.conformance.report.coverage import facts_of as facts_of_contract
 from mockserver.conformance.report.masking import Masker, masker_for
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.caller import Caller
-from mockserver.conformance.verdict import Verdict
-
-UNJUDGED = (Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.NOT_RUN)
-"""The verdicts that are neither yes nor no."""
+from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +89,15 @@ class Report:
         judged = sum(counts.values()) - sum(counts[verdict] for verdict in UNJUDGED)
         if not judged:
             return "inconclusive: nothing was judged"
-        unclear = sum(counts[verdict] for verdict in UNJUDGED)
+        unclear = sum(counts[verdict] for verdict in UNREACHED)
         if self.wrong_service:
             names = " and ".join(self.wrong_service).replace("v2", "2.0")
             return f"inconclusive: what answers for {names} is not the service"
         if self.exit_code == 3:
-            return f"inconclusive: {unclear} of {judged + unclear} checks could not be judged"
-        rest = f", {counted(unclear, 'check')} not judged" if unclear else ""
+            return f"inconclusive: {unclear} of {judged + unclear} checks were not reached"
+        rest = f", {counted(unclear, 'check')} not reached" if unclear else ""
+        apart = counts[Verdict.NOT_APPLICABLE]
+        rest += f", {apart} not applicable" if apart else ""
         milder = f", {counted(len(self.causes), 'difference')} to look at" if self.causes else ""
         kept = f", {len(self.accepted)} accepted" if self.accepted else ""
         return f"conforms: {counted(judged, 'check')} judged{milder}{kept}{rest}"

@@ -30,6 +30,7 @@ _LEFT_OUT = {
     Verdict.INCONCLUSIVE: "inconclusive",
     Verdict.VACUOUS: "vacuous",
     Verdict.NOT_RUN: "not run",
+    Verdict.NOT_APPLICABLE: "not applicable",
 }
 _MOST_REASONS = 4
 _MOST_CAUSES = 3
@@ -96,6 +97,17 @@ class _Page:
                 self._rule(group)
 
     def accepted(self) -> None:
+        """Tell how much a baseline accepts; what that is in detail only where it is asked for."""
+        accepted = self._report.accepted
+        if accepted and not self._verbose:
+            first = min(one.acceptance.expires for one in accepted)
+            self._gap()
+            self._line(
+                f"accepted: {counted(len(accepted), 'cause')}, until {first} at first; --verbose "
+                "lists them",
+                "dim",
+            )
+            return
         for one in self._report.accepted:
             cause, word = one.cause, one.acceptance
             self._line(

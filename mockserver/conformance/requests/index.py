@@ -1,7 +1,7 @@
 """The probes there are, by name, with what each of them builds on."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.probe import Group, Need, Probe
@@ -47,7 +47,7 @@ class ProbeIndex:
         return list(found)
 
 
-@cache
+@lru_cache(maxsize=4)
 def index_of(contract: Contract) -> ProbeIndex:
     """Return the index of the probes of a contract."""
     return ProbeIndex(probes_of(contract))

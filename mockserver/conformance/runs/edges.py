@@ -14,10 +14,19 @@ class Edges:
     """Sends the targets that the budget has room for, once."""
 
     def __init__(self, session: Session, options: Options, kept: int) -> None:
-        """Take how many requests of the budget are `kept` for what comes after."""
+        """Take how many requests of the budget are `kept` for the last look at the lists.
+
+        Generated requests come after that, and have their share of the budget kept as well.
+        """
         self._session = session
         self._wanted = options.edges
-        self._kept = kept
+        served = [
+            operation
+            for operation in session.context.contract
+            if operation.generation.id in session.transport.generations
+        ]
+        self._kept = kept + options.examples * len(served)
+        self._kept_writes = options.examples * sum(operation.writes for operation in served)
 
     def ask(self, within: Collection[str]) -> str:
         """Ask at the edges of some operations; return what ended the run, or an empty text."""
@@ -25,7 +34,7 @@ class Edges:
             return ""
         self._wanted = False
         for number, target in enumerate(self._in_turn(within)):
-            reason = self._reason(number)
+            reason = self._reason(number, target)
             if reason:
                 self._session.context.leave_out(target.probe, reason)
                 continue
@@ -39,12 +48,15 @@ class Edges:
                 return INTERRUPTED
         return ""
 
-    def _reason(self, number: int) -> str:
-        """Return why no more targets are sent, after a number of them."""
+    def _reason(self, number: int, target: Target) -> str:
+        """Return why a target is not sent, after a number of others."""
         if number >= MOST_EDGES:
             return f"{MOST_EDGES} requests at the edges of inputs were sent before it"
         if self._session.transport.left <= self._kept:
-            return "what is left of the budget is kept for the last look at the lists"
+            return "what is left of the budget is kept for what comes after"
+        writes = self._session.context.contract.operation(target.operation_id).writes
+        if writes and self._session.transport.writes_left <= self._kept_writes:
+            return "what is left of the submissions is kept for generated ones"
         return ""
 
     def _in_turn(self, within: Collection[str]) -> Iterator[Target]:

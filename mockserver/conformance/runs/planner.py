@@ -25,6 +25,8 @@ class Plan:
     rules: tuple[Rule, ...]
     probes: tuple[Probe, ...]
     left_out: Mapping[str, str]
+    forbidden: frozenset[str] = frozenset()
+    """Those of `left_out` that the run has no leave to send."""
 
 
 def plan(
@@ -67,7 +69,9 @@ def plan(
         for name in menu.whole_closure(rule.probes)
         if name not in wanted
     }
-    return Plan(tuple(chosen), menu.in_order(wanted), left)
+    return Plan(
+        tuple(chosen), menu.in_order(wanted), left, frozenset(left) & frozenset(menu.forbidden)
+    )
 
 
 def _worth(rule: Rule, menu: "_Menu", have: Mapping[str, None]) -> float:

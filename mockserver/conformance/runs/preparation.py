@@ -45,7 +45,7 @@ def prepared(
         arming=options.arming,
         own_keys=options.caller.own_keys,
     )
-    limits = options.limits(target)
+    limits = options.limits(target, len(tuple(contract)))
     asked = probes_of(contract) if probes is None else tuple(probes)
     made = plan(permit, tuple(rules), asked, options, limits.budget, stages=stage_rules(contract))
     return Prepared(contract, permit, limits, made)

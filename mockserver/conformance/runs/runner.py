@@ -99,7 +99,7 @@ def _asked(
 ) -> tuple[str, ...]:
     """Send the plan; return what kept it from its end."""
     for name, reason in todo.left_out.items():
-        session.context.leave_out(name, reason)
+        session.context.leave_out(name, reason, forbidden=name in todo.forbidden)
     spent, cut = "", ""
     stamping, deposits = Stamping(session.context), FreshDeposits(session.context)
     kept = sum(probe.stage is Stage.LAST_LOOK for probe in todo.probes)

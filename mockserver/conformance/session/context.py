@@ -10,7 +10,7 @@ from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK, is_first_look
-from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Contract, Operation
 
 _T = TypeVar("_T")
@@ -50,6 +50,7 @@ class RunContext:
         self._by_operation: dict[str, list[Exchange]] = {}
         self._all: list[Exchange] = []
         self._reasons: dict[str, str] = {}
+        self._forbidden: set[str] = set()
         self._cached: dict[Hashable, Any] = {}
         self._access: Access | None = None
 
@@ -94,10 +95,20 @@ class RunContext:
         found: _T = self._cached[what]
         return found
 
-    def leave_out(self, probe: str, reason: str) -> None:
-        """Note why a probe was not sent."""
+    def leave_out(self, probe: str, reason: str, *, forbidden: bool = False) -> None:
+        """Note why a probe was not sent; `forbidden` tells that the run has no leave to send it."""
         if probe not in self._by_probe:
             self._reasons[probe] = reason
+            if forbidden:
+                self._forbidden.add(probe)
+
+    def not_sent(self, *probes: str, otherwise: str) -> NotRun:
+        """Return what to raise where none of some probes was sent; the first reason is told."""
+        known = [probe for probe in probes if probe in self._reasons]
+        if not known:
+            return NotRun(otherwise)
+        kind = NotApplicable if known[0] in self._forbidden else NotRun
+        return kind(self._reasons[known[0]])
 
     def of(self, operation: Operation | str) -> tuple[Exchange, ...]:
         """Return every exchange of an operation, whichever probe asked."""
@@ -116,7 +127,7 @@ class RunContext:
         """Return the exchange of a probe. Raises `NotRun` where it was not sent."""
         found = self.get(probe)
         if found is None:
-            raise NotRun(self._reasons.get(probe, f"{probe} was not sent"))
+            raise self.not_sent(probe, otherwise=f"{probe} was not sent")
         return found
 
     def require_success(self, probe: str) -> Exchange:

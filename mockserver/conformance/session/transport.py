@@ -69,6 +69,11 @@ class Transport:
         return self._limits.budget - self.count
 
     @property
+    def writes_left(self) -> int:
+        """How many submissions may leave still."""
+        return max(0, self._permit.arming.most - self._permit.writes_sent)
+
+    @property
     def count(self) -> int:
         """How many requests left."""
         return self.sent.total()

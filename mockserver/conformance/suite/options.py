@@ -20,7 +20,7 @@ from mockserver.conformance.options import Options, is_installed
 from mockserver.conformance.runs.settings import options_of, value_of, value_of_text
 from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
-from mockserver.conformance.verdict import FAIL_ON, Verdict
+from mockserver.conformance.verdict import FAIL_ON, UNREACHED, Verdict
 from mockserver.contract import Contract, load
 from mockserver.validation import did_you_mean
 
@@ -46,8 +46,7 @@ class RequestedRun:
     def failing(self) -> tuple[Verdict, ...]:
         """The verdicts that fail a test."""
         order = tuple(Verdict)
-        unclear = (Verdict.VACUOUS, Verdict.INCONCLUSIVE) if self.strict else ()
-        return (*order[: order.index(self.fail_on) + 1], *unclear)
+        return (*order[: order.index(self.fail_on) + 1], *(UNREACHED if self.strict else ()))
 
 
 def requested_run(config: pytest.Config) -> RequestedRun:

@@ -38,7 +38,12 @@ def test_an_accepted_cause_does_not_fail(found, baseline):
     assert told.causes == ()
     assert (found.report.exit_code, told.exit_code) == (1, 0)
     assert len(told.accepted) == 5
-    assert "accepted until 2026-11-21 by team-bridge: data-keeps-its-form" in printed(told)
+    text = printed(told)
+    assert "accepted: 5 causes, until 2026-11-21 at first; --verbose lists them" in text
+    assert "by team-bridge" not in text
+    assert text.splitlines()[-1] == told.conclusion
+    whole = printed(told, verbose=True)
+    assert "accepted until 2026-11-21 by team-bridge: data-keeps-its-form" in whole
     assert "5 accepted" in told.conclusion
 
 

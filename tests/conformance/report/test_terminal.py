@@ -26,7 +26,7 @@ def test_the_head_names_target_seed_and_submissions(good):
 
 
 def test_the_last_line_is_the_conclusion(good, found):
-    assert printed(good).splitlines()[-1] == "conforms: 33 checks judged, 1 check not judged"
+    assert printed(good).splitlines()[-1] == "conforms: 33 checks judged, 1 not applicable"
     last = printed(found.report).splitlines()[-1]
     assert last == "does not conform: 4 causes in 4 operations"
 
