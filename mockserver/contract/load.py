@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -99,8 +99,17 @@ DOCUMENTED_DIALECT = Dialect(DOCUMENTED)
 
 
 def load(dialect: str = DOCUMENTED) -> Contract:
-    """Return the shipped contract in a dialect: `documented`, `observed` or `E-01,E-05`."""
-    return source_for(dialect).contract(dialect)
+    """Return the shipped contract in a dialect: `documented`, `observed` or `E-01,E-05`.
+
+    It is read once: nothing changes a contract, and its compiled schemas take megabytes. One with
+    an overlay is read anew, as its file may be another by then.
+    """
+    return source_for(dialect).contract(dialect) if MARK in dialect else _shipped(dialect)
+
+
+@lru_cache(maxsize=16)
+def _shipped(dialect: str) -> Contract:
+    return ContractSource().contract(dialect)
 
 
 def source_for(dialect: str) -> ContractSource:

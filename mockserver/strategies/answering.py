@@ -5,9 +5,9 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from mockserver.contract import Operation
+from mockserver.contract import Operation, load
 from mockserver.jsontext import Json
-from mockserver.strategies.contracts import UnknownOperation, contract_of, operation_of
+from mockserver.strategies.contracts import UnknownOperation, operation_of
 from mockserver.strategies.making import values_of
 from mockserver.strategies.shape import Schema, documented, shape_of
 from mockserver.validation import SchemaCheck
@@ -46,7 +46,7 @@ def refusals(
     With `undocumented` the envelope may lack all but its code. No code but success is documented
     (interface.md 7). Raises `UnknownOperation` for another generation, and `UnknownDialect`.
     """
-    contract = contract_of(dialect)
+    contract = load(dialect)
     if generation not in contract.generations:
         raise UnknownOperation(f"there is no generation {generation!r}; expected 'v1' or 'v2'")
     envelope = contract.generations[generation]

@@ -9,10 +9,10 @@ from mockserver import jsontext
 from mockserver.conformance.generation.strategies import Broken, broken, valid
 from mockserver.conformance.generation.values import smallest_units
 from mockserver.conformance.session.context import RunContext
-from mockserver.contract import Basis, Operation
+from mockserver.contract import Basis, Operation, load
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
-from mockserver.strategies.contracts import contract_of, operation_of
+from mockserver.strategies.contracts import operation_of
 
 _MOST_DECIMALS = 76
 
@@ -41,7 +41,7 @@ def requests(operation: str, *, dialect: str = "documented") -> SearchStrategy[R
     address, v1 requests are signed with the demo key. Raises `UnknownOperation`, `UnknownDialect`.
     """
     found = operation_of(operation, dialect)
-    drafts = valid(found, RunContext(contract_of(dialect)), is_free=True)
+    drafts = valid(found, RunContext(load(dialect)), is_free=True)
     return drafts.map(lambda draft: draft.request(found))
 
 
@@ -53,7 +53,7 @@ def invalid_requests(
     Nothing is generated where an operation has no input to break. Raises as `requests` does.
     """
     found = operation_of(operation, dialect)
-    ways = broken(found, RunContext(contract_of(dialect)), is_free=True)
+    ways = broken(found, RunContext(load(dialect)), is_free=True)
     return ways.map(lambda one: _invalid(one, found))
 
 

@@ -1,8 +1,6 @@
 """The contract that strategies are derived from, and its operations by name."""
 
-from functools import cache
-
-from mockserver.contract import Contract, Operation, load
+from mockserver.contract import Operation, load
 from mockserver.errors import CrosschainMockError
 from mockserver.violations import did_you_mean
 
@@ -11,15 +9,9 @@ class UnknownOperation(CrosschainMockError):
     """An operation or a generation that the dialect does not have."""
 
 
-@cache
-def contract_of(dialect: str) -> Contract:
-    """Return the contract in a dialect, read once. Raises `UnknownDialect`."""
-    return load(dialect)
-
-
 def operation_of(name: str, dialect: str) -> Operation:
     """Return an operation such as `v2.checkOrder`. Raises `UnknownOperation`, `UnknownDialect`."""
-    contract = contract_of(dialect)
+    contract = load(dialect)
     try:
         return contract.operation(name)
     except KeyError:

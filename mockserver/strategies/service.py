@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
+from mockserver.contract import load
 from mockserver.jsontext import Json
 from mockserver.strategies.answering import answers
-from mockserver.strategies.contracts import UnknownOperation, contract_of
+from mockserver.strategies.contracts import UnknownOperation
 from mockserver.strategies.following import CHECKS, FLOWS, settled
 from mockserver.violations import did_you_mean
 
@@ -86,7 +87,7 @@ def _row(name: str, dialect: str, *, undocumented: bool) -> SearchStrategy[tuple
     many = st.lists(one, min_size=1, max_size=_MOST_ANSWERS)
     if name not in CHECKS:
         return many.map(tuple)
-    finals = contract_of(dialect).facts.statuses[name.partition(".")[0]].final
+    finals = load(dialect).facts.statuses[name.partition(".")[0]].final
     return st.builds(
         lambda rows, final: (*rows[:-1], settled(rows[-1], final)), many, st.sampled_from(finals)
     )

@@ -1,5 +1,8 @@
 """A run: what is sent of a plan where the budget does not suffice."""
 
+import gc
+import weakref
+
 import pytest
 
 from mockserver import conformance
@@ -101,3 +104,12 @@ def test_a_reading_run_needs_no_more_than_its_budget(seed):
         result = conformance.run(mock.url, seed=seed, edges=False, examples=0)
     assert not result.notes
     assert len(result.exchanges) <= 150
+
+
+def test_nothing_of_a_run_stays_in_memory_once_its_result_is_gone():
+    with running() as mock:
+        result = conformance.run(mock.url, edges=False, examples=2)
+    first = weakref.ref(result.exchanges[0])
+    del result
+    gc.collect()
+    assert first() is None

@@ -54,7 +54,6 @@ class Scenery:
         v1 = operation.generation.id == "v1"
         inventory = inventory_of(context)
         listed = inventory.v1_tokens if v1 else inventory.tokens
-        self._context = context
         self._tokens = [one for one in listed if _is_usable(one)]
         self._v1_chains = (
             [chain.name for chain in inventory.v1_chains if chain.offered] if v1 else []
@@ -65,6 +64,8 @@ class Scenery:
             for field in operation.fields
             if field.role in _AMOUNTS
         }
+        # Worked out here: Hypothesis keeps strategies for long, and with them whatever they reach.
+        self._usual = {token: usual_amount(context, token) for token in self._tokens}
         self._drawn: dict[object, SearchStrategy[Json]] = {}
 
     @property
@@ -103,7 +104,7 @@ class Scenery:
 
     def _amount(self, token: Token, *, is_whole: bool) -> SearchStrategy[Json]:
         decimals = _decimals(token)
-        usual = usual_amount(self._context, token)
+        usual = self._usual[token]
         key = (decimals, usual, is_whole)
         if key not in self._drawn:
             make = whole_tokens if is_whole else smallest_units
