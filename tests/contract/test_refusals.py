@@ -41,13 +41,18 @@ def _modules():
 
 
 def _refused(tree):
-    """Yield the second argument of every call of a method named refuse, where it is a literal."""
+    """Yield the name in every call of a method named refuse, where it is a literal.
+
+    It is the first or the second argument; names have no blanks.
+    """
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr == "refuse"
-            and len(node.args) >= 2
-            and isinstance(node.args[1], ast.Constant)
         ):
-            yield node.args[1].value
+            yield from (
+                one.value
+                for one in node.args[:2]
+                if isinstance(one, ast.Constant) and " " not in str(one.value)
+            )
