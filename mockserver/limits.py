@@ -75,6 +75,10 @@ ALL_APP_KEYS = Limit("app keys that choose worlds", 20_000, "keys", "the server"
 EXPECTED = Limit("refusals that a test expects", 1000, "refusals", "a world", _REFUSED)
 SNAPSHOTS = Limit("snapshots", 1000, "snapshots", "a world", _REFUSED)
 FAILURES = Limit("defects of the server that are told", 100, "texts", "a world", "not told")
+AUDITED = Limit(
+    "orders that an audit looks at", 10_000, "orders", "a request", "the older ones are not judged"
+)
+FINDINGS = Limit("findings that an audit tells", 500, "findings", "a request", "only counted")
 LISTENERS = Limit("listeners to events", 100, "listeners", "the server", _REFUSED)
 BATCH = Limit("JSON-RPC calls in a batch", 100, "calls", "a request", "refused")
 ALL_BYTES = Limit(
@@ -122,6 +126,8 @@ TABLE: tuple[Limit, ...] = (
     EXPECTED,
     SNAPSHOTS,
     FAILURES,
+    AUDITED,
+    FINDINGS,
     LISTENERS,
     BATCH,
     ALL_BYTES,

@@ -31,6 +31,7 @@ _OPTIONS = {
     "breaks": "ways to be wrong all the time, separated by commas; see `crosschain-mock breaks`",
     "replay": "recordings to answer from: shipped names, files and folders, separated by commas",
     "replay_mode": "strict (the default) or fallback, and naked, counted",
+    "audit": "all, or kinds of findings that fail a test, such as two-orders; -NAME leaves one out",
     "refusals": "fail (the default): a refusal no test expected fails it; or allow",
 }
 

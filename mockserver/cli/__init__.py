@@ -32,7 +32,7 @@ _COMMANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "running": ("run",),
         "serving": ("serve",),
         "signing": ("sign",),
-        "watching": ("check", "journal", "verify"),
+        "watching": ("audit", "check", "journal", "verify"),
     }
 )
 """The commands by the module of `mockserver.cli` that has them, under their own names."""
@@ -44,7 +44,10 @@ _GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
             "outage start BNB --mode delisted --for 9h",
             ("clock", "outage", "order", "fault", "stub", "world", "snapshot", "reset", "control"),
         ),
-        "Look at what came": ("journal --follow", ("journal", "verify", "check", "capsule")),
+        "Look at what came": (
+            "journal --follow",
+            ("journal", "verify", "check", "audit", "capsule"),
+        ),
         "Judge a service": (
             "conform http://127.0.0.1:8080 --wait 30s",
             ("conform", "compare", "diff", "breaks"),

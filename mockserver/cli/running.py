@@ -3,16 +3,20 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mockserver.cli import serving
 from mockserver.cli.child import Child, typed
 from mockserver.errors import CrosschainMockError
+from mockserver.exchange import printable
+
+if TYPE_CHECKING:
+    from mockserver.responders.hosted import HostedWorld
 
 _OF_SERVE = (
     *("scenario", "dialect", "erratum", "clock", "start", "seed", "replay"),
@@ -43,8 +47,14 @@ class CannotRun(CrosschainMockError):
     type=click.IntRange(0, 65535),
     help="0 takes any free port.",
 )
+@click.option(
+    "--audit",
+    "audited",
+    is_flag=True,
+    help="Tell at the end of money doubled, lost or stuck; exit 1 where there is any.",
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def run(port: int, command: tuple[str, ...], **options: Any) -> None:
+def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> None:
     """Serve while COMMAND runs, and exit as it does: crosschain-mock run -- npm test.
 
     COMMAND finds the server in CROSSCHAIN_MOCK_URL, and the base addresses of the two generations
@@ -59,10 +69,29 @@ def run(port: int, command: tuple[str, ...], **options: Any) -> None:
         if service.replaying:
             click.echo(service.replaying, err=True)
         code = _ended(command, {**os.environ, **_addresses(url)})
+    if audited and _found(service.worlds):
+        # What the command itself ended with comes first.
+        code = code or 1
     sys.exit(code)
 
 
 run.params[:0] = [option for option in serving.serve.params if option.name in _OF_SERVE]
+
+
+def _found(worlds: Iterable["HostedWorld"]) -> bool:
+    """Print what the audit finds in each world; tell whether there is anything."""
+    from mockserver.responders.audit import audit
+
+    found = [(hosted.key, audit(hosted)) for hosted in worlds]
+    for key, told in found:
+        if told or told.unjudged:
+            click.echo(f"audit of world {key}:", err=True)
+            click.echo("\n".join(map(printable, str(told).splitlines())), err=True)
+    if not any(told for _, told in found):
+        click.echo(
+            f"audit: all is well with {sum(told.judged for _, told in found)} orders", err=True
+        )
+    return any(told for _, told in found)
 
 
 def _addresses(url: str) -> dict[str, str]:

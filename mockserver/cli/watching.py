@@ -2,16 +2,18 @@
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 
 from mockserver.cli.remote import Remote, connected, given, pairs, show
+from mockserver.cli.types import Word
 from mockserver.exchange import printable
 from mockserver.jsontext import Json
 
 _POLL_S = 0.2
+_FINDING = Word("mockserver.responders.audit:KINDS")
 
 
 @click.command()
@@ -107,6 +109,43 @@ def check(remote: Remote) -> None:
     show(told)
     if not told["ok"]:
         sys.exit(1)
+
+
+@click.command()
+@click.argument("kinds", nargs=-1, metavar="[KIND]...", type=_FINDING)
+@click.option("--without", multiple=True, metavar="KIND", type=_FINDING, help="All but this kind.")
+@click.option("--quote-age", metavar="DURATION", help="From when on a quote is old; 5m without it.")
+@connected
+def audit(
+    remote: Remote, kinds: tuple[str, ...], without: tuple[str, ...], quote_age: str | None
+) -> None:
+    """Tell of money that was doubled, lost or is stuck; exit 1 where there is any.
+
+    By the KINDS of findings that are named, or by all: two-orders, deposit-without-order,
+    order-not-followed, refund-not-noticed, drop-not-reported and other-quote.
+    """
+    named = ",".join([*kinds, *(f"-{kind}" for kind in without)])
+    told = remote.get("/audit", kinds=named or None, quoteAge=quote_age)
+    for line in audited(told):
+        click.echo(printable(line))
+    if not told["ok"]:
+        sys.exit(1)
+
+
+def audited(told: Json) -> Iterator[str]:
+    """Yield the lines in which an audit is told."""
+    for one in told["findings"]:
+        yield f"{one['kind']}: {one['told']}"
+        for request in one["requests"]:
+            yield f"  {request['sequence']}. {request['request']} -> {request['outcome']}"
+        for sent in one["transactions"]:
+            yield f"  transaction {sent['hash']} on {sent['chain']}"
+    if told["more"]:
+        yield f"and {told['more']} more"
+    if told["unjudged"]:
+        yield f"{told['unjudged']} orders were not judged: older requests are not kept any more"
+    if told["ok"]:
+        yield f"all is well with {told['judged']} orders"
 
 
 def _operation(options: dict[str, Any]) -> str | None:

@@ -66,6 +66,10 @@ class Inputs:
         """Tell whether the client sent it."""
         return role in self._values
 
+    def offers(self, role: str) -> bool:
+        """Tell whether the dialect has the input, sent or not."""
+        return role in self._fields
+
     def reading(self, role: str) -> str:
         """Return how the dialect reads a text, such as `deposit`; empty where any form is taken."""
         return str(self._schema(role).get("x-reading", ""))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mockserver.clock import ClockMode
 from mockserver.engine.catalog import Chain
-from mockserver.engine.core import Core, hash_key, no_order, sender_key
+from mockserver.engine.core import Core, HashKey, hash_key, no_order, sender_key
 from mockserver.engine.courses import Course, Policy, Status, Step
 from mockserver.engine.hashes import known_hash
 from mockserver.engine.mishaps import CannotSteer
@@ -91,6 +91,10 @@ class OrderBook:
                 "user address",
             )
         return order.id
+
+    def paid_by(self, key: HashKey) -> str | None:
+        """Return the id of the order that a transaction pays for; None where there is none."""
+        return self._core.state.by_hash.get(key)
 
     def stored(self) -> tuple[Order, ...]:
         """Return the facts of every order in the order of submission, not how each stands."""

@@ -6,7 +6,7 @@ How they stand is assumed (A-154).
 from dataclasses import replace
 from enum import StrEnum
 
-from mockserver.engine.core import Core, Ticket, hash_key, reporter_key
+from mockserver.engine.core import Core, HashKey, Ticket, hash_key, reporter_key
 from mockserver.engine.courses import Status
 from mockserver.engine.hashes import checked_hash
 from mockserver.engine.orders import Order, view
@@ -74,6 +74,11 @@ class Tickets:
     def count(self) -> int:
         """Return how many tickets there are."""
         return len(self._core.state.tickets)
+
+    def reported(self, key: HashKey) -> bool:
+        """Tell whether somebody has reported a transaction."""
+        reports = self._core.state.reports
+        return reports is not None and reports.first.get(key) is not None
 
     def check(self, ticket_id: int) -> TicketView:
         """Return a ticket as it stands. Raises `Refusal` for an unknown one."""

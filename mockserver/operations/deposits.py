@@ -51,6 +51,13 @@ def transfer_call(recipient: str, units: int) -> bytes:
     return _TRANSFER + bytes.fromhex(recipient[2:]).rjust(32, b"\0") + units.to_bytes(32, "big")
 
 
+def transferred(data: bytes) -> tuple[str, int] | None:
+    """Return the recipient and the units of an ERC-20 transfer; None where data is none."""
+    if data[:4] != _TRANSFER or len(data) != 68:
+        return None
+    return f"0x{data[16:36].hex()}", int.from_bytes(data[36:], "big")
+
+
 def refuse_used(world: World, nickname: str, cert_hash: str) -> None:
     """Raise `Refusal` where a transaction has made an order already, whichever that is (E-36)."""
     try:

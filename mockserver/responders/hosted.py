@@ -51,8 +51,27 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class Horizon:
+    """How far back the journal of a world tells of it.
+
+    `orders` and `transactions` are how many there were before it began, `sequence` is the number
+    of the last request before; `undone` are stretches of requests that a revert has undone, each
+    after the first number up to the second.
+    """
+
+    orders: int = 0
+    transactions: int = 0
+    sequence: int = 0
+    undone: tuple[tuple[int, int], ...] = ()
+
+    def undid(self, sequence: int) -> bool:
+        """Tell whether a request was undone."""
+        return any(first < sequence <= last for first, last in self.undone)
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
-    """What a snapshot keeps beside the engine's state."""
+    """What a snapshot keeps beside the engine's state; `sequence` is the newest request then."""
 
     faults: Faults
     stubs: Stubs
@@ -61,6 +80,7 @@ class Kept:
     played: Played
     transactions: SeenTransactions
     weight: int
+    sequence: int
 
 
 @dataclass(slots=True)
@@ -92,11 +112,13 @@ class HostedWorld:
     epoch: str = field(init=False, default_factory=lambda: token_hex(6))
     """Tells this world from another one that had its key before."""
     began_ms: int = field(init=False)
+    horizon: Horizon = field(init=False)
     _kept: dict[str, Kept] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        """Note the time of the beginning."""
+        """Note the time of the beginning, and what there was before."""
         self.began_ms = self.world.now()
+        self.horizon = self._begun()
 
     def fork(self, key: str) -> "HostedWorld":
         """Return a world under another key that has been the same up to now.
@@ -139,6 +161,7 @@ class HostedWorld:
             self.played.copy(),
             self.transactions.copy(),
             self._weight() // _SHARED,
+            self.journal.last_sequence,
         )
         return chosen
 
@@ -161,6 +184,7 @@ class HostedWorld:
         """Go back to a snapshot, which stays; the journal goes on. Raises `UnknownSnapshot`."""
         self.world.revert(name)
         kept = (self._kept or {}).get(name)
+        self._undo(0 if kept is None else kept.sequence)
         if kept is None:
             return
         self.faults, self.stubs = kept.faults.copy(), kept.stubs.copy()
@@ -187,6 +211,26 @@ class HostedWorld:
         self.breaks.forget()
         self.expected, self.failures, self.generated = (), (), None
         self.began_ms = self.world.now()
+        self.horizon = self._begun()
+
+    def _begun(self) -> Horizon:
+        last = self.journal.last_sequence
+        return Horizon(self.world.orders.count(), len(self.transactions), last)
+
+    def _undo(self, since: int) -> None:
+        """Note that the requests after a number are of a world that is no more."""
+        horizon, last = self.horizon, self.journal.last_sequence
+        oldest = last - len(self.journal)
+        # What lies before the journal, or within the new stretch, says nothing any more.
+        stretches = [one for one in horizon.undone if one[1] > oldest and one[0] < since]
+        begin = min([since, *(first for first, end in stretches if end >= since)])
+        stretches = [one for one in stretches if one[0] < begin]
+        self.horizon = Horizon(
+            min(horizon.orders, self.world.orders.count()),
+            min(horizon.transactions, len(self.transactions)),
+            horizon.sequence,
+            (*stretches, (begin, last)),
+        )
 
     def _weight(self) -> int:
         stored = self.world.orders.count() * _ORDER_WEIGHT

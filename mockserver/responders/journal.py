@@ -19,6 +19,8 @@ REDACTED = "redacted"
 _OVERHEAD = 1000
 """Bytes that an entry is taken to need beside its texts."""
 
+_LONGEST_LINE = 400
+
 _SHOWN_DEPTH = jsontext.MAX_DEPTH // 2
 """How deep a body may nest that is shown as JSON: who reads the journal has a bound, too."""
 
@@ -64,6 +66,18 @@ class Entry:
     def refusal(self) -> str | None:
         """The name of the refusal and its reason, or None where the service said yes."""
         return self.response.header(REFUSAL_HEADER)
+
+    @property
+    def asked(self) -> str:
+        """The method and target of the request, as below its world, cut to a line."""
+        query = f"?{self.request.query}" if self.request.query else ""
+        return cut_line(f"{self.request.method} {self.path}{query}")
+
+    @property
+    def outcome(self) -> str:
+        """The status of the answer, or why it was refused; what disturbed it stands behind."""
+        told = f"refused, {self.refusal}" if self.refusal else str(self.response.status)
+        return f"{told}, disturbed by {self.fault}" if self.fault else told
 
     def render(self) -> dict[str, Json]:
         """Return the entry as JSON for the control API, without what lets others in."""
@@ -202,6 +216,11 @@ class Journal:
         self._entries = None
         if self._shelf is not None:
             self._shelf.changed(self, -before)
+
+
+def cut_line(text: str) -> str:
+    """Return a text that is short enough for a line of a report."""
+    return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
 
 
 def withheld(name: str, value: str) -> str:

@@ -15,7 +15,6 @@ from mockserver.testing.traffic import (
     name_of_refusal,
     operation_ids,
     refusal_name,
-    request_line,
     told,
 )
 
@@ -106,7 +105,7 @@ def _refused(hosted: HostedWorld, entry: Entry) -> str:
     near = "; ".join(form["changed"]) if form else ""
     return (
         f"unexpected refusal: {entry.refusal}\n"
-        f"  of request {entry.sequence}: {request_line(entry)}\n"
+        f"  of request {entry.sequence}: {entry.asked}\n"
         + (f"  nearest valid form: {near}\n" if near else "")
         + (_WALL_CLOCK if _stamped_by_wall(entry) else "")
         + "  put the call into `with crosschain_mock.expect_refusal():` if that is meant"
@@ -127,7 +126,7 @@ def _defects(hosted: HostedWorld, entries: list[Entry]) -> Iterator[str]:
         if name_of_refusal(entry) == _DEFECT:
             yield (
                 f"the mock failed: {entry.refusal}\n"
-                f"  at request {entry.sequence}: {request_line(entry)}"
+                f"  at request {entry.sequence}: {entry.asked}"
                 + "".join(f"\n  {failure}" for failure in hosted.failures)
             )
 

@@ -51,6 +51,16 @@ OrderStatus = Literal[
 ]
 """The statuses of an order, in the words of the 2.0 interface."""
 
+AuditKind = Literal[
+    "two-orders",
+    "deposit-without-order",
+    "order-not-followed",
+    "refund-not-noticed",
+    "drop-not-reported",
+    "other-quote",
+]
+"""The kinds of what an audit finds."""
+
 Match = Mapping[str, Mapping[str, Json]]
 """Parts that a request must have: `query`, `headers` and `body` by name."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from mockserver.clock import ClockMode, ClockRefused
 from mockserver.errors import CrosschainMockError
+from mockserver.responders.audit import kinds_named
 from mockserver.responders.breaks import breaks_named
 from mockserver.responders.forms import BadControl
 from mockserver.responders.replay import BadMode, ReplayMode
@@ -34,7 +35,8 @@ class MockSettings:
     developer key and its secret, whose v1 signatures are then verified. `breaks` are names of ways
     in which the service is to be wrong all the time; `crosschain-mock breaks` lists them. `replay`
     are shipped names, files and folders of recordings; `replay_mode` says how they are served:
-    `strict` or `fallback`, `naked`, `counted`, separated by commas.
+    `strict` or `fallback`, `naked`, `counted`, separated by commas. `audit` are the kinds of what
+    the audit finds that fail a test, `True` for all of them; `-NAME` leaves one out.
     """
 
     scenario: str | Path = "default"
@@ -48,6 +50,7 @@ class MockSettings:
     breaks: tuple[str, ...] = ()
     replay: tuple[str | Path, ...] = ()
     replay_mode: str = "strict"
+    audit: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise `BadSetting` for a value that no setting has."""
@@ -60,6 +63,7 @@ class MockSettings:
         # A frozen value's own field: a list, or one name, is what people write.
         object.__setattr__(self, "breaks", _names(self.breaks))
         object.__setattr__(self, "replay", _paths(self.replay))
+        object.__setattr__(self, "audit", _findings(self.audit))
         self.mode_of_replay()
 
     def changed(self, **changes: Any) -> "MockSettings":
@@ -111,6 +115,13 @@ def _names(breaks: object) -> tuple[str, ...]:
         return tuple(one.name for one in breaks_named(told))
     except BadControl as error:
         raise BadSetting(f"breaks: {error}") from None
+
+
+def _findings(audit: object) -> tuple[str, ...]:
+    try:
+        return kinds_named(audit)
+    except BadControl as error:
+        raise BadSetting(f"audit: {error}") from None
 
 
 def _paths(replay: object) -> tuple[str | Path, ...]:

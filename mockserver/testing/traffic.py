@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Response
-from mockserver.responders.journal import Entry
+from mockserver.responders.journal import Entry, cut_line
 from mockserver.validation import did_you_mean
 
-_LONGEST = 400
 _SHOWN = 50
 
 
@@ -45,20 +44,8 @@ def name_of_refusal(entry: Entry) -> str:
 
 def told(entries: Iterable[Entry]) -> str:
     """Return a line for each entry: what came, and what the service said to it."""
-    lines = [f"  {entry.sequence}. {request_line(entry)} -> {outcome(entry)}" for entry in entries]
+    lines = [f"  {entry.sequence}. {entry.asked} -> {entry.outcome}" for entry in entries]
     return "\n".join(lines) or "  nothing"
-
-
-def request_line(entry: Entry) -> str:
-    """Return the method and target of a request, as below its world."""
-    request = entry.request
-    query = f"?{request.query}" if request.query else ""
-    return _cut(f"{request.method} {entry.path}{query}")
-
-
-def outcome(entry: Entry) -> str:
-    """Return the status of an answer, or why it was refused."""
-    return f"refused, {entry.refusal}" if entry.refusal else str(entry.response.status)
 
 
 def journal_text(entries: Iterable[Entry]) -> str:
@@ -66,9 +53,9 @@ def journal_text(entries: Iterable[Entry]) -> str:
     found = list(entries)
     lines = [f"({len(found) - _SHOWN} older ones are not shown)"] if len(found) > _SHOWN else []
     for entry in found[-_SHOWN:]:
-        lines.append(f"{entry.sequence}. {entry.render()['at']} {request_line(entry)}")
+        lines.append(f"{entry.sequence}. {entry.render()['at']} {entry.asked}")
         if entry.request.body:
-            lines.append(f"   sent     {_cut(_text(entry.request.body))}")
+            lines.append(f"   sent     {cut_line(_text(entry.request.body))}")
         by = f"{entry.responder}, fault {entry.fault}" if entry.fault else entry.responder
         lines.append(f"   answered {_answer(entry.response)} ({by})")
         if entry.refusal:
@@ -77,12 +64,8 @@ def journal_text(entries: Iterable[Entry]) -> str:
 
 
 def _answer(response: Response) -> str:
-    return f"{response.status} {_cut(_text(response.body))}"
+    return f"{response.status} {cut_line(_text(response.body))}"
 
 
 def _text(body: bytes) -> str:
     return body.decode("utf-8", "backslashreplace")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

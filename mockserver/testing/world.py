@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from mockserver.engine.outages import Window
 from mockserver.jsontext import Json
+from mockserver.responders.audit import QUOTE_AGE_MS, Audit, audit, kinds_named
 from mockserver.responders.broadcasting import announce
 from mockserver.responders.faults import Fault
 from mockserver.responders.hosted import HostedWorld
@@ -17,6 +18,7 @@ from mockserver.testing.border import bordered
 from mockserver.testing.clock import MockClock
 from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed, complaints
 from mockserver.testing.options import (
+    AuditKind,
     FaultKind,
     FaultOptions,
     Match,
@@ -30,6 +32,7 @@ from mockserver.testing.orders import MockOrders
 from mockserver.testing.outages import direction_of, window
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.sight import Sight
+from mockserver.testing.times import Duration, duration_ms
 from mockserver.testing.traffic import journal_text, operation_ids, told
 from mockserver.testing.words import check_names
 
@@ -47,6 +50,7 @@ class MockWorld:
         self._url = url
         self._checked = 0
         self._expected: set[int] = set()
+        self._audited: set[str] = set()
         self.settings = settings
         """How the world was made."""
         self.clock = MockClock(sight)
@@ -267,17 +271,31 @@ class MockWorld:
         with self._sight.hosted() as hosted:
             return hosted.dump()
 
+    def audit(self, *kinds: AuditKind, quote_age: Duration | None = None) -> Audit:
+        """Tell of money that was doubled, lost or is stuck, by the kinds named or by all.
+
+        `assert not crosschain_mock.audit()` prints what was found, with its exchanges. A quote is
+        old after `quote_age`, five minutes by default. Raises `BadControl` for an unknown kind.
+        """
+        age = QUOTE_AGE_MS if quote_age is None else duration_ms(quote_age)
+        with self._sight.hosted() as hosted:
+            return audit(hosted, kinds_named(kinds), age)
+
     def complaints(self) -> list[str]:
         """Return what the test did not expect, in sentences.
 
-        These are defects, idle stubs, refusals, and requests to worlds that nobody made.
-        What came before the last call is not told again.
+        These are defects, idle stubs, refusals, requests to worlds that nobody made, and what the
+        audit finds where the settings ask for one. What came before the last call is not told
+        again.
         """
         with self._sight.hosted() as hosted:
             allow = self.settings.refusals == "allow"
             found = complaints(hosted, self._checked, self._expected, allow=allow)
             self._checked = hosted.journal.last_sequence
-        return [*found, *self._sight.strays()]
+            audited = audit(hosted, self.settings.audit) if self.settings.audit else Audit()
+        news = [one for one in audited if one.told not in self._audited]
+        self._audited |= {one.told for one in news}
+        return [*found, *(f"audit: {one}" for one in news), *self._sight.strays()]
 
     def check(self) -> None:
         """Raise `MockCheckFailed` with all that the test did not expect."""

@@ -249,6 +249,18 @@ def test_a_price_is_asked_for_and_balances_are_shown(page: Page, mock: Client):
     page.shows("#wrong", "BNB")
 
 
+def test_the_audit_tells_of_a_lost_deposit_and_leads_to_its_request(page: Page, mock: Client):
+    page.open(mock, "#money")
+    page.press("Look for money doubled, lost or stuck")
+    page.shows("main", "All is well with 0 orders")
+    mock.control("POST", "/outages", {"chain": "BNB"})
+    mock.post("/v1/submitOrder", order(), headers=mock.wallet)
+    page.press("Look for money doubled, lost or stuck")
+    page.shows(".cards", "deposit-without-order")
+    page.press("POST /v1/submitOrder", ".cards")
+    page.shows(".refusal", "chain-suspended")
+
+
 def test_a_world_is_made_picked_and_dropped(page: Page, serve):
     client = serve().client
     page.open(client, "#worlds")

@@ -9,6 +9,7 @@ import pytest
 import mockserver
 from mockserver.engine.courses import COURSES, Policy, Status
 from mockserver.engine.outages import Direction, InFlight, Mode
+from mockserver.responders import audit
 from mockserver.responders.faults import KINDS
 from mockserver.testing import (
     CrosschainMock,
@@ -162,5 +163,6 @@ def test_types_that_editors_complete_name_what_there_is():
         (options.Course, COURSES),
         (options.Pace, Policy),
         (options.OrderStatus, Status),
+        (options.AuditKind, audit.KINDS),
     ):
         assert sorted(get_args(literal)) == sorted(map(str, known))

@@ -3,6 +3,7 @@
 from mockserver.jsontext import Json
 from mockserver.server.control import (
     about,
+    audits,
     breaks,
     chains,
     clocks,
@@ -34,6 +35,7 @@ ROWS: tuple[Row, ...] = (
     *breaks.ROWS,
     *stubs.ROWS,
     *journals.ROWS,
+    *audits.ROWS,
     *events.ROWS,
     *money.ROWS,
     *chains.ROWS,

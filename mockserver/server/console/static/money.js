@@ -21,6 +21,7 @@ export class Money {
     this.quotes = el("div");
     this.address = el("input", { id: "balance-address", type: "search", autocomplete: "off", on: { change: () => this.refreshBalances() } });
     this.balances = el("div");
+    this.found = el("div", { role: "status" });
     const label = (input, text) => el("label", { class: "field", for: input.id }, `${text} `, input);
     this.element = el("div", { class: "columns" },
       el("section", { "aria-labelledby": "quote-title" }, el("h2", { id: "quote-title" }, "Ask for a price"),
@@ -30,6 +31,8 @@ export class Money {
         } } }, el("div", { class: "fields" }, label(this.amount, "Amount"), label(this.from, "From"), label(this.token, "Token"), label(this.to, "To"), label(this.target, "Token out")),
         el("p", { class: "actions" }, el("button", { type: "submit", class: "main" }, "Quote"))), this.answer,
         el("h2", {}, "Quotes that clients asked for"), this.quotes),
+      el("section", { "aria-labelledby": "audit-title" }, el("h2", { id: "audit-title" }, "Audit"),
+        el("div", { class: "bar" }, button("Look for money doubled, lost or stuck", () => this.audit())), this.found),
       el("section", { "aria-labelledby": "balances-title" }, el("h2", { id: "balances-title" }, "Balances"),
         el("div", { class: "bar" }, label(this.address, "Address"), button("Refresh", () => this.refreshBalances())), this.balances));
   }
@@ -62,6 +65,20 @@ export class Money {
       const told = await this.app.call("GET", query("quote", asked));
       const whole = (units) => `${tokens(units, told.decimals)} ${asked.targetToken}`;
       fill(this.answer, facts([["Arrives", whole(told.net)], ["Before fees", whole(told.gross)], ["Service fee", whole(told.serviceFee)], ["Gas", whole(told.gasFee)], ...(told.aggregator ? [["Through", told.aggregator]] : [])]));
+    }, "");
+  }
+
+  /** Tell of money that was doubled, lost or is stuck, each with the requests it is about. */
+  audit() {
+    return this.app.act(async () => {
+      const told = await this.app.call("GET", "audit");
+      const beyond = [told.more ? `${told.more} more are not shown` : "", told.unjudged ? `${told.unjudged} orders were not judged: older requests are not kept any more` : ""].filter(Boolean);
+      fill(this.found,
+        told.ok ? el("p", { class: "none" }, `All is well with ${told.judged} ${told.judged === 1 ? "order" : "orders"}.`) : el("ul", { class: "plain cards" }, told.findings.map((one) => el("li", {},
+          el("strong", {}, one.kind), el("p", {}, one.told),
+          el("ul", { class: "hits" }, one.requests.map((request) => el("li", {}, el("a", { href: `#journal/${request.sequence}` }, request.request), ` ${request.outcome}`)),
+            one.transactions.map((sent) => el("li", {}, `transaction ${sent.hash} on ${sent.chain}`)))))),
+        beyond.map((text) => el("p", {}, text)));
     }, "");
   }
 

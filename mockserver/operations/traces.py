@@ -1,0 +1,230 @@
+"""What an exchange tells of money: what was quoted and paid, and how an order was said to stand.
+
+Nothing here raises: requests that break the contract, and disturbed answers, tell less.
+"""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
+
+from mockserver.contract import Inputs
+from mockserver.engine import amounts
+from mockserver.engine.catalog import Placed
+from mockserver.engine.core import hash_key, route_of
+from mockserver.engine.orders import Kind
+from mockserver.engine.outages import Route
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.tickets import TicketView
+from mockserver.engine.world import World
+from mockserver.jsontext import Json
+from mockserver.operations.certificates import certificate
+from mockserver.operations.rules import OrderRules, order_rules, rules_of
+from mockserver.values import value_class
+
+_UNREADABLE = (Refusal, ArithmeticError, KeyError, TypeError, ValueError)
+_SUBMISSIONS = ("v2.submitOrder", "v1.submitCrossChain", "v1.submitAggregate")
+_DETAILS = ("v1.getOrderDetailByHashAndEvmAddress", "v1.getOrderDetail")
+
+
+@value_class(frozen=True, slots=True)
+class Transfer:
+    """What is to move: smallest units of the token in.
+
+    `fee` is the third party's share in basis points, in v1 the fee level; None where it is unknown.
+    """
+
+    kind: Kind
+    route: Route
+    amount: int
+    fee: int | None = None
+
+
+@value_class(frozen=True, slots=True)
+class Quoted:
+    """A transfer and what it was said to give, in smallest units; None where that is not told."""
+
+    transfer: Transfer
+    net: int | None
+
+
+@value_class(frozen=True, slots=True)
+class Paid:
+    """The deposit that a submission names: smallest units of a token on a chain, by its sender.
+
+    `key` is the transaction, as orders are found by it.
+    """
+
+    key: tuple[str, str]
+    hash: str
+    placed: Placed
+    amount: int
+    sender: str
+
+
+@value_class(frozen=True, slots=True)
+class Standing:
+    """How an order was said to be: a status of 2.0 or v1, or how a ticket about it was resolved.
+
+    `back` tells whether a v1 answer named the transaction that gave the deposit back.
+    """
+
+    status: str | int
+    back: bool = False
+
+
+def is_submission(operation: str) -> bool:
+    """Tell whether an operation submits an order."""
+    return operation in _SUBMISSIONS
+
+
+def quoted(world: World, operation: str, inputs: Inputs, data: Json) -> Quoted | None:
+    """Return what the answer to a request promised; None where it is no quote that can be read."""
+    read = _QUOTES.get(operation)
+    try:
+        return None if read is None else read(world, inputs, data)
+    except _UNREADABLE:
+        return None
+
+
+def paid(world: World, inputs: Inputs) -> Paid | None:
+    """Return the deposit of a submission; None where none can be read or it is of no chain here."""
+    try:
+        return _paid_v2(world, inputs) if inputs.has("sourceCerts") else _paid_v1(world, inputs)
+    except _UNREADABLE:
+        return None
+
+
+def wishes(inputs: Inputs) -> OrderRules | None:
+    """Return the rules that a 2.0 submission gives; None where it has none that can be read."""
+    try:
+        return order_rules(inputs) if inputs.has("extra") else None
+    except _UNREADABLE:
+        return None
+
+
+def told_of(world: World, operation: str, inputs: Inputs, data: Json) -> list[tuple[str, Standing]]:
+    """Return the orders that an answer tells of, as ids, and how it says that they stand."""
+    try:
+        if operation == "v2.checkOrder":
+            return [(inputs.text("id"), Standing(str(data["status"])))]
+        if operation in _DETAILS:
+            order = data["order"]
+            found = Standing(int(order["status"]), order.get("backHash") is not None)
+            return [(world.orders.id_of_sn(order["sn"]), found)]
+        if operation in _SUBMISSIONS and "sn" in data:
+            return [(world.orders.id_of_sn(data["sn"]), Standing(int(data["status"])))]
+        if operation == "v2.checkTicket" and data["succeeded"] is True:
+            return _of_ticket(world, world.tickets.check(inputs.integer("ticketId")))
+        if operation == "v2.getAllTicketByAddress":
+            resolved = [one["ticketId"] for one in data["list"] if one["succeeded"] is True]
+            views = [world.tickets.check(int(number)) for number in resolved]
+            return [found for view in views for found in _of_ticket(world, view)]
+    except _UNREADABLE:
+        pass
+    return []
+
+
+def _of_ticket(world: World, view: TicketView) -> list[tuple[str, Standing]]:
+    order_id = world.orders.id_of_hash(view.ticket.chain, view.ticket.hash)
+    return [(order_id, Standing(view.solution))]
+
+
+def _paid_v2(world: World, inputs: Inputs) -> Paid | None:
+    deposit, catalog = certificate(inputs), world.scenario.catalog
+    if deposit is None:
+        return None
+    placed = catalog.placed(catalog.chain(deposit.chain), catalog.token_by_index(deposit.index))
+    key = hash_key(deposit.chain, deposit.cert_hash)
+    return Paid(key, deposit.cert_hash, placed, deposit.amount, deposit.address)
+
+
+def _paid_v1(world: World, inputs: Inputs) -> Paid:
+    placed = _v1_placed(world, inputs, "fromToken", "fromChain")
+    units = amounts.units_exact(inputs.decimal("fromAmount"), placed.decimals)
+    tx_hash = inputs.text("certHash")
+    key = hash_key(placed.chain.nickname, tx_hash)
+    return Paid(key, tx_hash, placed, units, inputs.text("evmAddress"))
+
+
+def _bridge(world: World, inputs: Inputs, data: Json) -> Quoted:
+    catalog, symbol = world.scenario.catalog, inputs.text("symbol")
+    source, target = (
+        catalog.placed(catalog.chain(inputs.text(role)), catalog.token(symbol))
+        for role in ("fromChain", "toChain")
+    )
+    transfer = Transfer(
+        Kind.BRIDGE, route_of(source, target), inputs.integer("amount"), _third_party(inputs)
+    )
+    return Quoted(transfer, _net(data))
+
+
+def _aggregate(world: World, inputs: Inputs, data: Json) -> Quoted:
+    source = _at(world, inputs, "fromChain", "fromTokenAddress")
+    target = _at(world, inputs, "toChain", "toTokenAddress")
+    route, amount = route_of(source, target), inputs.integer("fromAmount")
+    net = amounts.rescale_floor(_net(data), int(data["chainDecimal"]), target.decimals)
+    return Quoted(Transfer(Kind.AGGREGATE, route, amount, _third_party(inputs)), net)
+
+
+def _swap(world: World, inputs: Inputs, data: Json) -> Quoted:
+    source = _at(world, inputs, "chain", "fromTokenAddress")
+    target = _at(world, inputs, "chain", "toTokenAddress")
+    transfer = Transfer(Kind.AGGREGATE, route_of(source, target), inputs.integer("fromAmount"))
+    # Call data brings the amount before the fees of the order, which it does not name.
+    return Quoted(transfer, None)
+
+
+def _cross_chain(world: World, inputs: Inputs, data: Json) -> Quoted:
+    source = _v1_placed(world, inputs, "token", "fromChain")
+    target = _v1_placed(world, inputs, "token", "toChain")
+    return _v1(inputs, Kind.BRIDGE, (source, target), "amount", data["crossChain"])
+
+
+def _aggregate_v1(world: World, inputs: Inputs, data: Json) -> Quoted:
+    source = _v1_placed(world, inputs, "fromToken", "fromChain")
+    target = _v1_placed(world, inputs, "toToken", "toChain")
+    return _v1(inputs, Kind.AGGREGATE, (source, target), "fromAmount", data["aggregate"])
+
+
+def _v1(
+    inputs: Inputs, kind: Kind, ends: tuple[Placed, Placed], role: str, data: Mapping[str, Json]
+) -> Quoted:
+    source, target = ends
+    units = amounts.units_exact(inputs.decimal(role), source.decimals)
+    level = inputs.integer("feeLevel") if inputs.has("feeLevel") else 0
+    out = Fraction(Decimal(data["amountOut"])) * 10**target.decimals
+    return Quoted(Transfer(kind, route_of(source, target), units, level), amounts.floor(out))
+
+
+def _net(data: Mapping[str, Json]) -> int:
+    return int(data["outAmount"]) - int(data["serviceFee"]) - int(data["gasFee"])
+
+
+def _third_party(inputs: Inputs) -> int | None:
+    if inputs.has("channelFeeRate"):
+        return inputs.integer("channelFeeRate")
+    if not inputs.offers("channelFeeRate"):
+        # A quote of the published interface has no place for it.
+        return None
+    return rules_of(inputs.optional("extra") or "").channel_bps
+
+
+def _at(world: World, inputs: Inputs, chain: str, address: str) -> Placed:
+    catalog = world.scenario.catalog
+    return catalog.placed_at(catalog.chain(inputs.text(chain)), inputs.text(address))
+
+
+def _v1_placed(world: World, inputs: Inputs, token: str, chain: str) -> Placed:
+    return world.quotes.v1_placed(inputs.text(token), inputs.text(chain), chain, token)
+
+
+_QUOTES: Mapping[str, Callable[[World, Inputs, Json], Quoted]] = MappingProxyType(
+    {
+        "v2.getBridgeQuote": _bridge,
+        "v2.getAggregateQuote": _aggregate,
+        "v2.getAggregateSwap": _swap,
+        "v1.getCrossChainQuote": _cross_chain,
+        "v1.getAggregateQuote": _aggregate_v1,
+    }
+)

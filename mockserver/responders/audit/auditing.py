@@ -1,0 +1,119 @@
+"""The audit: what is wrong with the money of a world, derived from its orders and its traffic."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from mockserver import limits
+from mockserver.responders.audit.deposits import lost_deposits
+from mockserver.responders.audit.doubles import doubled
+from mockserver.responders.audit.evidence import Books, books_of
+from mockserver.responders.audit.findings import Finding
+from mockserver.responders.audit.following import not_followed, not_noticed, not_reported
+from mockserver.responders.audit.prices import misquoted
+from mockserver.responders.forms import BadControl
+from mockserver.responders.hosted import HostedWorld
+from mockserver.validation import did_you_mean
+
+QUOTE_AGE_MS = 300_000
+"""From when on a quote is called old; how long the service stands by one is not shown."""
+
+_ALL, _NONE = ("all", "yes", "true", "1"), ("", "none", "no", "false", "0")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of finding: what it is, and how it is found."""
+
+    summary: str
+    find: Callable[[Books], Iterator[Finding]]
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "two-orders": Kind("two orders for one intent", doubled),
+        "deposit-without-order": Kind("a deposit of which no order was made", lost_deposits),
+        "order-not-followed": Kind("an order nobody looked at to its end", not_followed),
+        "refund-not-noticed": Kind("a refund nobody noticed", not_noticed),
+        "drop-not-reported": Kind("a dropped order without the ticket that lifts it", not_reported),
+        "other-quote": Kind("a quote older or another than what was submitted", misquoted),
+    }
+)
+"""The kinds of findings by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The findings of an audit; empty where all is well.
+
+    `judged` are the orders that were looked at; `unjudged` those of which the journal has let
+    requests go, so that nobody can say; `more` counts the findings beyond those that are kept.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    judged: int = 0
+    unjudged: int = 0
+    more: int = 0
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __getitem__(self, place: int) -> Finding:
+        """Return a finding."""
+        return self.findings[place]
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        lines = [str(one) for one in self.findings]
+        if self.more:
+            lines.append(f"and {self.more} more")
+        if self.unjudged:
+            lines.append(
+                f"{self.unjudged} orders were not judged: requests that may be about them are not "
+                "kept any more"
+            )
+        return "\n".join(lines) or f"all is well with {self.judged} orders"
+
+
+def audit(
+    hosted: HostedWorld, kinds: Sequence[str] = (), quote_age_ms: int = QUOTE_AGE_MS
+) -> Audit:
+    """Tell what is wrong with the money of a world, by the kinds named or by all of them."""
+    books = books_of(hosted, quote_age_ms)
+    found: list[Finding] = []
+    more = 0
+    for name in kinds or KINDS:
+        for finding in KINDS[name].find(books):
+            if len(found) < limits.FINDINGS.most:
+                found.append(finding)
+            else:
+                more += 1
+    unjudged = books.older + sum(books.unknown(view) for view in books.views)
+    return Audit(tuple(found), len(books.views) + books.older - unjudged, unjudged, more)
+
+
+def kinds_named(told: object) -> tuple[str, ...]:
+    """Return the kinds that a setting asks for: all with `True` or `all`, none with `False`.
+
+    Names stand alone, in a list, or in a text separated by commas; one with a `-` before it is left
+    out. Raises `BadControl`.
+    """
+    if isinstance(told, bool) or told is None:
+        return tuple(KINDS) if told else ()
+    words = told.replace(",", " ").split() if isinstance(told, str) else told
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+        raise BadControl(f"expected True, False or names of findings, got {told!r}")
+    wanted = [word for word in words if word[:1] != "-" and word not in _NONE]
+    unwanted = [word[1:] for word in words if word[:1] == "-"]
+    if (unwanted and not wanted) or any(word in _ALL for word in wanted):
+        wanted = [word for word in wanted if word not in _ALL] + list(KINDS)
+    for word in (*wanted, *unwanted):
+        if word not in KINDS:
+            near = did_you_mean(word, list(KINDS)) or f"; there are {', '.join(KINDS)}"
+            raise BadControl(f"{word[:60]!r} is no kind of finding{near}")
+    return tuple(name for name in KINDS if name in wanted and name not in unwanted)
