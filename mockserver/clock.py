@@ -142,6 +142,17 @@ def parse_instant(text: str) -> int:
     return int((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1000)
 
 
+def duration(ms: int) -> str:
+    """Return a duration as `parse_duration` reads it, such as `1h30m`; before 0 with a `-`."""
+    if not ms:
+        return "0ms"
+    text, ms = "-" if ms < 0 else "", abs(ms)
+    for unit, size in reversed(_UNITS.items()):
+        count, ms = divmod(ms, size)
+        text += f"{count}{unit}" if count else ""
+    return text
+
+
 def iso(ms: int) -> str:
     """Return a time in milliseconds as ISO 8601 text in UTC, with milliseconds where it has any."""
     seconds, rest = divmod(ms, 1000)

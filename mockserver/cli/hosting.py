@@ -68,7 +68,7 @@ def world_new(
 @click.argument("named", nargs=-1, required=True, metavar="RECORDINGS...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to a file instead.")
 def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
-    """Make a scenario of RECORDINGS: the prices, rates and gas costs that they show.
+    """Make a scenario of RECORDINGS: chains and tokens, prices, fees, quotes and orders as shown.
 
     Each is a shipped recording, a file or a folder. Serve it with `--scenario FILE`, before it the
     recordings themselves with `--replay` and `--replay-fallback`. Nothing is asked of a server.
@@ -80,8 +80,10 @@ def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
     seed = seed_of(gather(named), load_catalog())
     text = scenario_text(seed, f"as recorded in {', '.join(named)}")
     if seed.unknown:
-        names = ", ".join(sorted(seed.unknown))
+        names = ", ".join(seed.unknown)
         click.echo(f"left out, as the catalog lacks them: {names}", err=True)
+    for sentence in seed.orders.left_out:
+        click.echo(f"left out: {sentence}", err=True)
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -5,7 +5,7 @@ Pricing, place of execution, routers and deadline are assumed (A-155, A-156).
 
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
@@ -140,6 +140,7 @@ class SwapQuotes:
     seed: int = 0
     fixed: Mapping[QuoteKey, AggregateQuote] = field(default_factory=dict)
     fixed_swaps: Mapping[SwapKey, int] = field(default_factory=dict)
+    near_percent: int = 0
 
     def aggregate(
         self, amount: int, source: Placed, target: Placed, now_ms: int, channel_bps: int = 0
@@ -153,8 +154,9 @@ class SwapQuotes:
         _check_route(source, target)
         rate = self.rates.aggregate_bps + checked_channel_bps(channel_bps)
         key = (amount, *_place_key(source), *_place_key(target), channel_bps)
-        if key in self.fixed:
-            return self.fixed[key]
+        known = self._known(key) if self.fixed else None
+        if known is not None:
+            return known
         execution = self.execution(source, target)
         free = _free(source, target)
         gas = 0 if free else gas_in_token(self.rates, self.prices, execution, target, now_ms)
@@ -177,6 +179,25 @@ class SwapQuotes:
             price_impact=self.impact_percent(amount, source, now_ms),
             route_summary=self._route(key) if _told_route(aggregator, source, execution) else None,
         )
+
+    def _known(self, key: QuoteKey) -> AggregateQuote | None:
+        """Return the quote that is fixed for a request, or follows from one for a near amount."""
+        if key in self.fixed or not self.near_percent:
+            return self.fixed.get(key)
+        amount, *rest = key
+        near = amounts.nearest(
+            amount, (one for one, *ends in self.fixed if ends == rest), self.near_percent
+        )
+        if near is None:
+            return None
+        found = self.fixed[near, *key[1:]]
+        quote = replace(
+            found,
+            gross=found.gross * amount // near,
+            out_usd=amounts.scaled(found.out_usd, amount, near),
+            service_fee=found.service_fee * amount // near,
+        )
+        return quote if quote.net > 0 else None
 
     def aggregate_v1(
         self, amount: Decimal, source: Placed, target: Placed, now_ms: int, fee_level: int = 0

@@ -1,6 +1,6 @@
 """Arithmetic on amounts: exact integers of smallest units, and every rounding by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 
@@ -108,6 +108,18 @@ def fixed_ratio(numerator: int, denominator: int, places: int) -> str:
     """Return a positive fraction with exactly `places` decimals, rounded down."""
     text = str(numerator * 10**places // denominator).rjust(places + 1, "0")
     return f"{text[:-places]}.{text[-places:]}" if places else text
+
+
+def scaled(text: str, units: int, of: int) -> str:
+    """Return the share `units / of` of a decimal number, with as many decimals as it has."""
+    places = len(text.partition(".")[2])
+    return fixed(Fraction(text) * units / of, places)
+
+
+def nearest(amount: int, known: Iterable[int], most_percent: int) -> int | None:
+    """Return which known amount is nearest, None where all are off by more than that share."""
+    off, found = min(((abs(one - amount), one) for one in known), default=(0, 0))
+    return found if found and off * 100 <= found * most_percent else None
 
 
 def plain(number: Decimal) -> str:

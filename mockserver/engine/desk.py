@@ -210,4 +210,5 @@ class Desk:
             scenario.seed,
             scenario.fixed.aggregate,
             scenario.fixed.swaps,
+            scenario.fixed.near_percent,
         )

@@ -1,7 +1,7 @@
 """Quotes for moving one token between chains, in both generations."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from decimal import Decimal
 
 from mockserver.engine import amounts
@@ -60,6 +60,7 @@ class TransferQuotes:
     rates: Rates
     prices: Prices
     fixed: Mapping[BridgeKey, BridgeQuote] = field(default_factory=dict)
+    near_percent: int = 0
     _steady: dict[tuple[str, int, str], int] = field(init=False, default_factory=dict, repr=False)
     """Gas by symbol, decimals and nickname, where prices stand still."""
 
@@ -75,7 +76,7 @@ class TransferQuotes:
         rate = self.rates.bridge_bps + checked_channel_bps(channel_bps)
         if self.fixed:
             ends = source.chain.nickname, target.chain.nickname
-            known = self.fixed.get((source.symbol, amount, *ends, channel_bps))
+            known = self._known(amount, (source.symbol, *ends, channel_bps))
             if known is not None:
                 return known
         gas = self._gas(target, target, now_ms)
@@ -93,6 +94,25 @@ class TransferQuotes:
             rate_bps=rate,
             decimals=target.decimals,
         )
+
+    def _known(self, amount: int, route: tuple[str, str, str, int]) -> BridgeQuote | None:
+        """Return the quote that is fixed for an amount, or follows from one for a near amount."""
+        symbol, source, target, channel_bps = route
+        found = self.fixed.get((symbol, amount, source, target, channel_bps))
+        if found is not None or not self.near_percent:
+            return found
+        amounts_fixed = (key[1] for key in self.fixed if (key[0], *key[2:]) == route)
+        near = amounts.nearest(amount, amounts_fixed, self.near_percent)
+        if near is None:
+            return None
+        found = self.fixed[symbol, near, source, target, channel_bps]
+        quote = replace(
+            found,
+            gross=found.gross * amount // near,
+            out_usd=amounts.scaled(found.out_usd, amount, near),
+            service_fee=found.service_fee * amount // near,
+        )
+        return quote if quote.net > 0 else None
 
     def cross_chain(
         self, amount: Decimal, source: Placed, target: Placed, now_ms: int, fee_level: int = 0

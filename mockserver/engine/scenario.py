@@ -10,7 +10,7 @@ from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy, course_problems
 from mockserver.engine.fees import AGGREGATORS, Rates
-from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.orders import Generation, Kind, Order
 from mockserver.engine.outages import Window, window_problems
 from mockserver.engine.prices import Prices
 from mockserver.engine.quotes import BridgeKey, BridgeQuote, TransferQuotes
@@ -53,16 +53,23 @@ class Openings:
 
 @dataclass(frozen=True, slots=True)
 class FixedQuotes:
-    """Published quotes that come out to the last digit for their inputs."""
+    """Quotes that come out to the last digit for their inputs.
+
+    Amounts that are off by up to `near_percent` follow their rates.
+    """
 
     bridge: Mapping[BridgeKey, BridgeQuote] = field(default_factory=dict)
     aggregate: Mapping[QuoteKey, AggregateQuote] = field(default_factory=dict)
     swaps: Mapping[SwapKey, int] = field(default_factory=dict)
+    near_percent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """The beginning of a world. Without `start_ms` its clock starts at the wall clock's time."""
+    """The beginning of a world. Without `start_ms` its clock starts at the wall clock's time.
+
+    `known_orders` are there from the beginning; their times count from that moment.
+    """
 
     name: str
     catalog: Catalog
@@ -84,6 +91,7 @@ class Scenario:
     list_version: int = 1
     id_prefix: int = 30
     fixed: FixedQuotes = field(default_factory=FixedQuotes)
+    known_orders: Sequence[Order] = ()
     outages: Calendar = field(init=False, repr=False, compare=False)
     """The calendar with its look-ups, which all worlds of the scenario begin with."""
 
@@ -94,7 +102,9 @@ class Scenario:
         """Make what all worlds of the scenario share."""
         put = object.__setattr__
         put(self, "outages", Calendar(tuple(self.calendar)))
-        put(self, "transfers", TransferQuotes(self.rates, self.prices, self.fixed.bridge))
+        fixed = self.fixed
+        quotes = TransferQuotes(self.rates, self.prices, fixed.bridge, fixed.near_percent)
+        put(self, "transfers", quotes)
 
 
 @dataclass(frozen=True, slots=True)

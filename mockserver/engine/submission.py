@@ -217,7 +217,7 @@ def placed_order(core: Core, wanted: Draft) -> Order:
 
 def _new_order(core: Core, wanted: Draft) -> Order:
     scenario, now = core.scenario, core.now()
-    order_id = str(scenario.id_prefix * 10**9 + len(core.state.orders) + 1)
+    order_id = _order_id(core)
     route, terms = route_of(wanted.source, wanted.target), wanted.terms
     course, policy, polls = _steering(core, wanted)
     spendable = Balances(core).spendable(wanted.source, wanted.sender)
@@ -253,6 +253,14 @@ def _new_order(core: Core, wanted: Draft) -> Order:
         resolve_ms=scenario.ticket_ms,
         exposed_ms=_exposed_ms(core.state.calendar, route, now),
     )
+
+
+def _order_id(core: Core) -> str:
+    """Return the next id; one that an order of the scenario has already is left out."""
+    number = core.scenario.id_prefix * 10**9 + len(core.state.orders) + 1
+    while str(number) in core.state.orders:
+        number += 1
+    return str(number)
 
 
 def _exposed_ms(calendar: Calendar, route: Route, now: int) -> int | None:

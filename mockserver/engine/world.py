@@ -143,7 +143,11 @@ class World:
 def _beginning(scenario: Scenario, wall_ms: int) -> State:
     start = wall_ms if scenario.start_ms is None else scenario.start_ms
     clock = Clock(scenario.clock_mode, start, wall_ms, scenario.clock_rate)
-    return State(clock=clock, calendar=scenario.outages)
+    state = State(clock=clock, calendar=scenario.outages)
+    for order in scenario.known_orders:
+        at_ms = start + order.submitted_ms
+        state.add(replace(order, submitted_ms=at_ms, started_ms=at_ms))
+    return state
 
 
 def _free_number(kept: Mapping[str, State]) -> str:

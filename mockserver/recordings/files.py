@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 import yaml
 
 from mockserver import documents
-from mockserver.clock import iso, parse_duration, parse_instant
+from mockserver.clock import duration, iso, parse_duration, parse_instant
 from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile, Problem
 from mockserver.exchange import BadEncoding, Headers, Request, Response, query_pairs
@@ -19,7 +19,6 @@ from mockserver.recordings import bodies
 from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
 
 FORMAT = "crosschain-mock/recording@2"
-_UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms"))
 
 
 def load(file: Path) -> Recording:
@@ -72,7 +71,7 @@ def head_text(recording: Recording) -> str:
         "dialect": dialect.split(",") if dialect and dialect.startswith("E-") else dialect,
         "scenario": recording.scenario if recording.origin == "simulation" else "",
         "start": recording.start,
-        "clockSkew": None if skew is None else _duration(skew),
+        "clockSkew": None if skew is None else duration(skew),
         "standIns": {"of": list(stand_ins.of), "salt": stand_ins.salt} if stand_ins.of else {},
         "remarks": list(recording.remarks),
     }
@@ -158,15 +157,15 @@ def _folded(pairs: Sequence[tuple[str, str]]) -> dict[str, Json]:
 
 
 def _row(exchange: RecordedExchange, origin: str, files: Mapping[bytes, str]) -> dict[str, Json]:
-    time, duration = exchange.time_ms, exchange.duration_ms
+    time, took = exchange.time_ms, exchange.duration_ms
     members = {
         "name": exchange.name,
         "operation": exchange.operation,
         "note": exchange.note,
-        "advance": _duration(exchange.advance_ms) if exchange.advance_ms else "",
+        "advance": duration(exchange.advance_ms) if exchange.advance_ms else "",
         "origin": exchange.origin if exchange.origin != origin else "",
         "time": None if time is None else iso(time),
-        "duration": None if duration is None else _duration(duration),
+        "duration": None if took is None else duration(took),
         "removed": list(exchange.removed),
         "request": _request_row(exchange, files),
         "response": _response_row(exchange, files),
@@ -219,16 +218,6 @@ def _stand_ins(told: Mapping[str, Any]) -> StandIns:
 
 def _signed(text: str) -> int:
     return -parse_duration(text[1:]) if text.startswith("-") else parse_duration(text)
-
-
-def _duration(ms: int) -> str:
-    if not ms:
-        return "0ms"
-    text, ms = "-" if ms < 0 else "", abs(ms)
-    for size, unit in _UNITS:
-        count, ms = divmod(ms, size)
-        text += f"{count}{unit}" if count else ""
-    return text
 
 
 def _yaml(value: Json) -> str:

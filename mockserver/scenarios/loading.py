@@ -10,6 +10,7 @@ from mockserver.clock import ClockMode, ClockRefused, parse_duration, parse_inst
 from mockserver.documents import FieldPath, read
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Policy
+from mockserver.engine.orders import Order
 from mockserver.engine.outages import Window
 from mockserver.engine.scenario import FixedQuotes, Scenario, scenario_problems
 from mockserver.errors import InvalidFile, Problem
@@ -18,6 +19,7 @@ from mockserver.scenarios import values
 from mockserver.scenarios.calendars import Setting, calendar_windows
 from mockserver.scenarios.catalogs import load_catalog
 from mockserver.scenarios.fieldnames import file_path
+from mockserver.scenarios.known import known_orders
 from mockserver.scenarios.layers import Layers, layered
 from mockserver.scenarios.library import located
 from mockserver.scenarios.published import published_quotes
@@ -38,9 +40,11 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     problems += [layers.problem(*complaint) for complaint in complaints]
     start_ms = _start(layers, problems)
     seed = layers.value.get("seed", 0)
+    orders, complaints = known_orders(layers.value.get("orders", {}), catalog, seed)
+    problems += [layers.problem(*complaint) for complaint in complaints]
     setting = Setting(catalog, wall() if start_ms is None else start_ms, seed)
     calendar = _calendar(layers, setting, problems)
-    plans = _Plans(file.stem, catalog, start_ms, seed, fixed, calendar)
+    plans = _Plans(file.stem, catalog, start_ms, seed, fixed, orders, calendar)
     scenario = _scenario(layers.value, plans)
     problems += _engine_problems(layers, scenario)
     if problems:
@@ -57,6 +61,7 @@ class _Plans:
     start_ms: int | None
     seed: int
     fixed: FixedQuotes
+    orders: tuple[Order, ...]
     calendar: tuple[Window, ...]
 
 
@@ -130,6 +135,7 @@ def _scenario(value: Mapping[str, Any], plans: _Plans) -> Scenario:
         list_version=value.get("lists", {}).get("version", 1),
         id_prefix=value.get("ids", {}).get("prefix", 30),
         fixed=plans.fixed,
+        known_orders=plans.orders,
     )
 
 

@@ -130,6 +130,7 @@ def published_quotes(
         reader.table("bridge", value.get("bridge", []), reader.bridge),
         reader.table("aggregate", value.get("aggregate", []), reader.aggregate),
         reader.table("swaps", value.get("swaps", []), reader.swap),
+        value.get("near_percent", 0),
     )
     return quotes, list(dict.fromkeys(reader.complaints))
 

@@ -9,14 +9,14 @@ from mockserver.documents import FieldPath
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy, Status, Step
 from mockserver.engine.fees import Rates
-from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.orders import Generation
 from mockserver.engine.prices import Drift, Prices
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
+from mockserver.scenarios.known import KINDS
 from mockserver.validation import did_you_mean
 
 Value = Mapping[str, Any]
 
-_KINDS = {"bridge": Kind.BRIDGE, "aggregate": Kind.AGGREGATE}
 _RULE_TEXTS = ("course", "polls", "source_chain", "target_chain", "token")
 _BY_CHAIN: tuple[FieldPath, ...] = (("fees", "gas_usd"), ("fees", "aggregators"))
 _BY_TOKEN: tuple[FieldPath, ...] = (("prices", "usd"), ("balances", "tokens"))
@@ -113,7 +113,7 @@ def _rule(item: Value) -> OrderRule:
     if "generation" in item:
         given["generation"] = Generation(item["generation"])
     if "kind" in item:
-        given["kind"] = _KINDS[item["kind"]]
+        given["kind"] = KINDS[item["kind"]]
     for name in ("least_amount", "most_amount"):
         if name in item:
             given[name] = Decimal(item[name])

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from mockserver.clock import ClockMode, parse_instant
+from mockserver.contract import Contract, Operation
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Response
+from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.responders.refusing import REFUSAL_HEADER
 from mockserver.server.assembly import Settings, build
@@ -12,6 +13,8 @@ from mockserver.server.service import Service
 
 _START = "2026-01-01T00:00:00Z"
 _KEPT_HEADERS = (REFUSAL_HEADER,)
+_WALLET_SIGNATURE = "ab" * 65
+"""Stands for a wallet signature that was taken out: 65 bytes, which nobody verifies here."""
 
 
 class NotReproducible(CrosschainMockError):
@@ -44,3 +47,20 @@ def _answered(service: Service, exchange: RecordedExchange) -> RecordedExchange:
     response = service.answer(exchange.request).response
     headers = tuple(pair for pair in response.headers if pair[0] in _KEPT_HEADERS)
     return exchange.answered(Response(response.status, headers, response.body))
+
+
+def with_signature(contract: Contract, exchange: RecordedExchange) -> Request:
+    """Return a recorded request with what stands for a wallet signature that was taken out."""
+    request = exchange.request
+    operation = contract.find(request.method, request.path)
+    missing = any(_is_signature(operation, name) for name in exchange.removed)
+    if not missing or "Signature" in request.headers:
+        return request
+    signature = ("Signature", _WALLET_SIGNATURE)
+    return replace(request, headers=Headers((*request.headers.items_sent, signature)))
+
+
+def _is_signature(operation: Operation | None, name: str) -> bool:
+    fields = operation.fields if operation is not None else ()
+    declared = {field.name.lower() for field in fields if field.location == "headers"}
+    return name.lower() == "signature" and name.lower() in declared

@@ -87,6 +87,44 @@ def test_from_recordings_alone_a_client_runs_both_flows_to_the_end(service, reco
     assert [one.id for one in lesson.assumptions if one.against] == []
 
 
+def test_a_seeded_world_goes_on_where_the_recordings_end(service, record, tmp_path):
+    swap = OBSERVED.operation("v2.getAggregateQuote").row["example"]["query"]
+    lacking = tmp_path / "lacking.yaml"
+    lacking.write_text(f'{OTHER}calendar: [{{chain: ETC, mode: delisted, at: "+0s"}}]\n')
+    with service(scenario=lacking) as real:
+        recorder = record("--arm-writes", url=f"http://127.0.0.1:{real.port}")
+        client = Client(recorder.port, OBSERVED)
+        lived = flows(client)
+        chains = client.operation("v2.getChain").data["list"]
+        swapped = client.operation("v2.getAggregateQuote", query=swap).data
+        client.close()
+    seeded = tmp_path / "seeded.yaml"
+    seeded.write_text(scenario_text(seed_of(gather([recorder.folder]), load_catalog()), "seeded"))
+    with service(scenario=seeded) as second:
+        ask = second.client.operation
+        order = ask("v2.checkOrder", query={"id": lived["order"]}).data
+        assert {**order, "timestamp": lived["v2"]["timestamp"]} == lived["v2"]
+        one = lived["v1"]["order"]
+        asked = {
+            "chain": one["fromChain"],
+            "hash": one["certHash"],
+            "evmAddress": one["fromAddress"],
+        }
+        assert (
+            ask("v1.getOrderDetailByHashAndEvmAddress", query=asked).data["order"]
+            == lived["v1"]["order"]
+        )
+        listed = [item["nickName"] for item in ask("v2.getChain").data["list"]]
+        assert listed == [item["nickName"] for item in chains]
+        assert "ETC" not in listed
+        assert ask("v2.getAggregateQuote", query=swap).data == swapped
+        near = {**swap, "fromAmount": str(int(swap["fromAmount"]) * 11 // 10)}
+        followed = ask("v2.getAggregateQuote", query=near).data
+        assert int(followed["outAmount"]) == int(swapped["outAmount"]) * 11 // 10
+        assert second.service.worlds.get("default").world.orders.count() == 2
+        assert ask("v2.submitOrder").json["msg"] == "hash already used"
+
+
 def test_near_quotes_of_a_seeded_world_follow_the_recorded_rates(service, record, tmp_path):
     with service() as real:
         recorder = record("--arm-writes", url=f"http://127.0.0.1:{real.port}")

@@ -2,6 +2,7 @@
 
 import http.client
 import random
+import shutil
 import signal
 import threading
 import time
@@ -43,6 +44,7 @@ def test_a_killed_recorder_has_kept_what_the_client_got(record_process, upstream
             one.response.body for file in load_folder(recorder.folder) for one in file.exchanges
         }
         assert set(got) <= kept
+        shutil.rmtree(recorder.folder)
 
 
 def ask(port, got):

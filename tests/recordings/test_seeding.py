@@ -1,15 +1,25 @@
 """Scenarios made of recordings."""
 
+import re
+from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 from click.testing import CliRunner
 
 from mockserver.cli import _cli
+from mockserver.engine.courses import Status
+from mockserver.engine.outages import InFlight, Window
+from mockserver.engine.world import World
+from mockserver.exchange import Headers
 from mockserver.learning.seeding import scenario_text, seed_of
 from mockserver.recordings import Recording, Source
 from mockserver.scenarios import load_catalog, load_scenario
+from tests.conftest import WALLET, order
 from tests.recordings.test_replay import exchange, quote
 
+ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog()
 
 
@@ -37,9 +47,9 @@ def test_rates_and_gas_of_a_quote_are_found_without_its_channel_fee():
             gasFee="600000",
         )
     )
-    assert seed.bridge_bps == 11
-    assert seed.gas_usd == {"BNB": Decimal("0.3")}
-    assert seed.prices == {"USDT": Decimal("0.5")}
+    assert seed.rates.bridge_bps == 11
+    assert seed.rates.gas_usd == {"BNB": Decimal("0.3")}
+    assert seed.rates.prices == {"USDT": Decimal("0.5")}
 
 
 def test_a_scenario_of_a_seed_loads(tmp_path):
@@ -55,14 +65,169 @@ def test_refusals_pages_and_nonsense_teach_nothing():
         quote("1", "", raw="<p>", status=502),
         bridge(price="much", outAmount="0", outAmountUsd="NaN", serviceFee=True, gasFee=None),
     )
-    assert (seed.prices, seed.gas_usd, seed.bridge_bps) == ({}, {}, None)
+    assert (seed.rates.prices, seed.rates.gas_usd, seed.rates.bridge_bps) == ({}, {}, None)
     assert "prices" not in scenario_text(seed, "nothing")
+
+
+def told(operation, path, data, **query):
+    return exchange(operation, "GET", path, query=query, data=data)
+
+
+def windows(*exchanges):
+    return [(one.get("chain"), one.get("token"), one["mode"]) for one in seeded(*exchanges).closed]
+
+
+def test_what_recorded_lists_lack_or_show_as_out_is_out():
+    chains: Any = [{"nickName": one.nickname} for one in CATALOG.chains if one.nickname != "ETC"]
+    chains[0]["disabled"] = True
+    chains[1]["delisted"] = True
+    listed = told("v2.getChain", "/v1/getChain", {"version": 1, "list": chains})
+    assert windows(listed) == [
+        (chains[0]["nickName"], None, "disabled"),
+        (chains[1]["nickName"], None, "delisted"),
+        ("ETC", None, "delisted"),
+    ]
+    # The last list counts.
+    whole = [{"nickName": one.nickname} for one in CATALOG.chains]
+    assert windows(listed, told("v2.getChain", "/v1/getChain", {"list": whole})) == []
+
+
+def test_tokens_are_out_where_no_recorded_list_has_them():
+    tokens: Any = [
+        {"symbol": one.symbol, "contracts": {name: {"decimals": 6} for name in one.contracts}}
+        for one in CATALOG.tokens
+        if one.listed and one.symbol != "DAI"
+    ]
+    usdt = next(one for one in tokens if one["symbol"] == "USDT")
+    del usdt["contracts"]["BNB"]
+    usdt["contracts"]["ARB"]["delisted"] = True
+    path = "/v1/getAssets"
+    assert sorted(windows(told("v2.getAssets", path, {"list": tokens})), key=str) == [
+        ("ARB", "USDT", "delisted"),
+        ("BNB", "USDT", "delisted"),
+        (None, "DAI", "delisted"),
+    ]
+    one = {"list": [{"symbol": "USDT"}, {"symbol": "NEW"}]}
+    seed = seeded(told("v2.getAssetsByChain", "/v1/getAssetsByChain", one, chain="KAS"))
+    assert seed.unknown == ("NEW",)
+    assert {window["chain"] for window in seed.closed} == {"KAS"}
+
+
+def test_v1_chains_are_out_that_are_not_active():
+    chains = [
+        {"name": one.v1_name, "isActive": one.v1_name != "ETH"} for one in CATALOG.v1_chains()
+    ]
+    path = "/open/v1/base/getSupportChains"
+    [window] = windows(told("v1.getSupportChains", path, {"chains": chains}))
+    assert window == ("ETH", None, "disabled")
+
+
+def test_a_recorded_swap_tells_the_prices_of_both_tokens():
+    bnb = CATALOG.chain("BNB")
+    usdt = CATALOG.placed(bnb, CATALOG.token("USDT")).contract.address
+    asked = {
+        "fromAmount": "2000000000000000000", "fromTokenAddress": usdt, "fromDecimal": "18",
+        "fromChain": "BNB", "toTokenAddress": "0x" + "e" * 40, "toDecimal": "18", "toChain": "BNB",
+    }  # fmt: skip
+    data = {
+        "chain": "56", "chainDecimal": 18, "aggregator": "Kyber", "outAmount": "4000000000000000",
+        "outAmountUsd": "1.9", "minOutAmount": "", "serviceFee": "4000000000000", "gasFee": "0",
+        "priceImpact": "-0.5",
+    }  # fmt: skip
+    seed = seeded(told("v2.getAggregateQuote", "/v1/getAggregateQuote", data, **asked))
+    assert seed.rates.prices == {"USDT": Decimal("0.95"), "BNB": Decimal(475)}
+    [quote] = seed.quotes["aggregate"]
+    assert quote["gives"] == {
+        "execution": "BNB", "aggregator": "Kyber", "out": "4000000000000000", "out_usd": "1.9",
+        "service_fee": "4000000000000", "gas_fee": "0", "rate_bps": 10, "slippage_percent": "1",
+        "price_impact_percent": "-0.5",
+    }  # fmt: skip
+    assert quote["assumed"] == ["gives.slippage_percent"]
+
+
+def test_an_order_that_nobody_here_can_read_is_named():
+    one = exchange(
+        "v2.submitOrder", "POST", "/v1/submitOrder", data={"id": "7"}, body={"toChain": "ARB"}
+    )
+    seed = seeded(one)
+    assert seed.orders.known == []
+    [sentence] = seed.orders.left_out
+    assert "missing, it is required" in sentence
+
+
+def test_orders_on_their_way_go_on_from_where_they_were_seen():
+    body, sent = order(), {"Evmaddress": WALLET}
+    submitted = exchange(
+        "v2.submitOrder", "POST", "/v1/submitOrder", body=body, data={"id": "42"},
+        removed=("Signature",),
+    )  # fmt: skip
+    request = replace(submitted.request, headers=Headers(tuple(sent.items())))
+    submitted = replace(submitted, request=request)
+    looks = [
+        exchange(
+            "v2.checkOrder",
+            "GET",
+            "/v1/checkOrder",
+            query={"id": "42"},
+            data={
+                "status": status,
+                "timestamp": 10**11,
+                "execHash": "",
+                "reason": why,
+                "amountOut": "",
+            },
+            at_s=after,
+        )
+        for status, why, after in (
+            ("Pending", "", 2),
+            ("Lost", "", 3),
+            ("Refunding", "no liquidity", 9),
+        )
+    ]
+    seed = seeded(submitted, *looks)
+    [known] = seed.orders.known
+    assert (known["id"], known["ago"]) == ("42", "9s")
+    assert known["steps"] == [
+        {"status": "Pending", "after": "0ms"},
+        {"status": "Refunding", "after": "9s", "reason": "no liquidity"},
+        {
+            "status": "Refunded",
+            "after": "49s",
+            "reason": "could not proceed, the deposit was refunded",
+        },
+    ]
 
 
 def test_what_the_catalog_lacks_is_named(tmp_path):
     query = {"symbol": "NEWCOIN"}
     one = exchange("v2.getPrice", "GET", "/v1/getPrice", query=query, data={"price": "2"})
-    assert seeded(one).unknown == {"NEWCOIN"}
+    assert seeded(one).unknown == ("NEWCOIN",)
     ended = CliRunner().invoke(_cli, ["world", "from-recording", "v2/getPrice"])
     assert ended.exit_code == 0
     assert "KAS: '0.11'" in ended.output
+
+
+def test_outages_touch_orders_that_are_there_from_the_beginning(tmp_path):
+    page = (ROOT / "docs" / "how-to" / "seed-a-world.md").read_text("utf-8")
+    [block] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    file = tmp_path / "seeded.yaml"
+    file.write_text(block.replace("ago: 3m", "ago: 12s"))
+    world = World(load_scenario(file), lambda: 0)
+    quoted = [world.quotes.bridge(amount, "USDT", "ARB", "BNB") for amount in AMOUNTS]
+    assert [one.gross for one in quoted] == [amount * 10**12 for amount in AMOUNTS]
+    assert [one.service_fee for one in quoted] == [amount * 11 * 10**8 for amount in AMOUNTS]
+    assert [one.gas_fee for one in quoted[:2]] == [721649484536082474] * 2
+    assert [one.out_usd for one in quoted[:2]] == ["9.700000000000000000", "12.125000000000000000"]
+    [known] = world.orders.all()
+    assert (known.status, known.since_ms) == (Status.PENDING, -12_000)
+    window = Window("BNB", None, 5_000, 9_000, in_flight=InFlight.FAIL)
+    calm = world.fork()
+    world.outages.suspend(window)
+    for one, ended in ((world, Status.FAILED), (calm, Status.SUCCEEDED)):
+        one.time.set(60_000)
+        assert one.orders.look("30000000001").status is ended
+    assert calm.orders.look("30000000001").amount_out == 9267350515463917526
+
+
+AMOUNTS = (10_000_000, 12_500_000, 200_000_000)
+"""As recorded, a near amount, and one that follows prices and fees alone."""

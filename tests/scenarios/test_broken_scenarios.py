@@ -21,6 +21,12 @@ FUSION = (
     "  - {nickname: FSN, full_name: Fusion, index: 1, network: '32659', base_coin: FSN,\n"
     "     v1: {name: FSN, id: 1}, basis: observed, source: DEMO}\n"
 )
+KNOWN = (
+    "orders:\n  known:\n"
+    "    - {id: '1', kind: bridge, from: {chain: %s, token: USDT}, to: {chain: BNB, token: USDT}, amount: '5',"
+    " out: '4', sender: a, recipient: b, hash: c, ago: 1m, steps: [%s]}\n"
+)
+ARB = ("ARB", "{status: Pending, after: 0s}")
 DEFAULT = yaml.safe_load((resources.fixtures() / "scenarios" / "default.yaml").read_text("utf-8"))
 
 
@@ -57,6 +63,9 @@ def refusal(load: object, file: Path, **known: object) -> str:
         ("calendar:\n  - {chain: BNB, mode: delisted, at: +1h, for: 1h, until: +3h}\n", 5, "either `until` or `for`, not both"),
         ("calendar: weekend-hald\n", 4, "calendar: 'weekend-hald' is no shipped calendar; did you mean 'weekend-halt'"),
         ("quotes:\n  bridge:\n    - {token: USDT, from: FSN, to: MATIC, amount: '5', source: mine, gives: {price: '1', out: '5', out_usd: '5', service_fee: '0', gas_fee: '0', rate_bps: 0}}\n", 6, "quotes.bridge[0].to: chain 'MATIC' is the first generation's name; the 2.0 interface calls it 'POLYGON'"),
+        (KNOWN % ("ARBB", "{status: Pending, after: 0s}"), 6, "orders.known[0].from: chain 'ARBB' is not known; did you mean 'ARB'"),
+        (KNOWN % ("ARB", "{status: Pending, after: 3s}"), 6, "orders.known[0].steps: begins after 3000 ms; the first step is at 0"),
+        (KNOWN % ARB + KNOWN.partition("known:\n")[2] % ARB, 7, "orders.known[1].id: '1' is the id of an earlier order"),
         ("quotes:\n  swaps:\n    - &a {chain: BNB, from: BNB, to: USDT, amount: '5', out: '4', source: mine}\n    - {chain: BNB, from: BNB, to: USDT, amount: '5', out: '3', source: mine}\n", 7, "quotes.swaps[1]: another entry fixes the same request already"),
         ("quotes:\n  swaps:\n    - {chain: BNB, from: KAS, to: USDT, amount: '5', out: '4', source: mine}\n", 6, "quotes.swaps[0].from: token 'KAS' is not on 'BNB'; it is on 'KAS', 'BASE'"),
         ("seed: -1\n", 4, "seed: expected a whole number from 0 to"),

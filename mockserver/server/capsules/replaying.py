@@ -7,7 +7,6 @@ from pathlib import Path, PurePath
 
 from mockserver import jsontext
 from mockserver.clock import iso
-from mockserver.contract import Operation
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json, NotJson
@@ -16,11 +15,9 @@ from mockserver.recordings.redaction import Redactor
 from mockserver.responders.refusing import REFUSAL_HEADER
 from mockserver.server.assembly import Settings, build
 from mockserver.server.capsules.capsule import BadCapsule, Capsule
+from mockserver.server.resimulation import with_signature
 from mockserver.server.service import Service
 from mockserver.validation import dotted, shown
-
-_WALLET_SIGNATURE = "ab" * 65
-"""Stands for a wallet signature that was taken out: 65 bytes, which nobody verifies here."""
 
 _LATER_MS = 3
 """A clock that runs may show so much more when the answer is made than when the request came."""
@@ -104,7 +101,7 @@ def _differs(service: Service, exchange: RecordedExchange, redactor: Redactor) -
     reasons = []
     for now_ms in (*range(first_ms, at_ms + _LATER_MS + 1), first_ms):
         world.world.time.set(now_ms)
-        came = service.answer(_sent(service, exchange)).response
+        came = service.answer(with_signature(world.contract, exchange)).response
         reason = _difference(exchange, _as_kept(exchange, came, redactor))
         if not reason:
             return ""
@@ -113,23 +110,6 @@ def _differs(service: Service, exchange: RecordedExchange, redactor: Redactor) -
             world.revert(_BEFORE)
     # The world goes on with the answer of the first attempt, which the last one repeated.
     return reasons[0]
-
-
-def _sent(service: Service, exchange: RecordedExchange) -> Request:
-    """Return the request with what stands for a wallet signature that was taken out."""
-    request = exchange.request
-    operation = service.worlds.get(_KEY).contract.find(request.method, request.path)
-    missing = any(_is_signature(operation, name) for name in exchange.removed)
-    if not missing or "Signature" in request.headers:
-        return request
-    signature = ("Signature", _WALLET_SIGNATURE)
-    return replace(request, headers=Headers((*request.headers.items_sent, signature)))
-
-
-def _is_signature(operation: Operation | None, name: str) -> bool:
-    fields = operation.fields if operation is not None else ()
-    declared = {field.name.lower() for field in fields if field.location == "headers"}
-    return name.lower() == "signature" and name.lower() in declared
 
 
 def _as_kept(exchange: RecordedExchange, came: Response, redactor: Redactor) -> Response:
