@@ -20,11 +20,6 @@ def rescale_floor(units: int, source_decimals: int, target_decimals: int) -> int
     return int(units // 10 ** (source_decimals - target_decimals))
 
 
-def rescale_ceil(units: int, source_decimals: int, target_decimals: int) -> int:
-    """Return the least amount in another token's smallest units that is worth no less."""
-    return -rescale_floor(-units, source_decimals, target_decimals)
-
-
 def bps_floor(units: int, bps: int) -> int:
     """Return `bps` basis points of an amount, rounded down (service-facts §8)."""
     return units * bps // BPS

@@ -128,12 +128,6 @@ class Window:
             and self.token in (None, token)
         )
 
-    def touches(self, route: Route) -> bool:
-        """Whether orders of that route are this window's business."""
-        return self.concerns(
-            route.source_chain, route.source_token, Direction.SOURCE
-        ) or self.concerns(route.target_chain, route.target_token, Direction.TARGET)
-
     def speed(self, now_ms: int) -> Fraction:
         """Return how fast orders progress at a moment: 1 as ever, 0 not at all."""
         if not self.down(now_ms):

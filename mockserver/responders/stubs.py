@@ -1,6 +1,6 @@
 """Stubs: answers that a test puts in front of everything else."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mockserver import jsontext, limits
@@ -22,6 +22,7 @@ from mockserver.responders.forms import (
 )
 from mockserver.responders.refusing import JSON_TYPE, Refuser
 from mockserver.responders.responder import Call
+from mockserver.responders.settable import Settable
 from mockserver.responders.subsets import Subset, subset_of
 from mockserver.validation import Violation
 
@@ -107,109 +108,62 @@ class Stub:
         return len(jsontext.encode(self.told)) + len(self.response.body)
 
 
-class Stubs:
+class Stubs(Settable[Stub, int]):
     """The stubs of one world; the newest one that fits answers."""
 
-    __slots__ = ("_next", "_stubs", "_used", "weight")
+    word = "stub"
+    most = limits.STUBS
+    most_bytes = limits.STUB_BYTES
 
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._stubs: tuple[Stub, ...] = ()
-        self._used: dict[str, int] = {}
-        self._next = 1
-        self.weight = 0
-
-    def __iter__(self) -> Iterator[Stub]:
-        return iter(self._stubs)
-
-    def __len__(self) -> int:
-        return len(self._stubs)
+    __slots__ = ()
 
     def used(self, stub: Stub) -> int:
         """Return how often a stub has answered."""
-        return self._used.get(stub.id, 0)
+        return self._counts.get(stub.id, 0)
 
     def unused(self) -> tuple[Stub, ...]:
         """Return the stubs that never answered, or less often than `times` says."""
-        return tuple(stub for stub in self._stubs if self.used(stub) < (stub.times or 1))
+        return tuple(stub for stub in self._items if self.used(stub) < (stub.times or 1))
 
     def add(self, told: Mapping[str, Json], contract: Contract, refuser: Refuser) -> Stub:
         """Set a stub as a request describes it. Raises `BadControl`, and nothing is changed."""
         check(FORM, told, "body")
-        if len(self._stubs) >= limits.STUBS.most:
-            raise BadControl(f"there are {limits.STUBS} already; remove some first")
-        name = told.get("id") or self._free_id()
-        if any(stub.id == name for stub in self._stubs):
-            raise BadControl(f"body field 'id': {name!r} is the id of another stub")
-        operation = contract.operation(operation_id(told["operation"], contract))
-        stub = Stub(
-            name,
-            operation.id,
-            subset_of(told.get("match", {})),
-            _response(told, operation, contract, refuser),
-            told.get("times"),
-            dict(told),
-        )
-        if self.weight + stub.weight > limits.STUB_BYTES.most:
-            raise BadControl(f"the stubs would have more than {limits.STUB_BYTES}; remove some")
-        self.weight += stub.weight
-        self._stubs = (*self._stubs, stub)
-        return stub
 
-    def remove(self, stub_id: str) -> Stub:
-        """Take a stub away. Raises `BadControl` for an unknown id."""
-        found = next((stub for stub in self._stubs if stub.id == stub_id), None)
-        if found is None:
-            known = ", ".join(stub.id for stub in self._stubs) or "none"
-            raise BadControl(f"stub {stub_id[:80]!r} does not exist; there are {known}")
-        self._stubs = tuple(stub for stub in self._stubs if stub is not found)
-        self._used.pop(stub_id, None)
-        self.weight -= found.weight
-        return found
+        def made(name: str) -> Stub:
+            operation = contract.operation(operation_id(told["operation"], contract))
+            return Stub(
+                name,
+                operation.id,
+                subset_of(told.get("match", {})),
+                _response(told, operation, contract, refuser),
+                told.get("times"),
+                dict(told),
+            )
 
-    def clear(self) -> int:
-        """Take all stubs away and return how many there were."""
-        count = len(self._stubs)
-        self._stubs, self._used, self.weight = (), {}, 0
-        return count
-
-    def copy(self) -> "Stubs":
-        """Return the same stubs with the same counts, apart from now on."""
-        twin = Stubs()
-        twin._stubs, twin._used, twin._next = self._stubs, dict(self._used), self._next
-        twin.weight = self.weight
-        return twin
+        return self.put(told, made)
 
     def dump(self) -> list[Json]:
         """Return stubs and counts as plain data."""
         return [
-            {"told": {**stub.told, "id": stub.id}, "used": self.used(stub)} for stub in self._stubs
+            {"told": {**stub.told, "id": stub.id}, "used": self.used(stub)} for stub in self._items
         ]
 
     def load(self, dumped: list[Json], contract: Contract, refuser: Refuser) -> None:
         """Set the stubs of a dump with their counts. Raises `BadControl`."""
         for item in dumped:
             stub = self.add(item["told"], contract, refuser)
-            self._used[stub.id] = item["used"]
+            self._counts[stub.id] = item["used"]
 
     def take(self, call: Call) -> Response | None:
         """Return the answer of the newest stub that fits a call, and count it; else None."""
-        for stub in reversed(self._stubs):
+        for stub in reversed(self._items):
             if stub.operation != call.operation.id:
                 continue
             used = self.used(stub)
             if (stub.times is None or used < stub.times) and stub.match.takes(call.request):
-                self._used[stub.id] = used + 1
+                self._counts[stub.id] = used + 1
                 return stub.response
         return None
-
-    def _free_id(self) -> str:
-        taken = {stub.id for stub in self._stubs}
-        while str(self._next) in taken:
-            self._next += 1
-        name = str(self._next)
-        self._next += 1
-        return name
 
 
 class StubResponder:

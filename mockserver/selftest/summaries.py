@@ -75,11 +75,6 @@ class Summary:
         return tuple(rule for rule in self.rules if rule not in spoke)
 
     @property
-    def loud_rules(self) -> tuple[str, ...]:
-        """Rules that said something untrue of a control or of the mock as it is."""
-        return tuple(sorted({told.rule for trial in self.false_alarms for told in trial.told}))
-
-    @property
     def defects(self) -> tuple[str, ...]:
         """Rules that failed of themselves."""
         return tuple(dict.fromkeys(defect for trial in self.trials for defect in trial.defects))

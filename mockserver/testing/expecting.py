@@ -1,7 +1,6 @@
 """Refusals that a test expects, and what is wrong with a world after its test."""
 
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Self
 
 from mockserver.clock import wall_ms
@@ -56,12 +55,7 @@ class ExpectedRefusal:
             self._since = hosted.journal.last_sequence
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
         __tracebackhide__ = True
         with self._sight.hosted() as hosted:
             came = hosted.journal.since(self._since)

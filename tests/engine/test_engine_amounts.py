@@ -16,10 +16,9 @@ DECIMALS = st.integers(0, 36)
 
 @settings(deadline=None)
 @given(UNITS, DECIMALS, DECIMALS)
-def test_rescaling_rounds_down_and_up(units: int, source: int, target: int) -> None:
+def test_rescaling_rounds_down(units: int, source: int, target: int) -> None:
     exact = Fraction(units) * Fraction(10) ** (target - source)
     assert amounts.rescale_floor(units, source, target) == amounts.floor(exact)
-    assert amounts.rescale_ceil(units, source, target) == amounts.ceil(exact)
 
 
 @settings(deadline=None)

@@ -125,10 +125,6 @@ def v1_tokens_are_those_of_2(context: RunContext, operation: Operation) -> Itera
             )
 
 
-def _at_one_address(token: Token, other: Token) -> bool:
-    return bool(token.address) and token.address.lower() == other.address.lower()
-
-
 @judging("v1 and 2.0 list tokens of no chain in common")
 def v1_tokens_are_in_2(context: RunContext, operation: Operation) -> Iterator[Said]:
     """v1 and 2.0 list the same tokens on a chain."""

@@ -1,6 +1,5 @@
 """How a run goes, on a terminal: a line on stderr that moves, and is gone at the end."""
 
-from types import TracebackType
 from typing import Self, TextIO
 
 from rich.console import Console
@@ -27,12 +26,7 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 

@@ -11,7 +11,6 @@ from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self, TextIO
 
 from mockserver import contract as contracts
@@ -178,12 +177,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def recall(self, probe: str, request: Request) -> Answer | None:

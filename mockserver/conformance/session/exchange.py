@@ -135,12 +135,6 @@ class Exchange:
         return self.code is not None or 400 <= self.answer.status < 500
 
     @property
-    def effective_status(self) -> int:
-        """The HTTP status with refusals lifted out of the envelope: 400 for a code that is no 0."""
-        status = self.answer.status
-        return 400 if 200 <= status < 300 and self.refused else status
-
-    @property
     def data(self) -> Mapping[str, Json]:
         """The `data` of a success; an empty object where it is none or no object."""
         data = self.member("data") if self.operation.enveloped else self.body

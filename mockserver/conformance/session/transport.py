@@ -5,7 +5,6 @@ import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import aiohttp
@@ -55,12 +54,7 @@ class Transport:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     @property

@@ -1,6 +1,6 @@
 """The faults of a world: set, counted, asked at every call, and taken away."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from mockserver import jsontext, limits
@@ -32,6 +32,7 @@ from mockserver.responders.forms import (
     variants,
 )
 from mockserver.responders.responder import Call
+from mockserver.responders.settable import Settable
 
 FAULT_HEADER = "X-Mock-Fault"
 """Names the faults that struck an answer."""
@@ -107,72 +108,29 @@ class Strike:
         return replace(sending, response=response)
 
 
-class Faults:
+class Faults(Settable[Fault, Tally]):
     """The faults of one world, in the order set."""
 
-    __slots__ = ("_faults", "_next", "_tallies", "weight")
+    word = "fault"
+    most = limits.FAULTS
+    most_bytes = limits.FAULT_BYTES
 
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._faults: tuple[Fault, ...] = ()
-        self._tallies: dict[str, Tally] = {}
-        self._next = 1
-        self.weight = 0
-
-    def __iter__(self) -> Iterator[Fault]:
-        return iter(self._faults)
-
-    def __len__(self) -> int:
-        return len(self._faults)
+    __slots__ = ()
 
     def tally(self, fault: Fault) -> Tally:
         """Return how often a fault has matched and struck."""
-        return self._tallies.get(fault.id, Tally())
+        return self._counts.get(fault.id, Tally())
 
     def add(self, told: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Fault:
         """Set a fault as a request describes it. Raises `BadControl`, and nothing is changed."""
         check(FORM, told, "body")
-        if len(self._faults) >= limits.FAULTS.most:
-            raise BadControl(f"there are {limits.FAULTS} already; remove some first")
-        name = told.get("id") or self._free_id()
-        if any(fault.id == name for fault in self._faults):
-            raise BadControl(f"body field 'id': {name!r} is the id of another fault")
-        fault = fault_of(name, told, contract, scenario)
-        if self.weight + fault.weight > limits.FAULT_BYTES.most:
-            raise BadControl(f"the faults would have more than {limits.FAULT_BYTES}; remove some")
-        self.weight += fault.weight
-        self._faults = (*self._faults, fault)
-        return fault
-
-    def remove(self, fault_id: str) -> Fault:
-        """Take a fault away. Raises `BadControl` for an unknown id."""
-        found = next((fault for fault in self._faults if fault.id == fault_id), None)
-        if found is None:
-            known = ", ".join(fault.id for fault in self._faults) or "none"
-            raise BadControl(f"fault {fault_id[:80]!r} does not exist; there are {known}")
-        self._faults = tuple(fault for fault in self._faults if fault is not found)
-        self._tallies.pop(fault_id, None)
-        self.weight -= found.weight
-        return found
-
-    def clear(self) -> int:
-        """Take all faults away and return how many there were."""
-        count = len(self._faults)
-        self._faults, self._tallies, self.weight = (), {}, 0
-        return count
-
-    def copy(self) -> "Faults":
-        """Return the same faults with the same counts, apart from now on."""
-        twin = Faults()
-        twin._faults, twin._tallies, twin._next = self._faults, dict(self._tallies), self._next
-        twin.weight = self.weight
-        return twin
+        return self.put(told, lambda name: fault_of(name, told, contract, scenario))
 
     def dump(self) -> list[Json]:
         """Return faults and counts as plain data."""
         return [
             {"told": {**fault.told, "id": fault.id}, **_counts(self.tally(fault))}
-            for fault in self._faults
+            for fault in self._items
         ]
 
     def load(self, dumped: list[Json], contract: Contract, scenario: Scenario) -> None:
@@ -180,7 +138,7 @@ class Faults:
         for item in dumped:
             fault = self.add(item["told"], contract, scenario)
             counts = ("seen", "struck", "window_ms", "used")
-            self._tallies[fault.id] = Tally(*(item[name] for name in counts))
+            self._counts[fault.id] = Tally(*(item[name] for name in counts))
 
     def strike(self, call: Call) -> Strike | None:
         """Count a call and return what strikes it, or None.
@@ -191,7 +149,7 @@ class Faults:
         found: list[Fault] = []
         numbers: dict[str, Struck] = {}
         retry: int | None = None
-        for fault in self._faults:
+        for fault in self._items:
             if not fault.trigger.concerns(call):
                 continue
             tally, strikes = self._counted(fault, call)
@@ -217,16 +175,8 @@ class Faults:
             seed = call.hosted.world.scenario.seed
             strikes = fault.trigger.takes(tally.seen, seed, fault.id)
         tally = replace(tally, struck=tally.struck + strikes)
-        self._tallies[fault.id] = tally
+        self._counts[fault.id] = tally
         return tally, strikes
-
-    def _free_id(self) -> str:
-        taken = {fault.id for fault in self._faults}
-        while str(self._next) in taken:
-            self._next += 1
-        name = str(self._next)
-        self._next += 1
-        return name
 
 
 def fault_of(

@@ -2,6 +2,7 @@
 
 from mockserver.jsontext import Json
 from mockserver.responders.faults import FORM, KINDS, shown
+from mockserver.responders.faults.registry import Tally
 from mockserver.server.control.row import Asked, Row, told
 
 _SHOWN = {
@@ -27,11 +28,8 @@ def add(asked: Asked) -> Json:
 
 def remove(asked: Asked) -> Json:
     """Take one fault away."""
-    faults = asked.hosted.faults
-    found = next((fault for fault in faults if fault.id == asked.place["id"]), None)
-    tally = faults.tally(found) if found else None
-    fault = faults.remove(asked.place["id"])
-    return shown(fault, tally or faults.tally(fault))
+    fault, tally = asked.hosted.faults.remove(asked.place["id"])
+    return shown(fault, tally or Tally())
 
 
 def clear(asked: Asked) -> Json:

@@ -25,10 +25,8 @@ def add(asked: Asked) -> Json:
 
 def remove(asked: Asked) -> Json:
     """Take one stub away."""
-    stubs = asked.hosted.stubs
-    used = {stub.id: stubs.used(stub) for stub in stubs}
-    stub = stubs.remove(asked.place["id"])
-    return shown(stub, used[stub.id])
+    stub, used = asked.hosted.stubs.remove(asked.place["id"])
+    return shown(stub, used or 0)
 
 
 def clear(asked: Asked) -> Json:

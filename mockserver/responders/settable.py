@@ -1,0 +1,100 @@
+"""What a test sets in a world and takes away again: bounded in number and bytes, and counted."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, Protocol, Self, TypeVar
+
+from mockserver.jsontext import Json
+from mockserver.limits import Limit
+from mockserver.responders.forms import BadControl
+
+
+class Named(Protocol):
+    """A thing with an id, and how many bytes it takes in a dump."""
+
+    @property
+    def id(self) -> str:
+        """What it is removed by."""
+
+    @property
+    def weight(self) -> int:
+        """Its bytes."""
+
+
+T = TypeVar("T", bound=Named)
+Count = TypeVar("Count")
+
+
+class Settable(Generic[T, Count]):
+    """The things of one kind in one world, in the order set, with a count for each.
+
+    A kind names its limits, and the word for one of it.
+    """
+
+    word: str
+    most: Limit
+    most_bytes: Limit
+
+    __slots__ = ("_counts", "_items", "_next", "weight")
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._items: tuple[T, ...] = ()
+        self._counts: dict[str, Count] = {}
+        self._next = 1
+        self.weight = 0
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def put(self, told: Mapping[str, Json], make: Callable[[str], T]) -> T:
+        """Add what `make` returns for an id, that of the request or a free number.
+
+        Raises `BadControl`, and nothing is changed.
+        """
+        if len(self._items) >= self.most.most:
+            raise BadControl(f"there are {self.most} already; remove some first")
+        name = told.get("id") or self._free_id()
+        if any(item.id == name for item in self._items):
+            raise BadControl(f"body field 'id': {name!r} is the id of another {self.word}")
+        item = make(name)
+        if self.weight + item.weight > self.most_bytes.most:
+            raise BadControl(
+                f"the {self.word}s would have more than {self.most_bytes}; remove some"
+            )
+        self.weight += item.weight
+        self._items = (*self._items, item)
+        return item
+
+    def remove(self, item_id: str) -> tuple[T, Count | None]:
+        """Take one away and return it with its count. Raises `BadControl` for an unknown id."""
+        found = next((item for item in self._items if item.id == item_id), None)
+        if found is None:
+            known = ", ".join(item.id for item in self._items) or "none"
+            raise BadControl(f"{self.word} {item_id[:80]!r} does not exist; there are {known}")
+        self._items = tuple(item for item in self._items if item is not found)
+        self.weight -= found.weight
+        return found, self._counts.pop(item_id, None)
+
+    def clear(self) -> int:
+        """Take all away and return how many there were."""
+        count = len(self._items)
+        self._items, self._counts, self.weight = (), {}, 0
+        return count
+
+    def copy(self) -> Self:
+        """Return the same with the same counts, apart from now on."""
+        twin = type(self)()
+        twin._items, twin._counts, twin._next = self._items, dict(self._counts), self._next
+        twin.weight = self.weight
+        return twin
+
+    def _free_id(self) -> str:
+        taken = {item.id for item in self._items}
+        while str(self._next) in taken:
+            self._next += 1
+        name = str(self._next)
+        self._next += 1
+        return name
