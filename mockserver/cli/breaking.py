@@ -2,8 +2,9 @@
 
 import click
 
-from mockserver.cli.remote import Remote, connected, show
+from mockserver.cli.remote import Remote, connected, plain, show
 from mockserver.cli.tables import print_table
+from mockserver.jsontext import Json
 
 
 @click.group(invoke_without_command=True)
@@ -39,28 +40,22 @@ def breaks(context: click.Context, *, as_json: bool) -> None:
     print_table(("name", "layer", "verdict", "by", "needs writes", "summary"), rows)
 
 
-@breaks.command("active")
-@connected
-def breaks_active(remote: Remote) -> None:
-    """Print the names of the breaks that a world has."""
-    _print(remote.get("/breaks")["active"])
-
-
 @breaks.command("set")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @connected
 def breaks_set(remote: Remote, names: tuple[str, ...]) -> None:
     """Have exactly the breaks of these NAMES in a world."""
-    _print(remote.put("/breaks", {"breaks": list(names)})["active"])
+    _active(remote.put("/breaks", {"breaks": list(names)}))
 
 
-@breaks.command("clear")
-@connected
-def breaks_clear(remote: Remote) -> None:
-    """Make a world whole again."""
-    _print(remote.put("/breaks", {"breaks": []})["active"])
-
-
-def _print(names: list[str]) -> None:
-    for name in names:
+def _active(told: Json) -> None:
+    for name in told["active"]:
         click.echo(name)
+
+
+_NAMES = "Print the names of the breaks that a world has."
+
+plain(breaks, "active", "GET /breaks", _NAMES, told=_active)
+plain(
+    breaks, "clear", "PUT /breaks", "Make a world whole again.", body={"breaks": []}, told=_active
+)

@@ -1,11 +1,15 @@
-"""Commands that control a world of a running server: clock, outages, faults, stubs, orders."""
+"""Commands that control a world of a running server: clock, outages, faults, stubs, orders.
+
+Those that are one request of the control API stand at the end, as calls of `plain`; made by hand
+are those whose options, or whose tables, say more than the request.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from mockserver.cli.remote import Remote, connected, given, pairs, show, value_of
+from mockserver.cli.remote import Remote, connected, given, pairs, plain, show, value_of
 from mockserver.cli.tables import print_table
 from mockserver.cli.types import Word
 from mockserver.jsontext import Json
@@ -23,29 +27,6 @@ def clock() -> None:
     """Show and move the clock of a world."""
 
 
-@clock.command("show")
-@connected
-def clock_show(remote: Remote) -> None:
-    """Show the time and how it passes."""
-    _clock(remote.get("/clock"))
-
-
-@clock.command("advance")
-@click.argument("duration")
-@connected
-def clock_advance(remote: Remote, duration: str) -> None:
-    """Move the clock forward by DURATION, such as 9h or 1h30m."""
-    _clock(remote.post("/clock", {"advance": duration}))
-
-
-@clock.command("set")
-@click.argument("time")
-@connected
-def clock_set(remote: Remote, time: str) -> None:
-    """Move the clock forward to TIME, such as 2026-01-01T00:00:00Z."""
-    _clock(remote.post("/clock", {"set": time}))
-
-
 @clock.command("mode")
 @click.argument("mode", metavar="{real|frozen|auto|scaled:60}")
 @connected
@@ -53,13 +34,6 @@ def clock_mode(remote: Remote, mode: str) -> None:
     """Let time pass as MODE says: real, frozen, auto or scaled:60."""
     name, colon, rate = mode.partition(":")
     _clock(remote.post("/clock", given(mode=name, rate=value_of(rate) if colon else None)))
-
-
-@clock.command("next")
-@connected
-def clock_next(remote: Remote) -> None:
-    """Jump to the next thing that happens."""
-    _clock(remote.post("/clock", {"next": True}))
 
 
 @clock.command("run-until")
@@ -264,31 +238,9 @@ def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[s
     show(remote.post("/faults", {"kind": kind, **meant, **pairs(options)}))
 
 
-@fault.command("remove")
-@click.argument("fault_id", metavar="ID")
-@connected
-def fault_remove(remote: Remote, fault_id: str) -> None:
-    """Take a fault away."""
-    show(remote.delete(f"/faults/{fault_id}"))
-
-
-@fault.command("clear")
-@connected
-def fault_clear(remote: Remote) -> None:
-    """Take all faults away."""
-    click.echo(f"{remote.delete('/faults')['removed']} removed")
-
-
 @click.group()
 def stub() -> None:
     """Put answers in front of the simulation."""
-
-
-@stub.command("list")
-@connected
-def stub_list(remote: Remote) -> None:
-    """List the stubs of a world and how often they answered."""
-    show(remote.get("/stubs")["stubs"])
 
 
 @stub.command("add")
@@ -297,21 +249,6 @@ def stub_list(remote: Remote) -> None:
 def stub_add(remote: Remote, file: str) -> None:
     """Set the stub that a JSON FILE describes; - reads standard input."""
     show(remote.post("/stubs", _json_of(file)))
-
-
-@stub.command("remove")
-@click.argument("stub_id", metavar="ID")
-@connected
-def stub_remove(remote: Remote, stub_id: str) -> None:
-    """Take a stub away."""
-    show(remote.delete(f"/stubs/{stub_id}"))
-
-
-@stub.command("clear")
-@connected
-def stub_clear(remote: Remote) -> None:
-    """Take all stubs away."""
-    click.echo(f"{remote.delete('/stubs')['removed']} removed")
 
 
 @click.group()
@@ -339,14 +276,6 @@ def order_list(remote: Remote) -> None:
     print_table(("id", "status", "from", "to", "amount", "course", "submitted"), rows)
 
 
-@order.command("show")
-@click.argument("order_id", metavar="ORDER")
-@connected
-def order_show(remote: Remote, order_id: str) -> None:
-    """Show an ORDER, by its id or v1 number, with its events."""
-    show(remote.get(f"/orders/{order_id}"))
-
-
 @order.command("steer")
 @click.argument("order_id", metavar="ORDER")
 @click.argument("course", required=False)
@@ -369,14 +298,6 @@ def order_force(
     """Set the STATUS of an ORDER now."""
     body = given(status=status, reason=reason, policy=policy)
     show(remote.post(f"/orders/{order_id}", body))
-
-
-@order.command("step")
-@click.argument("order_id", metavar="ORDER")
-@connected
-def order_step(remote: Remote, order_id: str) -> None:
-    """Move an ORDER to the next status of its course."""
-    show(remote.post(f"/orders/{order_id}", {"step": True}))
 
 
 @click.command()
@@ -406,3 +327,31 @@ def _json_of(file: str) -> Json:
         return jsontext.decode(read_input(file))
     except jsontext.NotJson as error:
         raise click.UsageError(f"{file}: {error}; expected a JSON object") from None
+
+
+def _removed(told: Json) -> None:
+    click.echo(f"{told['removed']} removed")
+
+
+def _stubs(told: Json) -> None:
+    show(told["stubs"])
+
+
+_ADVANCE = "Move the clock forward by DURATION, such as 9h or 1h30m."
+_SET = "Move the clock forward to TIME, such as 2026-01-01T00:00:00Z."
+_NEXT = "Jump to the next thing that happens."
+_LISTED = "List the stubs of a world and how often they answered."
+_EVENTS = "Show an ORDER, by its id or v1 number, with its events."
+_STEP = "Move an ORDER to the next status of its course."
+
+plain(clock, "show", "GET /clock", "Show the time and how it passes.", told=_clock)
+plain(clock, "advance", "POST /clock", _ADVANCE, takes={"DURATION": "advance"}, told=_clock)
+plain(clock, "set", "POST /clock", _SET, takes={"TIME": "set"}, told=_clock)
+plain(clock, "next", "POST /clock", _NEXT, body={"next": True}, told=_clock)
+plain(fault, "remove", "DELETE /faults/{ID}", "Take a fault away.")
+plain(fault, "clear", "DELETE /faults", "Take all faults away.", told=_removed)
+plain(stub, "list", "GET /stubs", _LISTED, told=_stubs)
+plain(stub, "remove", "DELETE /stubs/{ID}", "Take a stub away.")
+plain(stub, "clear", "DELETE /stubs", "Take all stubs away.", told=_removed)
+plain(order, "show", "GET /orders/{ORDER}", _EVENTS)
+plain(order, "step", "POST /orders/{ORDER}", _STEP, body={"step": True})

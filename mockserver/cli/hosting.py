@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from mockserver.cli.files import write_text
-from mockserver.cli.remote import NotDone, Remote, connected, given, show, value_of
+from mockserver.cli.remote import NotDone, Remote, connected, given, plain, show, value_of
 from mockserver.cli.tables import print_table
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
@@ -90,22 +90,6 @@ def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
         write_text(output, text)
 
 
-@world.command("drop")
-@click.argument("key")
-@connected
-def world_drop(remote: Remote, key: str) -> None:
-    """Forget the world of KEY with everything in it."""
-    show(remote.delete(f"/worlds/{key}"))
-
-
-@world.command("fork")
-@click.argument("to")
-@connected
-def world_fork(remote: Remote, to: str) -> None:
-    """Make a world under the key TO that has been the same up to now."""
-    show(remote.post("/fork", {"to": to}))
-
-
 @world.command("dump")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to a file instead.")
 @connected
@@ -146,24 +130,9 @@ def world_bind(remote: Remote, app_keys: tuple[str, ...]) -> None:
     show(remote.post("/app-keys", {"appKeys": list(app_keys)}))
 
 
-@world.command("unbind")
-@connected
-def world_unbind(remote: Remote) -> None:
-    """Send no app keys to the world meant."""
-    show(remote.delete("/app-keys"))
-
-
 @click.group()
 def snapshot() -> None:
     """Keep a world as it is, and go back to it."""
-
-
-@snapshot.command("list")
-@connected
-def snapshot_list(remote: Remote) -> None:
-    """List the snapshots of a world, oldest first."""
-    for name in remote.get("/snapshots")["snapshots"]:
-        click.echo(name)
 
 
 @snapshot.command("take")
@@ -174,18 +143,27 @@ def snapshot_take(remote: Remote, name: str | None) -> None:
     click.echo(remote.post("/snapshots", given(name=name))["name"])
 
 
-@snapshot.command("revert")
-@click.argument("name")
-@connected
-def snapshot_revert(remote: Remote, name: str) -> None:
-    """Go back to a snapshot, which stays."""
-    told = remote.post("/revert", {"name": name})
+def _snapshots(told: Json) -> None:
+    for name in told["snapshots"]:
+        click.echo(name)
+
+
+def _reverted(told: Json) -> None:
     click.echo(f"{told['name']}: it is {told['now']}")
 
 
-@snapshot.command("drop")
-@click.argument("name")
-@connected
-def snapshot_drop(remote: Remote, name: str) -> None:
-    """Forget a snapshot."""
-    remote.delete(f"/snapshots/{name}")
+def _nothing(told: Json) -> None:
+    """A snapshot that is forgotten leaves nothing to say."""
+
+
+_DROP = "Forget the world of KEY with everything in it."
+_FORK = "Make a world under the key TO that has been the same up to now."
+_LIST = "List the snapshots of a world, oldest first."
+_REVERT = "Go back to a snapshot, which stays."
+
+plain(world, "drop", "DELETE /worlds/{KEY}", _DROP)
+plain(world, "fork", "POST /fork", _FORK, takes={"TO": "to"})
+plain(world, "unbind", "DELETE /app-keys", "Send no app keys to the world meant.")
+plain(snapshot, "list", "GET /snapshots", _LIST, told=_snapshots)
+plain(snapshot, "revert", "POST /revert", _REVERT, takes={"NAME": "name"}, told=_reverted)
+plain(snapshot, "drop", "DELETE /snapshots/{NAME}", "Forget a snapshot.", told=_nothing)

@@ -1,6 +1,7 @@
 """A running server, as the commands that control one reach it."""
 
 import json
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import update_wrapper
 from inspect import signature
 from io import StringIO
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -155,6 +157,37 @@ def connected(function: Callable[..., None]) -> Callable[..., None]:
 def show(value: Json) -> None:
     """Print an answer as JSON that people can read and programs, too."""
     click.echo(jsontext.pretty(value))
+
+
+def plain(  # noqa: PLR0913 (one parameter a column)
+    group: click.Group,
+    name: str,
+    request: str,
+    does: str,
+    *,
+    takes: Mapping[str, str] = MappingProxyType({}),
+    body: Mapping[str, Json] | None = None,
+    told: Callable[[Any], None] = show,
+) -> None:
+    """Give a group a command that is one request of the control API.
+
+    `request` is its method and path, in which `{ID}` is an argument of the command. `takes` names
+    further arguments with the members of the body that they are, beside those of `body`. `told`
+    prints what came of it.
+    """
+    method, _, path = request.partition(" ")
+    inside = re.findall(r"\{(\w+)\}", path)
+
+    def command(remote: Remote, **options: str) -> None:
+        where = {one: options[one.lower()] for one in inside}
+        members = {member: options[one.lower()] for one, member in takes.items()}
+        sent = None if method in ("GET", "DELETE") else {**(body or {}), **members}
+        told(remote.send(method, path.format(**where), body=sent))
+
+    made: Callable[..., None] = connected(command)
+    for one in reversed([*inside, *takes]):
+        made = click.argument(one.lower(), metavar=one)(made)
+    group.command(name, help=does)(made)
 
 
 def given(**members: Json) -> dict[str, Json]:
