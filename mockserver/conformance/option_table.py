@@ -128,7 +128,7 @@ PERMIT = (
     ),
     Option("arm-writes", "flag", "Let submissions out, too.", absent=_TYPED),
     Option(
-        "most-writes", "whole", "At most so many submissions.", default=60, least=1, absent=_TYPED
+        "most-writes", "whole", "At most so many submissions.", default=100, least=1, absent=_TYPED
     ),
     Option(
         "confirm-host",

@@ -90,13 +90,18 @@ def fault_rows(names: Sequence[str]) -> list[Row]:
 
 @contextmanager
 def blind_service(
-    faults: Sequence[str] = (), variations: Sequence[str] = (), port: int = 0
+    faults: Sequence[str] = (),
+    variations: Sequence[str] = (),
+    port: int = 0,
+    rows: Sequence[Row] = (),
 ) -> Iterator[str]:
     """The base address of a running service, of both generations.
 
+    ``faults`` are faults by name, ``rows`` further ones that stand in no list.
+
     Raises ``ExceptionGroup`` afterwards where the service itself has failed, whatever was asked.
     """
-    service = Service(fault_rows(faults), [VARIATIONS[name] for name in variations])
+    service = Service([*fault_rows(faults), *rows], [VARIATIONS[name] for name in variations])
     server = _Server(service, port)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()

@@ -14,6 +14,7 @@ from mockserver.conformance.checks.quotes import EXCHANGE_QUOTES
 from mockserver.conformance.checks.quotes_compared import CROSS_QUOTES
 from mockserver.conformance.checks.reads import EXCHANGE_READS
 from mockserver.conformance.checks.refusals import REFUSALS
+from mockserver.conformance.checks.relations import RELATIONS
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.checks.schema import SCHEMA
 from mockserver.conformance.checks.swaps import EXCHANGE_SWAPS
@@ -38,6 +39,7 @@ RULES: tuple[Rule, ...] = (
     *LIST_ITEMS,
     *CROSS_LISTS,
     *CROSS_QUOTES,
+    *RELATIONS,
     *CROSS_USABLE,
     *GENERATIONS,
     *ORDERS,

@@ -9,7 +9,8 @@ from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding, Rule, rule
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, require_accepted
-from mockserver.conformance.discovery.routes import is_stable, price_of
+from mockserver.conformance.discovery.routes import Route, is_stable, price_of
+from mockserver.conformance.requests.targets import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.verdict import (
     Inconclusive,
@@ -77,6 +78,12 @@ def there_and_back_gains_nothing(context: RunContext, operation: Operation) -> I
     first, back = _usual(context, operation), named_quote(context, f"{operation.id}/back")
     again = named_quote(context, f"{operation.id}/again")
     steady(out_of(first), out_of(again), "the quote")
+    yield from _gained(first, back)
+    for one, other in _ways_back(quotes(context, operation.id)):
+        yield from _gained(one, other)
+
+
+def _gained(first: Quote, back: Quote) -> Iterator[Finding]:
     share = amounts.EXACT.divide(out_of(back), back.put)
     whole = amounts.EXACT.multiply(share, amounts.EXACT.divide(out_of(first), first.put))
     if whole > _GAIN:
@@ -85,6 +92,18 @@ def there_and_back_gains_nothing(context: RunContext, operation: Operation) -> I
             (first.exchange, back.exchange),
             "data.outAmount",
         )
+
+
+def _ways_back(given: tuple[Quote, ...]) -> Iterator[tuple[Quote, Quote]]:
+    """Yield one quote at an edge for each route, with one of the way back where that was quoted."""
+    asked = [quote for quote in given if label_of(quote.exchange.probe)]
+    by_route = {quote.route: quote for quote in asked if quote.got is not None and quote.got > 0}
+    told: set[Route] = set()
+    for route, quote in by_route.items():
+        back = by_route.get(Route(route.target, route.source))
+        if back is not None and back.route not in told:
+            told.add(route)
+            yield quote, back
 
 
 @judging("no swap was quoted between tokens whose prices are known")

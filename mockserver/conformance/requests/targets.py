@@ -5,16 +5,17 @@ computed from the contract (bounds, enumerations, optional inputs) and from what
 (every chain, every class of token); no chance is involved but in which token stands for its class.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
     SWAP_QUOTE,
     V1_QUOTE,
+    accepted,
     amount_text,
     reading_of,
 )
@@ -24,14 +25,21 @@ from mockserver.conformance.discovery.routes import (
     Route,
     bridges,
     cross_routes,
-    plain_tokens,
     swaps,
     usable_tokens,
     usual_amount,
     v1_bridges,
 )
 from mockserver.conformance.requests import valid
+from mockserver.conformance.requests.covering import (
+    MOST_ROUTES,
+    covering,
+    drawn,
+    features,
+    route_features,
+)
 from mockserver.conformance.requests.negative import signed
+from mockserver.conformance.requests.write_targets import submissions
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation
@@ -40,20 +48,31 @@ from mockserver.jsontext import Json
 if TYPE_CHECKING:
     from mockserver.conformance.session.context import RunContext
 
-_T = TypeVar("_T")
 WORDS = "edge: "
 """How the name of each target's probe begins, behind its operation."""
 ODD_WORDS = "odd edge: "
 """The same where the service may well refuse it, and only has to stay up."""
 
-DIGITS = (1, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
+AS_USUAL = "once more"
+"""The usual request again, which those that mean the same are held against."""
+AFTERWARDS = "once more, after other forms of it"
+REVERSED = "parameters in reverse order"
+UPPER_HEX, LOWER_HEX = "in upper-case hex", "in lower-case hex"
+RECIPIENT = "recipient other than the sender"
+SLIPPAGE_IS = "slippage is "
+PARTS = ("3 usual amounts", "7 usual amounts")
+WHOLE_OF_PARTS = "10 usual amounts"
+BACK = "back: "
+
+DIGITS = (1, 2, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
 """Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
 notation, 128 bits, and the 77 that the contract allows."""
-_MOST_ROUTES = 24
+_MOST_BACK = 3
 _LONG, _VERY_LONG = 120, 400
 _ODD_AMOUNTS = ("0", "01", "+1", "-1", "1.5", "1e3", "")
 _ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
 _LARGE_NUMBERS = (Decimal(100_000), Decimal(2_000_000), Decimal(10) ** 12)
+_MANY_COINS = Decimal(10)
 _SLIPPAGES = ("0", "1", "50", "500", "1000", "1001", "2001", "5000")
 _FEE_LEVELS = (0, 1, 2, 5, 6, 10)
 _AMOUNTS = ("amount", "fromAmount")
@@ -61,6 +80,7 @@ _NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
 _ADDRESSES = ("address", "sender", "recipient", "evmAddress")
 _CONTRACTS = ("contractAddress", "fromTokenAddress", "toTokenAddress")
 _IDS = ("id", "ticketId", "hash")
+_FROM_A_QUOTE = ("aggregator", "routeSummary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +108,19 @@ def is_target(probe: str) -> bool:
     return probe.partition("/")[2].startswith((WORDS, ODD_WORDS))
 
 
+def label_of(probe: str) -> str:
+    """Return what is at the edge in the request of a probe; empty where it is no target."""
+    words = probe.partition("/")[2]
+    return next((words[len(one) :] for one in (WORDS, ODD_WORDS) if words.startswith(one)), "")
+
+
+def is_combination(probe: str) -> bool:
+    """Tell whether a probe asks with a combination of optional inputs."""
+    return label_of(probe).startswith(("with ", "without "))
+
+
 def targets_of(context: "RunContext", operation: Operation) -> tuple[Target, ...]:
-    """Return the targets of an operation, those that say most first; none for submissions."""
-    if operation.writes:
-        return ()
+    """Return the targets of an operation, those that say most first."""
     found: dict[str, Target] = {}
     for target in _found(context, operation):
         found.setdefault(target.probe, target)
@@ -99,6 +128,9 @@ def targets_of(context: "RunContext", operation: Operation) -> tuple[Target, ...
 
 
 def _found(context: "RunContext", operation: Operation) -> Iterator[Target]:
+    if operation.writes:
+        yield from _submissions(context, operation)
+        return
     usual = _usual(context, operation)
     if usual is not None:
         yield from _values(context, operation, usual)
@@ -113,6 +145,14 @@ def _found(context: "RunContext", operation: Operation) -> Iterator[Target]:
         yield from _odd_values(context, operation, usual)
 
 
+def _submissions(context: "RunContext", operation: Operation) -> Iterator[Target]:
+    try:
+        for label, draft, sound in submissions(context, operation.id):
+            yield Target(operation.id, label, draft, sound)
+    except (NotRun, Inconclusive):
+        pass
+
+
 def _usual(context: "RunContext", operation: Operation) -> Draft | None:
     for make in (valid.valid_request, valid.unknown):
         try:
@@ -124,10 +164,15 @@ def _usual(context: "RunContext", operation: Operation) -> Draft | None:
 
 def _values(context: "RunContext", operation: Operation, usual: Draft) -> Iterator[Target]:
     """Yield the usual request with one input at an edge that the contract allows."""
+    yield Target(operation.id, AS_USUAL, usual)
+    if len(usual.query) > 1:
+        turned = replace(usual, query=dict(reversed(list(usual.query.items()))))
+        yield Target(operation.id, REVERSED, turned)
     for field in _inputs(operation):
         for label, value in _edges(field, usual):
             draft = _changed(context, operation, usual, field, value)
             yield Target(operation.id, f"{field.name} {label}", draft)
+    yield Target(operation.id, AFTERWARDS, usual)
     yield from _combinations(context, operation, usual)
 
 
@@ -183,6 +228,11 @@ def _odd_edges(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
         yield "as a text", before
     elif field.role in _IDS:
         yield from _odd_ids(before)
+    if field.location == "body" and {"number", "integer"} & set(field.types):
+        yield "in letters", "abc"
+    elif field.role in _FROM_A_QUOTE:
+        yield "of nobody", "Nobody"
+        yield f"of {_VERY_LONG} characters", "a" * _VERY_LONG
     if "string" in field.types and field.role in (*_NAMES, *_ADDRESSES):
         yield from _odd_texts(before, field)
 
@@ -276,77 +326,80 @@ def _is_hex(value: Json) -> bool:
 
 
 def _cases_of_hex(value: str) -> Iterator[tuple[str, Json]]:
-    yield "in upper-case hex", f"0x{value[2:].upper()}"
-    yield "in lower-case hex", value.lower()
-
-
-def _covering(
-    items: Iterable[_T], features_of: Callable[[_T], Iterable[Hashable]], most: int = _MOST_ROUTES
-) -> Iterator[tuple[str, _T]]:
-    """Yield items until each feature was met once, with the features that an item adds."""
-    met: set[Hashable] = set()
-    count = 0
-    for item in items:
-        new = [one for one in features_of(item) if one not in met]
-        if not new or count >= most:
-            continue
-        met.update(new)
-        count += 1
-        yield ", ".join(map(str, new)), item
-
-
-def _features(context: "RunContext", token: Token, side: str) -> tuple[str, ...]:
-    """Return what sets a token apart: its chain, EVM or not, coin or contract, its decimals."""
-    evm = "EVM" if plain_tokens(context)(token) else "not EVM"
-    kind = "coin" if token.is_native else "contract"
-    return (f"{side}{kind} of {token.decimals} decimals, {evm}", f"{side}chain {token.chain}")
-
-
-def _route_features(context: "RunContext") -> Callable[[Route], tuple[str, ...]]:
-    return lambda route: (
-        *_features(context, route.source, "from "),
-        *_features(context, route.target, "to "),
-        "within one chain" if route.source.chain == route.target.chain else "between chains",
-    )
-
-
-def _drawn(context: "RunContext", what: str, items: Sequence[_T]) -> list[_T]:
-    return context.draw(f"targets of {what}").sample(list(items), len(items))
+    yield UPPER_HEX, f"0x{value[2:].upper()}"
+    yield LOWER_HEX, value.lower()
 
 
 def _bridged(context: "RunContext") -> Iterator[tuple[str, Draft]]:
     reading = reading_of(context, BRIDGE)
-    routes = _drawn(context, BRIDGE, bridges(context))
-    for label, route in _covering(routes, _route_features(context)):
-        amount = amount_text(usual_amount(context, route.source), route.source, reading)
-        yield label, valid.bridge(context, route, amount)
+    routes = drawn(context, BRIDGE, bridges(context))
+
+    def quoted(route: Route, times: int = 1) -> Draft:
+        whole = usual_amount(context, route.source) * times
+        return valid.bridge(context, route, amount_text(whole, route.source, reading))
+
+    yield from _parts(context, BRIDGE, quoted)
+    chosen = list(covering(routes, route_features(context)))
+    yield from ((label, quoted(route)) for label, route in chosen)
+    yield from _back([route for _, route in chosen], quoted)
 
 
 def _swapped(context: "RunContext") -> Iterator[tuple[str, Draft]]:
     reading = reading_of(context, SWAP_QUOTE)
-    routes = _drawn(context, SWAP_QUOTE, [*swaps(context), *cross_routes(context)])
-    for label, route in _covering(routes, _route_features(context)):
-        amount = amount_text(usual_amount(context, route.source), route.source, reading)
-        yield label, valid.aggregate(context, route, amount)
+    routes = drawn(context, SWAP_QUOTE, [*swaps(context), *cross_routes(context)])
+
+    def quoted(route: Route, times: int = 1) -> Draft:
+        whole = usual_amount(context, route.source) * times
+        return valid.aggregate(context, route, amount_text(whole, route.source, reading))
+
+    yield from _parts(context, SWAP_QUOTE, quoted)
+    chosen = list(covering(routes, route_features(context)))
+    yield from ((label, quoted(route)) for label, route in chosen)
+    yield from _back([route for _, route in chosen], quoted)
+
+
+def _parts(
+    context: "RunContext", operation_id: str, quoted: Callable[[Route, int], Draft]
+) -> Iterator[tuple[str, Draft]]:
+    """Yield an amount and two that make it up, on the route of the usual quote."""
+    found = accepted(context, operation_id)
+    if found is not None:
+        for label in (*PARTS, WHOLE_OF_PARTS):
+            yield label, quoted(found.route, int(label.partition(" ")[0]))
+
+
+def _back(routes: list[Route], quoted: Callable[[Route], Draft]) -> Iterator[tuple[str, Draft]]:
+    """Yield the way back of some routes."""
+    for route in routes[:_MOST_BACK]:
+        label = f"{BACK}{route.target.chain} to {route.source.chain}"
+        yield label, quoted(Route(route.target, route.source))
 
 
 def _called(context: "RunContext") -> Iterator[tuple[str, Draft]]:
     one = valid.quoted_attempt(context)
     here = [route for route in swaps(context) if route.source.chain == route.target.chain]
-    routes = _drawn(context, "calls", here)
-    for label, route in _covering(routes, _route_features(context)):
+    routes = drawn(context, "calls", here)
+    for label, route in covering(routes, route_features(context)):
         draft = valid.swap(context, replace(one, route=route, probe="v2.getAggregateQuote/none"))
         yield label, draft
+    coins = [route for route in here if route.source.is_native]
+    for route in drawn(context, "large calls", coins)[:1]:
+        draft = valid.swap(context, replace(one, route=route, probe=f"{SWAP_QUOTE}/none"))
+        reading = reading_of(context, SWAP_QUOTE)
+        yield (
+            f"{_MANY_COINS} coins",
+            draft.having("query", "fromAmount", amount_text(_MANY_COINS, route.source, reading)),
+        )
     usual = valid.swap(context, one)
     yield (
-        "recipient other than the sender",
+        RECIPIENT,
         usual.having("query", "recipient", valid.fresh_address(context, "recipient at an edge")),
     )
 
 
 def _tokens(context: "RunContext", what: str) -> Iterator[tuple[str, Token]]:
     tokens = [one for one in usable_tokens(context) if one.address]
-    return _covering(_drawn(context, what, tokens), lambda one: _features(context, one, ""))
+    return covering(drawn(context, what, tokens), lambda one: features(context, one, ""))
 
 
 def _priced(context: "RunContext") -> Iterator[tuple[str, Draft]]:
@@ -361,29 +414,27 @@ def _held(context: "RunContext") -> Iterator[tuple[str, Draft]]:
 
 def _listed(context: "RunContext") -> Iterator[tuple[str, Draft]]:
     inventory = inventory_of(context)
-    for chain in inventory.chains[:_MOST_ROUTES]:
+    for chain in inventory.chains[:MOST_ROUTES]:
         if chain.offered:
             asked = {"chain": inventory.asked_as(chain.name)}
             yield chain.name, valid.filled(context, "v2.getAssetsByChain", asked)
 
 
 def _v1_listed(context: "RunContext") -> Iterator[tuple[str, Draft]]:
-    for chain in inventory_of(context).v1_chains[:_MOST_ROUTES]:
+    for chain in inventory_of(context).v1_chains[:MOST_ROUTES]:
         if chain.offered:
             yield chain.name, valid.filled(context, "v1.getSupportTokens", {"chain": chain.name})
 
 
 def _v1_quoted(context: "RunContext") -> Iterator[tuple[str, Draft]]:
-    routes = _drawn(context, V1_QUOTE, v1_bridges(context))
-    for label, route in _covering(routes, _route_features(context)):
+    routes = drawn(context, V1_QUOTE, v1_bridges(context))
+    for label, route in covering(routes, route_features(context)):
         yield label, valid.v1_quote(context, route, usual_amount(context, route.source))
 
 
 def _v1_raw(context: "RunContext") -> Iterator[tuple[str, Draft]]:
-    tokens = _drawn(
-        context, "v1 raw", [one for one in inventory_of(context).v1_tokens if one.chain]
-    )
-    for label, one in _covering(tokens, lambda one: _features(context, one, "")):
+    tokens = drawn(context, "v1 raw", [one for one in inventory_of(context).v1_tokens if one.chain])
+    for label, one in covering(tokens, lambda one: features(context, one, "")):
         yield label, valid.v1_raw(context, one, usual_amount(context, one))
 
 

@@ -227,12 +227,17 @@ def ticket(context: RunContext, chain: str, transaction: str, user: str = "") ->
     return filled(context, "v2.submitTicket", values)
 
 
-def order(context: RunContext, transaction: str, amount: Decimal | None = None) -> Draft:
+def order(
+    context: RunContext,
+    transaction: str,
+    amount: Decimal | None = None,
+    route: Route | None = None,
+) -> Draft:
     """Return a cross-chain order for a deposit, its information in the observed form (facts 6).
 
-    `amount` is in whole tokens; the usual one where it is None.
+    `amount` is in whole tokens; the usual one, and the usual route, where they are None.
     """
-    route = order_route(context)
+    route = route or order_route(context)
     source, target = route.source, route.target
     if target.index is None or source.index is None:
         raise NotRun(f"no list shows the index of {target.symbol}")
@@ -279,9 +284,16 @@ def v1_attempt(context: RunContext) -> Attempt:
     return accepted(context, V1_QUOTE) or attempts(context, V1_QUOTE)[0]
 
 
-def v1_order(context: RunContext, transaction: str, amount: Decimal | None = None) -> Draft:
+def v1_order(
+    context: RunContext,
+    transaction: str,
+    amount: Decimal | None = None,
+    route: Route | None = None,
+    fee_level: int = 0,
+) -> Draft:
     """Return the submission of a v1 transfer; `amount` in whole tokens, else the usual one."""
-    source, target = v1_attempt(context).route.source, v1_attempt(context).route.target
+    route = route or v1_attempt(context).route
+    source, target = route.source, route.target
     values: dict[str, Json] = {
         "fromAmount": usual_amount(context, source) if amount is None else amount,
         "fromChain": source.chain,
@@ -290,7 +302,7 @@ def v1_order(context: RunContext, transaction: str, amount: Decimal | None = Non
         "fromAddress": _address_for(context, "v1.submitCrossChain"),
         "certHash": transaction,
         "toChain": target.chain,
-        "feeLevel": 0,
+        "feeLevel": fee_level,
     }
     return filled(context, "v1.submitCrossChain", values)
 

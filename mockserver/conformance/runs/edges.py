@@ -20,6 +20,7 @@ class Edges:
         """
         self._session = session
         self._wanted = options.edges
+        self._writes = options.arming.writes
         served = [
             operation
             for operation in session.context.contract
@@ -66,7 +67,9 @@ class Edges:
         columns = [
             targets_of(context, operation)
             for operation in context.contract
-            if operation.id in within and operation.generation.id in served
+            if operation.id in within
+            and operation.generation.id in served
+            and (self._writes or not operation.writes)
         ]
         for row in zip_longest(*columns):
             yield from (target for target in row if target is not None)

@@ -19,7 +19,7 @@ class Arming:
     """
 
     writes: bool = False
-    most: int = 60
+    most: int = 100
     confirmed: tuple[str, ...] = ()
 
 

@@ -1,0 +1,269 @@
+"""Requests that differ in nothing that matters, or in the amount alone, held against each other."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import partial
+from itertools import pairwise
+
+from mockserver.conformance.checks.comparing import Quote, check_is_there, quote_of, quotes
+from mockserver.conformance.checks.evidence import is_its_own, said
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.rule import Finding, rule
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE
+from mockserver.conformance.requests.targets import (
+    AFTERWARDS,
+    AS_USUAL,
+    LOWER_HEX,
+    PARTS,
+    RECIPIENT,
+    REVERSED,
+    SLIPPAGE_IS,
+    UPPER_HEX,
+    WHOLE_OF_PARTS,
+    is_combination,
+    label_of,
+)
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Layer, Severity, assumed, documented
+from mockserver.contract import Operation
+from mockserver.exchange import query_pairs
+from mockserver.jsontext import Json
+
+CALL = "v2.getAggregateSwap"
+MEANT = (
+    "v2.getAssetsByChain",
+    BRIDGE,
+    SWAP_QUOTE,
+    CALL,
+    "v2.getBalance",
+    "v2.getPrice",
+    "v1.getTransferToMinterRaw",
+)
+"""The operations that are asked for the same thing in several forms."""
+_QUOTES = (BRIDGE, SWAP_QUOTE)
+_MOVED = Decimal("1.05")
+"""How far numbers may be apart because prices move between two requests."""
+_UNEVEN = {BRIDGE: (Decimal("0.9"), Decimal("1.1")), SWAP_QUOTE: (Decimal("0.5"), Decimal("1.1"))}
+"""How much less and more the whole may pay than its parts: fixed fees; of swaps, their impact."""
+_FLOAT_DIGITS = 24
+_EXACT_FEW = 2
+
+
+@judging("nothing was asked for twice in forms that mean the same")
+def same_meaning_same_answer(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """The order of parameters and the case of hex digits change nothing in an answer."""
+    moved = _moved(context, operation)
+    if moved is None:
+        return
+    for base, other in _pairs(context, operation, (REVERSED, UPPER_HEX, LOWER_HEX)):
+        yield JUDGED
+        how = _how(other)
+        if not other.succeeded:
+            check_is_there(context, other)
+            told = f"the request is refused with {how}: {said(other)}"
+            yield Finding(told, (base, other), cause=how)
+            continue
+        for place, before, now in _apart(base.data, other.data, "data"):
+            if place not in moved:
+                told = f"{place} is {before!r}, and {now!r} with {how}"
+                yield Finding(told, (base, other), place, cause=how)
+
+
+@judging("no call was made for another recipient or with another slippage")
+def output_is_the_same_for_anybody(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """What a swap pays depends neither on who gets it nor on how much less would be taken."""
+    for base, other in _pairs(context, operation, (RECIPIENT, SLIPPAGE_IS)):
+        if not other.succeeded:
+            continue
+        yield JUDGED
+        one, two = (amounts.number(each.data.get("amountOut")) for each in (base, other))
+        if one and two and not amounts.within(one, two, _MOVED):
+            told = f"amountOut is {one}, and {two} with {_how(other)}"
+            yield Finding(told, (base, other), "data.amountOut", cause=_how(other))
+
+
+@judging("no larger quote was given for the route of a smaller one")
+def more_never_pays_less(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """On one route a larger amount pays no less than a smaller one."""
+    for less, more in _ladders(context, operation.id):
+        yield JUDGED
+        if less.got and more.got and more.got * _MOVED < less.got:
+            told = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
+            yield Finding(told, (less.exchange, more.exchange), "data.outAmount")
+
+
+@judging("an amount and its parts were not quoted")
+def parts_add_up(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """An amount pays about what its two parts pay, but for fixed fees and the price's impact."""
+    found = [_quoted(context, operation, label) for label in (*PARTS, WHOLE_OF_PARTS)]
+    parts = [one.got for one in found if one is not None and one.got]
+    if len(parts) < len(found):
+        return
+    yield JUDGED
+    share = amounts.EXACT.divide(parts[-1], sum(parts[:-1], Decimal(0)))
+    least, most = _UNEVEN[operation.id]
+    if not least <= share <= most:
+        told = f"an amount pays {parts[-1]}, its parts {' and '.join(map(str, parts[:-1]))}"
+        exchanges = tuple(one.exchange for one in found if one is not None)
+        yield Finding(told, exchanges, "data.outAmount")
+
+
+@judging("no amounts of many digits were quoted")
+def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """Amounts of many digits keep them, which they lose on their way through a float."""
+    given = [
+        (one, amounts.units(one.data.get("outAmount")))
+        for one in context.of(operation)
+        if one.succeeded and len(str(one.data.get("outAmount"))) >= _FLOAT_DIGITS
+    ]
+    long = [(one, out) for one, out in given if out is not None]
+    if len(long) < _EXACT_FEW:
+        return
+    yield JUDGED
+    if all(int(float(out)) == out for _, out in long):
+        one, out = long[0]
+        told = f"outAmount {out}, like all of so many digits, is what a float makes of an amount"
+        yield Finding(told, (one,), "data.outAmount")
+
+
+@judging("no combination of optional inputs was asked for")
+def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """An optional input may be left out, whichever others are there."""
+    asked = {
+        frozenset(_inputs(one).items()): one
+        for one in context.of(operation)
+        if is_combination(one.probe) and is_its_own(one)
+    }
+    optional = [field.name for field in operation.fields if not field.required]
+    for inputs, whole in asked.items():
+        for name in optional:
+            fewer = frozenset(pair for pair in inputs if pair[0] != name)
+            lacking = asked.get(fewer)
+            if fewer == inputs or lacking is None or not whole.succeeded:
+                continue
+            yield JUDGED
+            if lacking.refused:
+                check_is_there(context, lacking)
+                told = f"refused without {name}, and taken with it: {said(lacking)}"
+                yield Finding(told, (whole, lacking), f"query.{name}", cause=name)
+
+
+def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
+    """Return what of the usual answer changed between the first and the last of the forms.
+
+    None where it was not asked for again. A balance falls while orders are submitted.
+    """
+    last = [one for one in context.of(operation) if label_of(one.probe) == AFTERWARDS]
+    base = [one for one in context.of(operation) if label_of(one.probe) == AS_USUAL]
+    if not (last and base and last[0].succeeded):
+        return None
+    return frozenset(place for place, _, _ in _apart(base[0].data, last[0].data, "data"))
+
+
+def _pairs(
+    context: RunContext, operation: Operation, forms: tuple[str, ...]
+) -> Iterator[tuple[Exchange, Exchange]]:
+    """Yield the usual request, where it succeeded, with each that is of one of some forms."""
+    every = context.of(operation)
+    base = next((one for one in every if label_of(one.probe) == AS_USUAL), None)
+    if base is None or not base.succeeded:
+        return
+    for one in every:
+        if is_its_own(one) and any(form in label_of(one.probe) for form in forms):
+            yield base, one
+
+
+def _how(exchange: Exchange) -> str:
+    return label_of(exchange.probe)
+
+
+def _apart(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json]]:
+    """Yield where two values differ that mean the same; texts that are no numbers may differ."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for name in sorted({*one, *other}):
+            if name not in one or name not in other:
+                yield f"{place}.{name}", one.get(name), other.get(name)
+            else:
+                yield from _apart(one[name], other[name], f"{place}.{name}")
+        return
+    before, now = amounts.number(one), amounts.number(other)
+    if before is None or now is None:
+        is_apart = (before is None) != (now is None)
+    else:
+        is_apart = bool(before) != bool(now) or (
+            before > 0 and now > 0 and not amounts.within(before, now, _MOVED)
+        )
+    if is_apart:
+        yield place, one, other
+
+
+def _ladders(context: RunContext, operation_id: str) -> Iterator[tuple[Quote, Quote]]:
+    """Yield the quotes of each route that follow each other by amount, far enough to compare."""
+    by_route: dict[tuple[str, ...], list[Quote]] = {}
+    for quote in quotes(context, operation_id):
+        # Others may have been asked for at another time, and prices move.
+        if quote.got is not None and label_of(quote.exchange.probe):
+            ends = (quote.route.source, quote.route.target)
+            key = tuple(part for end in ends for part in (end.chain, end.symbol, end.address))
+            by_route.setdefault(key, []).append(quote)
+    for found in by_route.values():
+        rising = sorted(found, key=lambda quote: quote.put)
+        for less, more in pairwise(rising):
+            if more.put > less.put * 2:
+                yield less, more
+
+
+def _quoted(context: RunContext, operation: Operation, label: str) -> Quote | None:
+    for exchange in context.of(operation):
+        if label_of(exchange.probe) == label:
+            return quote_of(context, exchange)
+    return None
+
+
+def _inputs(exchange: Exchange) -> dict[str, str]:
+    return dict(query_pairs(exchange.request.query))
+
+
+_rule = partial(rule, layer=Layer.CROSS, every_exchange=True)
+
+RELATIONS = (
+    _rule(
+        same_meaning_same_answer,
+        Severity.MAJOR,
+        assumed("A-271", "requests that mean the same are answered alike, within five percent"),
+        operations=MEANT,
+    ),
+    _rule(
+        output_is_the_same_for_anybody,
+        Severity.MAJOR,
+        assumed("A-272", "what a swap pays depends on neither recipient nor slippage"),
+        operations=(CALL,),
+    ),
+    _rule(
+        more_never_pays_less,
+        Severity.CRITICAL,
+        assumed("A-273", "on one route more never pays less, and an amount what its parts pay"),
+        operations=_QUOTES,
+    ),
+    _rule(
+        parts_add_up,
+        Severity.MAJOR,
+        assumed("A-273", "on one route more never pays less, and an amount what its parts pay"),
+        operations=_QUOTES,
+    ),
+    _rule(
+        amounts_are_reckoned_exactly,
+        Severity.CRITICAL,
+        assumed("A-274", "amounts of transfers are reckoned exactly"),
+        operations=(BRIDGE,),
+    ),
+    _rule(
+        optional_inputs_stand_alone,
+        Severity.MAJOR,
+        documented("v2.get-aggregate-swap.aggregator"),
+        operations=(CALL,),
+    ),
+)
+"""Every rule of this file, in the order of reports."""
