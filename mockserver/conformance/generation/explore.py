@@ -25,7 +25,7 @@ from mockserver.conformance.generation.properties import (
     server_error,
 )
 from mockserver.conformance.generation.rules import generated_requests, stage_rule
-from mockserver.conformance.generation.strategies import Broken, broken, lacking, valid
+from mockserver.conformance.generation.strategies import Broken, itself, sound_and_unsound
 from mockserver.conformance.generation.timing import PRICE, catch_up
 from mockserver.conformance.generation.value_pools import assumed_domains
 from mockserver.conformance.options import Options
@@ -225,8 +225,11 @@ def is_to_be_refused(contract: Contract, basis: Basis) -> bool:
     return any(one.id == basis.reference and one.concerns != ("server",) for one in register)
 
 
-class _Enough(Exception):
-    """As many requests were sent as were wanted, or as may be."""
+class _Enough(BaseException):
+    """As many requests were sent as were wanted, or as may be.
+
+    An `Exception` would be a falsified example to Hypothesis, which runs and prints it once more.
+    """
 
 
 class _Shown(Exception):
@@ -235,8 +238,11 @@ class _Shown(Exception):
 
 def _cases(operation: Operation, session: Session) -> SearchStrategy[Case]:
     """Return valid requests, ones that lack an input, and ones with a wrong one, a third each."""
-    sound = valid(operation, session.context).map(Case)
-    ways = (lacking(operation, session.context), broken(operation, session.context))
-    unsound = [way.map(lambda one: Case(one.draft, one)) for way in ways if not way.is_empty]
+    sound, unsound = sound_and_unsound(operation, session.context)
+    kinds = [sound.map(Case), *(way.map(_broken_case) for way in unsound)]
     # A union would be flattened, and leave the valid ones one share among thirty.
-    return st.sampled_from([sound, *unsound]).flatmap(lambda kind: kind)
+    return st.sampled_from(kinds).flatmap(itself)
+
+
+def _broken_case(broken: Broken) -> Case:
+    return Case(broken.draft, broken)

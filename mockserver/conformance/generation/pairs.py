@@ -65,7 +65,8 @@ class Scenery:
             if field.role in _AMOUNTS
         }
         # Worked out here: Hypothesis keeps strategies for long, and with them whatever they reach.
-        self._usual = {token: usual_amount(context, token) for token in self._tokens}
+        priced = self._tokens if self._amounts else ()
+        self._usual = {token: usual_amount(context, token) for token in priced}
         self._drawn: dict[object, SearchStrategy[Json]] = {}
 
     @property

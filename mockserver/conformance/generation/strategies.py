@@ -1,7 +1,8 @@
 """Hypothesis strategies of whole requests: valid ones, and ones that are broken in one way."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -27,6 +28,7 @@ from mockserver.contract import Basis, Field, Operation
 from mockserver.contract.reading import describe
 from mockserver.jsontext import Json
 
+_T = TypeVar("_T")
 _Values = Mapping[str, Json]
 _ADDRESSES = ("evmAddress", "fromAddress", "toAddr", "toAddress", "address", "sender", "recipient")
 
@@ -64,15 +66,38 @@ def broken(
 
     With `is_free` the other inputs have whatever the contract allows.
     """
-    requests = _Requests(operation, context, is_free=is_free)
-    ways = tuple(requests.ways())
-    return st.one_of(ways) if ways else st.nothing()
+    return _any_of(_Requests(operation, context, is_free=is_free).ways())
 
 
 def lacking(operation: Operation, context: RunContext) -> SearchStrategy[Broken]:
     """Return requests that lack one required input; none where nothing is required."""
-    ways = tuple(_Requests(operation, context).lacking())
-    return st.one_of(ways) if ways else st.nothing()
+    return _any_of(_Requests(operation, context).lacking())
+
+
+def sound_and_unsound(
+    operation: Operation, context: RunContext
+) -> tuple[SearchStrategy[Draft], tuple[SearchStrategy[Broken], ...]]:
+    """Return what `valid` does, and what `lacking` and `broken` do where they have any.
+
+    All are made of one look at the lists, which costs more than the strategies themselves.
+    """
+    requests = _Requests(operation, context)
+    unsound = (tuple(requests.lacking()), tuple(requests.ways()))
+    return requests.valid(), tuple(_any_of(ways) for ways in unsound if ways)
+
+
+def _any_of(ways: Iterable[SearchStrategy[Broken]]) -> SearchStrategy[Broken]:
+    """Return a strategy of what any of some strategies makes.
+
+    A union would look at all of them before the first is drawn from, of which few ever are.
+    """
+    every = tuple(ways)
+    return st.sampled_from(every).flatmap(itself) if every else st.nothing()
+
+
+def itself(strategy: SearchStrategy[_T]) -> SearchStrategy[_T]:
+    """Return what it is given: draws from a strategy that was drawn itself."""
+    return strategy
 
 
 class _Requests:
