@@ -49,11 +49,17 @@ def pinned(core: int) -> None:
         os.sched_setaffinity(0, {core})
 
 
-def started(name: str, *command: str, path: str = "/v1/getChain") -> Running:
+def started(
+    name: str, *command: str, path: str = "/v1/getChain", cwd: str | None = None
+) -> Running:
     """Start a server that prints its address, on the core of servers, and wait for an answer."""
     began = time.perf_counter()
     process = subprocess.Popen(
-        ("taskset", "--cpu-list", str(SERVER_CORE), *command), stdout=subprocess.PIPE, text=True
+        ("taskset", "--cpu-list", str(SERVER_CORE), *command),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=cwd,
     )
     assert process.stdout is not None
     ready = re.search(r":(\d+)", process.stdout.readline())

@@ -1,8 +1,11 @@
 """The command `serve`."""
 
+import gc
 import logging
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -177,9 +180,10 @@ def serve(
     **options: Any,
 ) -> None:
     """Serve both generations of the interface until stopped."""
-    from mockserver.server.assembly import build
-    from mockserver.server.control.guard import guard_for
-    from mockserver.server.process import Listening, claim, serve, to_stdout
+    with _starting():
+        from mockserver.server.assembly import build
+        from mockserver.server.control.guard import guard_for
+        from mockserver.server.process import Listening, claim, serve, to_stdout
 
     claim(ready_file)
 
@@ -205,6 +209,28 @@ def serve(
         click.echo(_banner(url, short=not sys.stderr.isatty()), err=True)
 
     serve(service, Listening(host, port, ready_file, options["loop"]), announce)
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Import what serves without waiting for what a server has no use for.
+
+    aiohttp reads all certificates that the machine trusts, twice, for clients that this process
+    does not have. The garbage collector, which looks again and again at what will stay, is let
+    go on by the server as soon as it listens.
+    """
+    kept = {name: os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")}
+    gc.disable()
+    click.get_current_context().call_on_close(gc.enable)
+    os.environ.update(dict.fromkeys(kept, os.devnull))
+    try:
+        yield
+    finally:
+        for name, value in kept.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _banner(url: str, *, short: bool) -> str:

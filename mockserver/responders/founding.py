@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from mockserver import limits, resources, scenarios
 from mockserver.clock import ClockMode
@@ -20,9 +21,11 @@ from mockserver.responders.dumping import seen_of
 from mockserver.responders.forms import BadControl
 from mockserver.responders.hosted import FORMAT, HostedWorld
 from mockserver.responders.refusing import Refuser
-from mockserver.responders.replay import Replay
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
+
+if TYPE_CHECKING:
+    from mockserver.responders.replay.tape import Replay
 
 _VERSIONED = re.compile(r"crosschain-mock/world@(\d{1,9})")
 
@@ -56,7 +59,7 @@ class Manner:
     refusal_status: int | None = None
     keys: Keyring = field(default_factory=Keyring)
     breaks: tuple[str, ...] = ()
-    replay: Replay | None = None
+    replay: "Replay | None" = None
 
 
 class Founder:

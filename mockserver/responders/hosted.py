@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from mockserver import limits
 from mockserver.contract import Contract
@@ -15,12 +16,15 @@ from mockserver.responders.faults import Faults
 from mockserver.responders.forms import BadControl
 from mockserver.responders.journal import Journal, Shelf
 from mockserver.responders.refusing import Refuser
-from mockserver.responders.replay import Played, Replay
+from mockserver.responders.replay import Played
 from mockserver.responders.responder import Call, Responder
 from mockserver.responders.seen import SeenTransactions
 from mockserver.responders.stubs import Stubs
 from mockserver.signing.keyring import Keyring
 from mockserver.values import value_class
+
+if TYPE_CHECKING:
+    from mockserver.responders.replay.tape import Replay
 
 DEFAULT_WORLD = "default"
 FORMAT = "crosschain-mock/world@1"
@@ -96,7 +100,7 @@ class HostedWorld:
     contract: Contract
     refuser: Refuser
     journal: Journal = field(default_factory=Journal)
-    replay: Replay | None = None
+    replay: "Replay | None" = None
     played: Played = field(default_factory=Played)
     keys: Keyring = field(default_factory=Keyring)
     transactions: SeenTransactions = field(default_factory=SeenTransactions)

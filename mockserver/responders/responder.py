@@ -1,15 +1,17 @@
 """What a responder is given and what it returns."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from mockserver.contract import Contract, Operation
 from mockserver.engine.world import World
 from mockserver.exchange import Request, Response
 from mockserver.responders.refusing import Refuser
 from mockserver.responders.replay.played import Played
-from mockserver.responders.replay.tape import Replay
 from mockserver.signing.keyring import Keyring
 from mockserver.values import value_class
+
+if TYPE_CHECKING:
+    from mockserver.responders.replay.tape import Replay
 
 
 class CalledWorld(Protocol):
@@ -36,7 +38,7 @@ class CalledWorld(Protocol):
         """The keys that are registered with the world."""
 
     @property
-    def replay(self) -> Replay | None:
+    def replay(self) -> "Replay | None":
         """The recordings that answer in this world; None where none do."""
 
     @property

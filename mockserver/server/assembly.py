@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from mockserver import scenarios
 from mockserver.clock import ClockMode, SteadyClock
@@ -12,13 +13,12 @@ from mockserver.contract.load import source_for
 from mockserver.engine.scenario import Scenario
 from mockserver.errors import CrosschainMockError
 from mockserver.operations import OPERATIONS
-from mockserver.recordings import gather, load_rules
 from mockserver.responders import founding
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.founding import Founder, Manner, Wish
 from mockserver.responders.generated import GeneratedAnswers
 from mockserver.responders.hosted import Worlds
-from mockserver.responders.replay import Replay, ReplayMode
+from mockserver.responders.replay import ReplayMode
 from mockserver.responders.replay.playback import Playback
 from mockserver.responders.responder import Responder
 from mockserver.responders.simulation import Simulation
@@ -28,6 +28,9 @@ from mockserver.server.counters import Counters
 from mockserver.server.service import Service
 from mockserver.signing import wallet
 from mockserver.signing.keyring import Keyring
+
+if TYPE_CHECKING:
+    from mockserver.responders.replay.tape import Replay
 
 
 class NothingToReplay(CrosschainMockError):
@@ -97,13 +100,17 @@ def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
     return service
 
 
-def replayed(settings: Settings, contracts: Contracts) -> Replay | None:
+def replayed(settings: Settings, contracts: Contracts) -> "Replay | None":
     """Return the recordings that answer in every world; None where none do.
 
     Raises `InvalidFile` for what cannot be read, `NothingToReplay` where nothing can be played.
     """
     if not settings.replay:
         return None
+    # Most servers replay nothing.
+    from mockserver.recordings import gather, load_rules  # noqa: PLC0415
+    from mockserver.responders.replay.tape import Replay  # noqa: PLC0415
+
     sources, rules = gather(settings.replay), load_rules(settings.matching)
     replay = Replay(sources, rules, settings.replay_mode)
     usable = replay.tape(contracts.get(settings.dialect)).usable

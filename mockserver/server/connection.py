@@ -4,8 +4,10 @@ import asyncio
 import logging
 from typing import Any
 
-from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response as WebResponse
+from aiohttp.web_response import StreamResponse
 
 from mockserver import limits
 from mockserver.exchange import Response, printable
@@ -61,11 +63,11 @@ class Connection(RequestHandler):
 
     def handle_error(
         self,
-        request: web.BaseRequest,
+        request: BaseRequest,
         status: int = 500,
         exc: BaseException | None = None,
         message: str | None = None,
-    ) -> web.StreamResponse:
+    ) -> StreamResponse:
         """Answer what aiohttp could not read as HTTP, or a handler that failed."""
         if status >= 500:
             log.error("error while answering %s", printable(request.path), exc_info=exc)
@@ -77,6 +79,6 @@ class Connection(RequestHandler):
         return response
 
 
-def http_response(response: Response) -> web.Response:
+def http_response(response: Response) -> WebResponse:
     """Return an answer for aiohttp to write."""
-    return web.Response(status=response.status, headers=response.headers, body=response.body)
+    return WebResponse(status=response.status, headers=response.headers, body=response.body)

@@ -3,8 +3,8 @@
 from email.utils import formatdate
 from http import HTTPStatus
 
-from aiohttp import web
 from aiohttp.http import SERVER_SOFTWARE
+from aiohttp.web_response import Response as WebResponse
 
 from mockserver.clock import wall_ms
 from mockserver.exchange import Response
@@ -60,7 +60,7 @@ def _plain(response: Response) -> bool:
 
 
 def _head(response: Response) -> bytes:
-    reason = web.Response(status=response.status).reason
+    reason = WebResponse(status=response.status).reason
     lines = [f"HTTP/1.1 {response.status} {reason}"]
     lines += [f"{name}: {value}" for name, value in response.headers]
     return "\r\n".join([*lines, "Content-Length: "]).encode("ascii")

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
-from aiohttp import web
 from aiohttp.http import HttpVersion11
-from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_protocol import RequestHandler, RequestPayloadError
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import StreamResponse
 
 from mockserver import limits
 from mockserver.exchange import Request, Response
@@ -80,11 +81,11 @@ class _Whole:
 
     keep_alive = True
 
-    def __init__(self, http: web.BaseRequest, raw: bytes) -> None:
+    def __init__(self, http: BaseRequest, raw: bytes) -> None:
         self._http = http
         self._raw = raw
 
-    async def prepare(self, request: web.BaseRequest) -> None:
+    async def prepare(self, request: BaseRequest) -> None:
         """Do nothing: there is no head to be made."""
 
     async def write_eof(self) -> None:
@@ -95,8 +96,8 @@ class _Whole:
         await self._http.writer.drain()
 
 
-def _handler(answering: Answering, server: HttpServer) -> Callable[[web.BaseRequest], Any]:
-    async def handle(http: web.BaseRequest) -> web.StreamResponse:
+def _handler(answering: Answering, server: HttpServer) -> Callable[[BaseRequest], Any]:
+    async def handle(http: BaseRequest) -> StreamResponse:
         connection = cast(Connection, http.protocol)
         delivery, connection.made = connection.made, None
         if isinstance(delivery, Exception):
@@ -114,10 +115,10 @@ def _handler(answering: Answering, server: HttpServer) -> Callable[[web.BaseRequ
 
 
 async def _streamed(
-    http: web.BaseRequest, response: Response, stream: Stream, server: HttpServer
-) -> web.StreamResponse:
+    http: BaseRequest, response: Response, stream: Stream, server: HttpServer
+) -> StreamResponse:
     """Send a body that goes on until the client leaves or the server stops."""
-    sending = web.StreamResponse(status=response.status, headers=response.headers)
+    sending = StreamResponse(status=response.status, headers=response.headers)
     try:
         await sending.prepare(http)
         while not server.stopping:
@@ -130,9 +131,7 @@ async def _streamed(
     return sending
 
 
-async def _delivered(
-    http: web.BaseRequest, server: HttpServer, delivery: Delivery
-) -> web.StreamResponse:
+async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) -> StreamResponse:
     if delivery.delay_ms:
         await asyncio.sleep(delivery.delay_ms / 1000)
     if delivery.stream is not None:
@@ -142,11 +141,11 @@ async def _delivered(
     if http.version == HttpVersion11 and http.keep_alive and http.method != "HEAD":
         raw = server.heads.written(delivery.response)
         if raw is not None:
-            return cast(web.StreamResponse, _Whole(http, raw))
+            return cast(StreamResponse, _Whole(http, raw))
     return http_response(delivery.response)
 
 
-async def _read(http: web.BaseRequest, request: Request, answering: Answering) -> Request:
+async def _read(http: BaseRequest, request: Request, answering: Answering) -> Request:
     """Return a request with its body. Raises `_Unreadable`."""
     _check_head(request)
     if not http.can_read_body:
@@ -163,7 +162,7 @@ def _check_head(request: Request) -> None:
         )
 
 
-async def _body(http: web.BaseRequest, most: int) -> bytes:
+async def _body(http: BaseRequest, most: int) -> bytes:
     """Return the body as it came, up to a bound. Raises `_Unreadable`."""
     if (http.content_length or 0) > most:
         raise _too_large(most)
@@ -175,7 +174,7 @@ async def _body(http: web.BaseRequest, most: int) -> bytes:
                 size += len(part)
                 if size > most:
                     raise _too_large(most)
-    except web.RequestPayloadError as error:
+    except RequestPayloadError as error:
         raise _Unreadable("bad-http", " ".join(str(error).split())) from None
     except TimeoutError:
         reason = f"the body did not arrive within {limits.BODY_WAIT}"
@@ -202,7 +201,7 @@ def _too_large(most: int) -> _Unreadable:
     return _Unreadable("body-too-large", reason)
 
 
-def _refused(answering: Answering, request: Request, error: _Unreadable) -> web.StreamResponse:
+def _refused(answering: Answering, request: Request, error: _Unreadable) -> StreamResponse:
     refused = answering.refuse(request, error.name, str(error))
     if error.name == "unknown-coding":
         refused = refused.with_headers(("Accept-Encoding", ", ".join(codings.READ)))
@@ -211,7 +210,7 @@ def _refused(answering: Answering, request: Request, error: _Unreadable) -> web.
     return response
 
 
-async def _cut(http: web.BaseRequest, response: Response, cut: Cut) -> web.StreamResponse:
+async def _cut(http: BaseRequest, response: Response, cut: Cut) -> StreamResponse:
     """Disturb the connection for real: the client sees a reset, an early end, or half a body."""
     transport = http.transport
     sent = http_response(response)

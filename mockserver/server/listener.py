@@ -5,7 +5,7 @@ import contextlib
 import errno
 import socket
 
-from aiohttp import web
+from aiohttp.web_server import Server
 
 from mockserver.errors import CannotServe
 
@@ -24,7 +24,7 @@ _WAITING = 1024
 _LAST_PORT = 65_535
 
 
-class EndingServer(web.Server):
+class EndingServer(Server):
     """A server of which no connection is left when its shutdown returns."""
 
     stopping = False

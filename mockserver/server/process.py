@@ -107,9 +107,9 @@ async def _host(
     server = Listener(make_server(), listener)
     await server.start()
     url = address(listening.host, server.port)
-    # What is loaded by now lives as long as the process; the collector need not look at it again.
-    gc.collect()
+    # What is loaded by now lives as long as the process; the collector need not look at it.
     gc.freeze()
+    gc.enable()
     with _ready_file(listening.ready_file, url):
         announce(url)
         await stop.wait()

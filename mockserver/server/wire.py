@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Protocol
 
-from aiohttp import web
 from aiohttp.http import RawRequestMessage
+from aiohttp.web_request import BaseRequest
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from mockserver.exchange import Headers, Request, Response
@@ -68,9 +68,9 @@ class WireHeaders(Headers):
         return self._wire.values()
 
 
-def head_of(http: "web.BaseRequest | RawRequestMessage", body: bytes = b"") -> Request:
+def head_of(http: "BaseRequest | RawRequestMessage", body: bytes = b"") -> Request:
     """Return the plain request of a head that was read."""
-    target = http.raw_path if isinstance(http, web.BaseRequest) else http.path
+    target = http.raw_path if isinstance(http, BaseRequest) else http.path
     path, _, query = plain_target(target).partition("?")
     return Request(http.method, path, query, WireHeaders(http.headers), body)
 

@@ -10,7 +10,7 @@ from mockserver.responders.breaks import Breaks
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.hosted import DEFAULT_WORLD, HostedWorld
 from mockserver.responders.refusing import Refuser
-from mockserver.responders.replay import Replay
+from mockserver.responders.replay.tape import Replay
 from mockserver.scenarios import load_scenario
 from mockserver.server.assembly import Settings, build, keyring, replayed
 from mockserver.server.service import Service

@@ -2,6 +2,5 @@
 
 from mockserver.responders.replay.mode import BadMode, ReplayMode
 from mockserver.responders.replay.played import Played
-from mockserver.responders.replay.tape import Replay, Tape, Usable
 
-__all__ = ["BadMode", "Played", "Replay", "ReplayMode", "Tape", "Usable"]
+__all__ = ["BadMode", "Played", "ReplayMode"]

@@ -1,9 +1,12 @@
 """What a world remembers of the recordings it has played."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from mockserver.engine.layered import Layered
-from mockserver.recordings import RequestForm
+
+if TYPE_CHECKING:
+    from mockserver.recordings import RequestForm
 
 
 @dataclass(slots=True)
@@ -16,9 +19,9 @@ class Played:
     one that the recorded client had chosen; `sent` leads back.
     """
 
-    counts: Layered[RequestForm, int] = field(default_factory=Layered)
-    reached: Layered[RequestForm, int] = field(default_factory=Layered)
-    asked: Layered[RequestForm, int] = field(default_factory=Layered)
+    counts: "Layered[RequestForm, int]" = field(default_factory=Layered)
+    reached: "Layered[RequestForm, int]" = field(default_factory=Layered)
+    asked: "Layered[RequestForm, int]" = field(default_factory=Layered)
     began: Layered[int, int] = field(default_factory=Layered)
     choices: Layered[str, str] = field(default_factory=Layered)
     sent: Layered[str, str] = field(default_factory=Layered)

@@ -1,8 +1,23 @@
-"""The control API under `/__mock/`: what a test or a person does to a world, and never a client."""
+"""The control API under `/__mock/`: what a test or a person does to a world, and never a client.
+
+The table of what it does is imported where somebody asks for it: many servers are never controlled.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from mockserver.server.control.desk import Control
 from mockserver.server.control.guard import Guard
 from mockserver.server.control.row import Asked, House, Row
-from mockserver.server.control.table import ROWS
+
+if TYPE_CHECKING:
+    from mockserver.server.control.table import ROWS
 
 __all__ = ["ROWS", "Asked", "Control", "Guard", "House", "Row"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "ROWS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from mockserver.server.control.table import ROWS  # noqa: PLC0415 - as said above
+
+    return ROWS

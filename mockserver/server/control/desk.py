@@ -1,8 +1,9 @@
 """The desk of the control API: finds the row of a request, checks its form, and acts."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal
@@ -16,7 +17,6 @@ from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server import console, cors
 from mockserver.server.control.guard import Guard
 from mockserver.server.control.row import Asked, House, Row
-from mockserver.server.control.table import ROWS
 from mockserver.validation import did_you_mean
 
 EVENT_HEADERS = (
@@ -32,11 +32,17 @@ _PART = re.compile(r"\{([a-zA-Z]+)\}")
 class Control:
     """Answers control requests; each is one row of a table."""
 
-    def __init__(self, house: House, guard: Guard, rows: Iterable[Row] = ROWS) -> None:
+    def __init__(self, house: House, guard: Guard) -> None:
         """Work on a server's worlds; `guard` tells who may."""
         self.house = house
         self.guard = guard
-        self._rows = [(re.compile(_PART.sub(r"(?P<\1>[^/]+)", row.path)), row) for row in rows]
+
+    @cached_property
+    def _rows(self) -> list[tuple[re.Pattern[str], Row]]:
+        """The table with the pattern of each row's path."""
+        from mockserver.server.control.table import ROWS  # noqa: PLC0415 - see the package
+
+        return [(re.compile(_PART.sub(r"(?P<\1>[^/]+)", row.path)), row) for row in ROWS]
 
     def denied(self, path: str, request: Request) -> Response | None:
         """Return the refusal of somebody who may not control the worlds, or None.

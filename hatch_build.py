@@ -1,0 +1,36 @@
+"""Compiles the shipped YAML files into the wheel."""
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompiledFiles(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds what `mockserver.compiled` loads; an editable install reads the files themselves."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile the files that servers and conformance runs read."""
+        if version == "editable":
+            return
+        root = Path(self.root)
+        sys.path.insert(0, self.root)
+        from mockserver import compiled, yamltext  # noqa: PLC0415 - found from here on
+
+        texts = {
+            path: path.read_text("utf-8")
+            for folder in ("schemas", "fixtures/catalog", "fixtures/scenarios")
+            for path in sorted((root / folder).glob("*.yaml"))
+        }
+        self._folder = tempfile.TemporaryDirectory()
+        place = Path(self._folder.name)
+        values = [(text, yamltext.parsed(text, path)[0]) for path, text in texts.items()]
+        compiled.write(values, place)
+        build_data["force_include"][str(place)] = "mockserver/_data/compiled"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was compiled: it is in the wheel by now."""
+        if version != "editable":
+            self._folder.cleanup()
