@@ -1,6 +1,7 @@
 """A mapping whose copies cost the same at any size: what two have in common, they share."""
 
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from itertools import islice
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -51,13 +52,24 @@ class Layered(Mapping[K, V], Generic[K, V]):
         return self._count
 
     def __iter__(self) -> Iterator[K]:
-        seen: set[K] = set()
-        last = len(self._below)
-        for place, layer in enumerate((*self._below, self._own)):
-            fresh = [key for key in layer if key not in seen]
-            if place < last:
-                seen.update(layer)
-            yield from fresh
+        return iter(list(self._keys(newest=False)))
+
+    def page(self, offset: int, limit: int, *, newest: bool = False) -> list[V]:
+        """Return values of some keys in their order, or from the last one on; others cost nothing.
+
+        `offset` keys are left out at the beginning, and at most `limit` values returned.
+        """
+        return [self[key] for key in islice(self._keys(newest=newest), offset, offset + limit)]
+
+    def _keys(self, *, newest: bool) -> Iterator[K]:
+        """Yield the keys in their order, or in the opposite one; nothing may be set meanwhile."""
+        layers = (*self._below, self._own)
+        places = range(len(layers))
+        for place in reversed(places) if newest else places:
+            for key in reversed(layers[place]) if newest else layers[place]:
+                # What a layer below has was first set there.
+                if not any(key in below for below in layers[:place]):
+                    yield key
 
     def values(self) -> ValuesView[V]:
         """Return the values in the order of their keys."""

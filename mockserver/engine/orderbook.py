@@ -100,6 +100,10 @@ class OrderBook:
         """Return the facts of every order in the order of submission, not how each stands."""
         return tuple(self._core.state.orders.values())
 
+    def page(self, offset: int, limit: int, *, newest: bool = False) -> list[Order]:
+        """Return the facts of some orders in the order of submission, or the newest first."""
+        return self._core.state.orders.page(offset, limit, newest=newest)
+
     def all(self) -> Iterator[OrderView]:
         """Yield every order in the order of submission."""
         yield from map(self._view, tuple(self._core.state.orders.values()))

@@ -31,7 +31,7 @@ FORMAT = "crosschain-mock/world@1"
 """The format of a world's dump."""
 
 _ORDER_WEIGHT, _TICKET_WEIGHT = 1_600, 1_000
-_UNASKED = 10_000
+_SPARE = 16 * limits.MIB
 _SHARED = 4
 """A snapshot shares its values with the world; this part of them is taken to be its own."""
 
@@ -271,7 +271,7 @@ class Worlds:
         self._make = make
         self._worlds: dict[str, HostedWorld] = {}
         self._by_app_key: dict[str, str] = {}
-        self._unasked = 0
+        self._spare = 0
         self._bound: dict[str, tuple[str, ...]] = {}
         self._shelf = Shelf()
 
@@ -313,21 +313,24 @@ class Worlds:
             gone.journal.leave()
         return gone is not None
 
-    def full(self) -> str:
-        """Return why nothing more is kept in any world; empty where there is room."""
+    def full(self, adding: int) -> str:
+        """Return why nothing more is kept in any world; empty where there is room.
+
+        `adding` is at least as many bytes as are about to be kept.
+        """
+        # What comes often and is small is not each time a reason to look at every world.
+        if self._spare >= adding:
+            self._spare -= adding
+            return ""
         used = sum([hosted.weight for hosted in self._worlds.values()])
         if used >= limits.ALL_BYTES.most:
             return f"the worlds of this server keep {limits.ALL_BYTES} already; drop or reset some"
-        # Orders come often and are small: they are not each a reason to look at every world.
-        self._unasked = min(_UNASKED, (limits.ALL_BYTES.most - used) // _ORDER_WEIGHT // 2)
+        self._spare = min(_SPARE, (limits.ALL_BYTES.most - used) // 2)
         return ""
 
     def full_of_orders(self) -> str:
         """Return why no order or ticket is kept in any world; empty where there is room."""
-        if self._unasked > 0:
-            self._unasked -= 1
-            return ""
-        return self.full()
+        return self.full(_ORDER_WEIGHT)
 
     def bind(self, app_keys: Sequence[str], key: str) -> None:
         """Send v1 requests with these app keys to a world, where nothing else names one.

@@ -181,3 +181,32 @@ def test_the_journal_tells_of_the_order_that_a_request_is_about(mock):
         "end": "Succeeded",
         "ending": "",
     }
+
+
+def test_a_page_is_a_part_of_the_whole_whatever_was_copied_meanwhile(desk, mock):
+    ids = []
+    for number in range(9):
+        deposit = certificate(certHash=f"0x{number:062x}ff")
+        body = order(sourceCerts=deposit)
+        ids.append(mock.post("/v1/submitOrder", body, headers=mock.wallet).data["id"])
+        if number in (2, 3, 6):
+            desk.post("/snapshots", {"name": f"after-{number}"})
+    desk.post(f"/orders/{ids[1]}", {"status": "Failed"})
+    assert [one["id"] for one in desk.get("/orders")["orders"]] == ids
+    for newest, whole in (("false", ids), ("true", ids[::-1])):
+        for start in range(11):
+            page = desk.get(f"/orders?offset={start}&limit=4&newest={newest}")
+            assert [one["id"] for one in page["orders"]] == whole[start : start + 4]
+            assert page["total"] == len(ids)
+    [failed] = desk.get("/orders?offset=1&limit=1")["orders"]
+    assert failed["status"] == "Failed"
+
+
+def test_a_page_of_what_was_found_is_a_part_of_that(desk, mock):
+    for number in range(3):
+        body = order(sourceCerts=certificate(certHash=f"0x{number:062x}ff"))
+        mock.post("/v1/submitOrder", body, headers=mock.wallet)
+    whole = desk.get("/orders?find=arb")["orders"]
+    assert len(whole) == 3
+    assert desk.get("/orders?find=arb&newest=true&limit=2")["orders"] == whole[:0:-1]
+    assert desk.get("/orders?status=Failed")["orders"] == []

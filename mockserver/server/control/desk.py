@@ -26,6 +26,8 @@ EVENT_HEADERS = (
 )
 """The headers of a stream of events; the last one keeps proxies from holding it back."""
 
+_WRITTEN_OUT = 8
+"""Bytes that a byte of a control request takes at most where it is kept."""
 _PART = re.compile(r"\{([a-zA-Z]+)\}")
 
 
@@ -82,7 +84,8 @@ class Control:
             return Delivery(self._lost(path, request.method))
         row, place = found[0]
         try:
-            if row.adds and (full := self.house.worlds.full()):
+            adding = hosted.weight + _WRITTEN_OUT * len(request.body) if row.adds else 0
+            if row.adds and (full := self.house.worlds.full(adding)):
                 raise BadControl(full)
             query, body = _query(row, request), _body(row, request)
             answer = row.action(Asked(self.house, hosted, place, query, body, request.headers))

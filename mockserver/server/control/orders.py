@@ -1,5 +1,7 @@
 """Control of orders: looked at with their events, steered, forced, and stepped by hand."""
 
+from collections.abc import Mapping
+
 from mockserver.clock import iso
 from mockserver.engine.courses import Policy, Status
 from mockserver.engine.orders import Order, OrderView
@@ -91,24 +93,29 @@ _PAGE = {
 def show(asked: Asked) -> Json:
     """Return the orders of a world in the order of submission, or a page of some of them."""
     world, query = asked.hosted.world, asked.query
-    found = world.orders.stored()
-    if "find" in query:
-        found = tuple(order for order in found if _has(order, query["find"]))
-    if "status" in query:
-        wanted = query["status"]
-        found = tuple(order for order in found if world.orders.look(order.id).status == wanted)
-    total, start = len(found), query.get("offset", 0)
-    end = start + query.get("limit", total)
-    if query.get("newest"):
-        page = found[max(0, total - end) : max(0, total - start)][::-1]
+    start, newest = query.get("offset", 0), query.get("newest", False)
+    if "find" in query or "status" in query:
+        found = _found(world, query)
+        total = len(found)
+        page = (found[::-1] if newest else found)[start : start + query.get("limit", total)]
     else:
-        page = found[start:end]
+        total = world.orders.count()
+        page = world.orders.page(start, query.get("limit", total), newest=newest)
     now = world.now()
     orders = [shown(world.orders.look(order.id)) for order in page]
     if query.get("events"):
         for one in orders:
             one["events"] = _events(world, one["id"])
     return {"orders": orders, "total": total, "now": iso(now)}
+
+
+def _found(world: World, query: Mapping[str, Json]) -> list[Order]:
+    """Return the orders that have a text or a status; each is looked at."""
+    found = [order for order in world.orders.stored() if _has(order, query.get("find", ""))]
+    wanted = query.get("status")
+    if wanted is None:
+        return found
+    return [order for order in found if world.orders.look(order.id).status == wanted]
 
 
 def detail(asked: Asked) -> Json:

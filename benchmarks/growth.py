@@ -1,0 +1,187 @@
+"""How long requests take as a world fills, and as a server fills with worlds.
+
+Run: `python -m benchmarks.growth [--orders N] [--worlds N]`. The service is asked without a socket;
+columns are medians of CPU time in microseconds at so many orders (or worlds), the last one is the
+growth from the first to the last. All orders are paid by one address, which is the hardest case for
+balances. Requests that list what they list (`dump`, `worlds`) stand apart, in microseconds for each
+item. A million orders take about 2 GiB and some minutes.
+"""
+
+import argparse
+import gc
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+
+from mockserver.clock import ClockMode, parse_instant
+from mockserver.exchange import Headers, Request
+from mockserver.server.assembly import Settings, build
+from mockserver.server.service import Service
+
+_WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
+_SIGNED = Headers([("Evmaddress", _WALLET), ("Signature", "ab" * 65)])
+_USDT = "0xfd086bc7cd5c481dcc9c85ebe478a1c0b69fcbb9"
+_NUMBERS = count(1)
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--orders", type=int, default=100_000)
+    parser.add_argument("--worlds", type=int, default=10_000)
+    options = parser.parse_args()
+    _orders(options.orders)
+    _worlds(options.worlds)
+
+
+def _orders(most: int) -> None:
+    service, sizes = _service(), [size for size in (1, 1_000, 100_000) if size < most] + [most]
+    columns: list[dict[str, float]] = []
+    for size in sizes:
+        while _held(service) < size:
+            _send(service, _submission())
+        gc.collect()
+        columns.append({name: _median(service, make) for name, make in _requests().items()})
+    _table("orders in a world", sizes, columns)
+    size = _held(service)
+    for path in ("/__mock/dump", "/__mock/orders"):
+        print(f"{path:40}{_took(service, Request('GET', path)) / size:10.2f} us an order")
+    began = time.perf_counter()
+    gc.collect()
+    print(f"{'a full garbage collection':40}{(time.perf_counter() - began) * 1000:10.1f} ms")
+
+
+def _worlds(most: int) -> None:
+    service, sizes = _service(), [size for size in (1, 100) if size < most] + [most - 100]
+    columns = []
+    for size in sizes:
+        for number in range(len(service.worlds), size):
+            _send(service, Request("GET", f"/w/w{number}/v1/getPrice", _PRICE))
+        columns.append({name: _median(service, make, 20) for name, make in _served().items()})
+    _table("worlds of a server", sizes, columns)
+    took = _took(service, Request("GET", "/__mock/worlds"))
+    print(f"{'/__mock/worlds':40}{took / len(service.worlds):10.2f} us a world")
+
+
+_UNRESERVED = "ffffffff"
+"""The end of hashes that ask for nothing."""
+_VERIFIED = {"operation": "v2.checkOrder", "atLeast": 1}
+_PRICE = f"chain=ARB&contractAddress={_USDT}&symbol=USDT"
+_QUOTE = "amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB"
+_BALANCE = f"chain=ARB&contractAddress={_USDT}&address={_WALLET}"
+
+
+def _served() -> dict[str, Callable[[], Request]]:
+    """Return the requests that every world may be sent."""
+    return {
+        "getChain": lambda: Request("GET", "/v1/getChain"),
+        "getBridgeQuote": lambda: Request("GET", "/v1/getBridgeQuote", _QUOTE),
+        "getBalance": lambda: Request("GET", "/v1/getBalance", _BALANCE),
+        "submitOrder": _submission,
+        "new world": lambda: _control("POST", "/worlds", {"key": f"new-{next(_NUMBERS)}"}),
+    }
+
+
+def _requests() -> dict[str, Callable[[], Request]]:
+    """Return what is measured as a world fills, by name."""
+    page = "limit=20&newest=true"
+    return {
+        "submitOrder": _submission,
+        "checkOrder": lambda: Request("GET", "/v1/checkOrder", "id=30000000001"),
+        "getBalance": lambda: Request("GET", "/v1/getBalance", _BALANCE),
+        "getBridgeQuote": lambda: Request("GET", "/v1/getBridgeQuote", _QUOTE),
+        "submitTicket": _ticket,
+        "checkTicket": lambda: Request("GET", "/v1/checkTicket", "ticketId=1"),
+        "getAllTicketByAddress": lambda: Request(
+            "GET", "/v1/getAllTicketByAddress", f"address={_WALLET}&filter=Unknown"
+        ),
+        "GET journal?limit=100": lambda: Request("GET", "/__mock/journal", "limit=100"),
+        "GET orders, first page": lambda: Request("GET", "/__mock/orders", "limit=20"),
+        "GET orders, newest page": lambda: Request("GET", "/__mock/orders", page),
+        "GET orders/ID": lambda: Request("GET", "/__mock/orders/30000000001"),
+        "POST verify": lambda: _control("POST", "/verify", _VERIFIED),
+        "GET check": lambda: Request("GET", "/__mock/check"),
+        "POST snapshots": lambda: _control("POST", "/snapshots", {"name": "again"}),
+        "POST revert": lambda: _control("POST", "/revert", {"name": "again"}),
+        "GET orders, newest, after it": lambda: Request("GET", "/__mock/orders", page),
+        "POST fork": lambda: _control("POST", "/fork", {"to": "fork"}),
+    }
+
+
+def _submission() -> Request:
+    deposit = {
+        "fromAmount": "10000000",
+        "fromIndex": "5",
+        "fromChain": "ARB",
+        "fromAddr": _WALLET,
+        "certHash": f"0x{next(_NUMBERS):056x}{_UNRESERVED}",
+        "fromPublicKey": "",
+        "signature": "",
+    }
+    body = {
+        "channel": "bench",
+        "execStrategy": "",
+        "extra": "",
+        "orderType": "1",
+        "slippage": "0",
+        "sourceCerts": json.dumps(deposit).encode().hex(),
+        "timeout": "0",
+        "toAddr": _WALLET,
+        "toChain": "BNB",
+        "toIndex": "5",
+        "triggerPrice": "0",
+    }
+    return Request("POST", "/v1/submitOrder", "", _SIGNED, json.dumps(body).encode())
+
+
+def _ticket() -> Request:
+    body = json.dumps({"hash": f"0x{1:056x}{_UNRESERVED}", "chain": "ARB"}).encode()
+    return Request("POST", "/v1/submitTicket", "", _SIGNED, body)
+
+
+def _control(method: str, path: str, body: object) -> Request:
+    return Request(method, f"/__mock{path}", "", Headers(), json.dumps(body).encode())
+
+
+def _service() -> Service:
+    start = parse_instant("2026-01-01T00:00:00Z")
+    return build(Settings(clock=ClockMode.FROZEN, start_ms=start))
+
+
+def _held(service: Service) -> int:
+    return service.worlds.get("default").world.orders.count()
+
+
+def _send(service: Service, request: Request) -> None:
+    response = service.answer(request).response
+    assert response.status == 200, response
+
+
+def _took(service: Service, request: Request) -> float:
+    began = time.process_time()
+    _send(service, request)
+    return (time.process_time() - began) * 1e6
+
+
+def _median(service: Service, make: Callable[[], Request], times: int = 51) -> float:
+    return statistics.median(_times(service, make, times))
+
+
+def _times(service: Service, make: Callable[[], Request], times: int) -> Iterator[float]:
+    for _ in range(times):
+        yield _took(service, make())
+        # A fork counts as much as its world against what a server keeps.
+        service.worlds.drop("fork")
+
+
+def _table(title: str, sizes: list[int], columns: list[dict[str, float]]) -> None:
+    print(f"{title:32}" + "".join(f"{size:>12}" for size in sizes) + f"{'growth':>9}")
+    for name, first in columns[0].items():
+        cells = "".join(f"{column[name]:12.0f}" for column in columns)
+        print(f"{name:32}{cells}{columns[-1][name] / first:9.2f}")
+
+
+if __name__ == "__main__":
+    main()
