@@ -9,6 +9,7 @@ from openapi_spec_validator import validate
 from mockserver.engine.reserved import RESERVED
 from mockserver.responders.faults import KINDS
 from mockserver.server.control import ROWS
+from mockserver.server.control.examples import EXAMPLES, shown
 from mockserver.server.control.openapi import document, operation_id
 from mockserver.server.control.pages import pages
 from tests.control.conftest import QUOTE_PATH
@@ -88,16 +89,32 @@ def test_a_large_dump_may_be_sent_but_not_a_large_order(mock):
     assert mock.call("POST", "/__mock/stubs", body={"operation": "x" * 2_000_000}).status == 413
 
 
-@pytest.mark.parametrize("name", list(pages()))
-def test_the_shipped_pages_are_fresh(name):
-    assert (ROOT / "docs" / "reference" / name).read_text("utf-8") == pages()[name]
+@pytest.fixture(scope="module")
+def made():
+    return pages()
 
 
-def test_the_pages_list_every_row_every_kind_of_fault_and_every_reserved_value():
-    told = pages()
+def test_the_shipped_pages_are_fresh(made):
+    for name, text in made.items():
+        assert (ROOT / "docs" / "reference" / name).read_text("utf-8") == text, name
+
+
+def test_the_pages_list_every_row_every_kind_of_fault_and_every_reserved_value(made):
     for row in ROWS:
-        assert f"## {row.method} /__mock{row.path}\n" in told["control.md"]
+        assert f"## {row.method} /__mock{row.path}\n" in made["control.md"]
     for kind in KINDS:
-        assert f"### {kind}\n" in told["control.md"]
+        assert f"### {kind}\n" in made["control.md"]
     for one in RESERVED:
-        assert f"| {one.code} | {one.meaning} |" in told["reserved.md"]
+        assert f"| {one.code} | {one.meaning} |" in made["reserved.md"]
+
+
+def test_every_row_has_an_example_that_is_answered_as_the_row_says():
+    assert set(EXAMPLES) == {f"{row.method} {row.path}" for row in ROWS}
+    for row, example in zip(ROWS, shown(ROWS), strict=True):
+        assert example.line.startswith(f"{row.method} /__mock/")
+        if row.streams:
+            assert example.answer.startswith("event: ")
+            continue
+        told = json.loads(example.answer)
+        assert "error" not in told or row.path == "/chains/{chain}", example.line
+        assert set(row.answer.get("required", ())) <= set(told), example.line

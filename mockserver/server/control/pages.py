@@ -6,6 +6,7 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.engine.reserved import RESERVED
 from mockserver.responders.breaks import pages as breaks
+from mockserver.server.control.examples import Shown, shown
 from mockserver.server.control.openapi import document
 from mockserver.server.control.row import Row
 from mockserver.server.control.table import ROWS
@@ -33,13 +34,25 @@ def _control() -> Iterator[str]:
         "`X-Mock-World`, or it is `default`. What cannot be carried out is answered with HTTP 400 "
         "and a sentence in `error`, and nothing has changed."
     )
-    for row in ROWS:
+    yield ""
+    yield (
+        "The answers were made by sending the requests to a service whose clock stands at the "
+        "first moment of 2026, some after requests that make an order, an outage, a fault or what "
+        "else the row is about. Long lists and texts are cut."
+    )
+    for row, example in zip(ROWS, shown(ROWS), strict=True):
         yield ""
         yield f"## {row.method} /__mock{row.path}"
         yield ""
         yield f"{row.summary}."
         yield from _members("Query parameter", row.query, ())
         yield from _body(row)
+        yield from _example(example)
+
+
+def _example(example: Shown) -> Iterator[str]:
+    yield from ("", "```http", example.line, *example.body.splitlines(), "```")
+    yield from ("", f"```{example.language}", *example.answer.splitlines(), "```")
 
 
 def _body(row: Row) -> Iterator[str]:
