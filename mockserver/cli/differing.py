@@ -46,7 +46,7 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any
     from mockserver.conformance.comparison import compare as held_against
     from mockserver.conformance.comparison.rendering import facts, lines
     from mockserver.conformance.report.progress import Progress
-    from mockserver.conformance.runs.runner import INTERRUPTED
+    from mockserver.conformance.result import INTERRUPTED
     from mockserver.conformance.runs.settings import options_from
 
     terms = Terms(Band(given.pop("band")), given.pop("words"), given.pop("ignore"))

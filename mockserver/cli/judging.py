@@ -17,14 +17,15 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.report import baseline as baselines
 from mockserver.conformance.report.baseline import Baseline
+from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.report import Report, coverage_of, report_of
 from mockserver.conformance.report.terminal import print_report
 from mockserver.conformance.report.writing import Order, check_writable, ordered, write
-from mockserver.conformance.result import Result
+from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs import wrong_service as wrong
 from mockserver.conformance.runs.api import journalled
 from mockserver.conformance.runs.offline import run_recorded
-from mockserver.conformance.runs.runner import INTERRUPTED, run
+from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import FAIL_ON
 from mockserver.recordings import gather
@@ -83,9 +84,10 @@ def _reported(
     report = _report(result, options, told, wrong_service or {})
     if wanted.baseline is not None:
         report = baselines.apply(wanted.baseline, report, RULES)
+    model = ReportModel(report)
     for order in wanted.orders:
-        write(order, report)
-    _print(report, told, to_stderr=any(order.file is None for order in wanted.orders))
+        write(order, model)
+    _print(model, told, to_stderr=any(order.file is None for order in wanted.orders))
     return _after_writing(report, wanted, told)
 
 
@@ -124,14 +126,14 @@ def _report(
     return replace(report, hints=hints, wrong_service=tuple(wrong_service))
 
 
-def _print(report: Report, told: ReportOptions, *, to_stderr: bool) -> None:
+def _print(model: ReportModel, told: ReportOptions, *, to_stderr: bool) -> None:
     # What goes to stdout is for a program then, and people are told beside it.
     stream = sys.stderr if to_stderr else sys.stdout
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
     width = None if stream.isatty() else _WIDE
     console = Console(file=stream, highlight=False, width=width)
-    print_report(report, console, verbose=told.verbose, quiet=told.quiet)
+    print_report(model, console, verbose=told.verbose, quiet=told.quiet)
 
 
 def _after_writing(report: Report, wanted: _Wanted, told: ReportOptions) -> int:

@@ -10,6 +10,8 @@ from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import UNREACHED, Verdict
 from mockserver.contract import Contract
 
+INTERRUPTED = "the run was interrupted"
+"""The note of a run, a stage or a comparison that somebody ended."""
 _WORST = tuple(Verdict)
 
 

@@ -6,8 +6,7 @@ from decimal import Decimal
 import pytest
 
 from mockserver.conformance import Options, UnsafeOrWrong
-from mockserver.conformance.result import Result
-from mockserver.conformance.runs import runner
+from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs.api import journalled, whole
 from mockserver.conformance.runs.settings import RunOptions, options_of
 from mockserver.conformance.session.target import Target
@@ -87,4 +86,4 @@ def test_an_interruption_reaches_the_caller():
     result = Result(load(), Target("http://127.0.0.1:9", None), 1, (), (), {})
     assert whole(result) is result
     with pytest.raises(KeyboardInterrupt):
-        whole(Result(load(), result.target, 1, (), (), {}, notes=(runner.INTERRUPTED,)))
+        whole(Result(load(), result.target, 1, (), (), {}, notes=(INTERRUPTED,)))

@@ -7,10 +7,9 @@ from importlib.util import find_spec
 
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.options import Options
+from mockserver.conformance.result import INTERRUPTED
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import UnsafeOrWrong
-
-INTERRUPTED = "the run was interrupted"
 
 
 def check_installed(options: Options) -> None:

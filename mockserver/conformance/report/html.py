@@ -4,14 +4,10 @@ import html
 from collections.abc import Iterator
 
 from mockserver import __version__
-from mockserver.conformance.report.basis_text import ground_of
-from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.htmlstyle import STYLE, filters
-from mockserver.conformance.report.report import Report, counted, listed
-from mockserver.conformance.report.shown import Shown, Text, shown, visible
-from mockserver.conformance.report.snippets import curl, needs
-from mockserver.conformance.report.testing import test_of
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.report.model import CauseModel, ExchangeModel, ReportModel, one_line
+from mockserver.conformance.report.report import counted, listed
+from mockserver.conformance.report.shown import Shown, Text
 from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
 
 _NAMES = {
@@ -31,16 +27,16 @@ _MOST_EXCHANGES = 4
 _MOST_OTHERS = 50
 
 
-def as_html(report: Report) -> str:
+def as_html(model: ReportModel) -> str:
     """Return the report as the text of an HTML file."""
-    return "\n".join(_Page(report).lines()) + "\n"
+    return "\n".join(_Page(model).lines()) + "\n"
 
 
 class _Page:
     """The parts of the page, from the summary to the small print."""
 
-    def __init__(self, report: Report) -> None:
-        self._report = report
+    def __init__(self, model: ReportModel) -> None:
+        self._report = model
 
     def lines(self) -> Iterator[str]:
         """Yield the whole document."""
@@ -71,22 +67,21 @@ class _Page:
         yield "</div></body></html>"
 
     def _banner(self) -> Iterator[str]:
-        report, result = self._report, self._report.result
+        report = self._report
         tone = {0: "good", 1: "violation"}.get(report.exit_code, "differs-from-observed")
-        bases = ", ".join(dict.fromkeys(result.target.bases.values()))
-        yield f'<header class="banner {tone}"><h1>Conformance of {_esc(bases)}</h1>'
+        yield f'<header class="banner {tone}"><h1>Conformance of {_esc(report.bases)}</h1>'
         yield f'<p class="says">{_esc(report.conclusion)}</p>'
         yield (
-            f'<p class="soft">seed {result.seed} · dialect {_esc(result.contract.dialect.name)} · '
-            f"{counted(result.requests, 'request')} in {result.elapsed_ms / 1000:.1f} s · "
-            f"submissions sent: {result.submissions}</p></header>"
+            f'<p class="soft">seed {report.seed} · dialect {_esc(report.contract.dialect.name)} · '
+            f"{counted(report.requests, 'request')} in {report.elapsed_ms / 1000:.1f} s · "
+            f"submissions sent: {report.submissions}</p></header>"
         )
         for text in (*report.hints, *report.notes):
             yield f'<p class="hint">{self._clean(text)}</p>'
 
     def _tiles(self) -> Iterator[str]:
         report = self._report
-        findings, counts = report.findings, report.result.counts
+        findings, counts = report.verdicts, report.counts
         yield '<section class="tiles" aria-label="Summary">'
         for verdict in _FINDINGS:
             tone = verdict.value if findings[verdict] else ""
@@ -100,7 +95,7 @@ class _Page:
                 _NAMES[verdict],
                 "unclear" if counts[verdict] and verdict in UNREACHED else "",
             )
-        yield _tile(report.result.submissions, "submissions sent")
+        yield _tile(report.submissions, "submissions sent")
         if report.coverage is not None:
             yield _tile(f"{report.coverage.whole.score} %", "of facts proven")
         yield "</section>"
@@ -119,7 +114,7 @@ class _Page:
         yield "</div></section>"
 
     def _filters(self) -> Iterator[str]:
-        found = self._report.findings
+        found = self._report.verdicts
         shown_verdicts = [verdict for verdict in _FINDINGS if found[verdict]]
         yield '<input class="filter" type="radio" name="filter" id="f-all" checked>'
         for verdict in shown_verdicts:
@@ -130,29 +125,26 @@ class _Page:
             yield f'<label for="f-{verdict}">{_NAMES[verdict]} {found[verdict]}</label>'
         yield "</div>"
 
-    def _cause(self, cause: Cause, *, opened: bool) -> Iterator[str]:
-        report, rule = self._report, cause.rule
+    def _cause(self, cause: CauseModel, *, opened: bool) -> Iterator[str]:
+        rule = cause.rule
         yield f'<details class="cause {cause.verdict}" id="{cause.id}"{" open" * opened}><summary>'
         yield (
             f'<span class="tag">{_NAMES[cause.verdict]}</span>'
             f'<span class="rule">{_esc(rule.name)}</span> '
             f'<span class="soft">{_esc(listed(cause.operations))}</span>'
         )
-        yield f'<span class="what">{self._clean(cause.told, 600)}</span>'
+        yield f'<span class="what">{self._clean(cause.located, 600)}</span>'
         yield '</summary><div class="inside">'
         yield f"<p>{self._clean(rule.summary)}</p>"
-        yield f"<blockquote>{self._clean(ground_of(cause, report.result.contract))}</blockquote>"
+        yield f"<blockquote>{self._clean(cause.ground)}</blockquote>"
         yield (
             f'<p class="soft">cause {cause.id} · {rule.layer} · {rule.severity} · '
             f"{counted(cause.count, 'finding')} in "
             f"{counted(len(cause.operations), 'operation')}</p>"
         )
-        for one in report.expired:
-            if one.cause.id == cause.id:
-                word = one.acceptance
-                said = f"was accepted until {word.expires} by {word.owner}: {word.reason}"
-                yield f'<p class="hint">{self._clean(said)}</p>'
-        exchanges = cause.examples[0].finding.exchanges
+        for said in cause.expired:
+            yield f'<p class="hint">{self._clean(said)}</p>'
+        exchanges = cause.exchanges
         for exchange in exchanges[:_MOST_EXCHANGES]:
             yield from self._exchange(exchange)
         if len(exchanges) > _MOST_EXCHANGES:
@@ -162,37 +154,30 @@ class _Page:
         yield from self._others(cause)
         yield "</div></details>"
 
-    def _exchange(self, exchange: Exchange) -> Iterator[str]:
-        report = self._report
-        target, masker = report.result.target, report.masker
-        one = shown(exchange, target, masker, most=_MOST_BODY, pretty=True)
+    def _exchange(self, exchange: ExchangeModel) -> Iterator[str]:
+        one = exchange.shown(most=_MOST_BODY, pretty=True)
         yield f'<h3>Exchange {one.number}: {_esc(one.probe)}</h3><div class="sides">'
         yield f"<div><pre>{_esc(_request(one))}</pre></div>"
         yield f"<div><pre>{_esc(_answer(one))}</pre></div></div>"
         yield "<h3>As a command</h3>"
-        export = needs(exchange, own_keys=report.own_keys)
-        if export:
-            yield f'<p class="soft">{_esc(export)}</p>'
+        if exchange.needs:
+            yield f'<p class="soft">{_esc(exchange.needs)}</p>'
         if one.writes:
             yield '<p class="soft">this is a submission</p>'
-        line = curl(exchange, target, masker, own_keys=report.own_keys)
-        yield f'<pre class="copy">{_esc(line)}</pre>'
+        yield f'<pre class="copy">{_esc(exchange.command)}</pre>'
 
-    def _test(self, cause: Cause) -> Iterator[str]:
-        report = self._report
-        text = test_of(cause, report.result, report.masker, own_keys=report.own_keys)
+    def _test(self, cause: CauseModel) -> Iterator[str]:
         yield "<h3>As a test</h3><details><summary>pytest</summary>"
-        yield f'<div class="inside"><pre class="copy">{_esc(text)}</pre></div></details>'
+        yield f'<div class="inside"><pre class="copy">{_esc(cause.test)}</pre></div></details>'
 
-    def _others(self, cause: Cause) -> Iterator[str]:
+    def _others(self, cause: CauseModel) -> Iterator[str]:
         if cause.count == 1:
             return
         yield f"<details><summary>all {cause.count} findings</summary>"
         yield '<div class="inside"><table><tr><th>operation</th><th>place</th><th>finding</th></tr>'
-        for example in cause.examples[:_MOST_OTHERS]:
-            finding = example.finding
+        for finding in cause.findings(_MOST_OTHERS):
             yield (
-                f"<tr><td>{_esc(example.operation.id)}</td>"
+                f"<tr><td>{_esc(finding.operation)}</td>"
                 f"<td><code>{self._clean(finding.place)}</code></td>"
                 f"<td>{self._clean(finding.message, 300)}</td></tr>"
             )
@@ -228,9 +213,9 @@ class _Page:
             number = sum(map(len, reasons.values()))
             yield f"<details><summary>{_NAMES[verdict]}: {counted(number, 'check')}</summary>"
             yield '<div class="inside"><table><tr><th>reason</th><th>checks</th></tr>'
-            for reason, outcomes in reasons.items():
-                names = ", ".join(outcome.id for outcome in outcomes)
-                yield f"<tr><td>{self._clean(reason, 600)}</td><td>{_esc(names)}</td></tr>"
+            for reason, names in reasons.items():
+                told = f"<td>{self._clean(reason, 600)}</td><td>{_esc(', '.join(names))}</td>"
+                yield f"<tr>{told}</tr>"
             yield "</table></div></details>"
 
     def _coverage(self) -> Iterator[str]:
@@ -257,11 +242,11 @@ class _Page:
         yield "</table></div></details>"
 
     def _rules(self) -> Iterator[str]:
-        outcomes = self._report.result.outcomes
+        outcomes = self._report.outcomes
         by_rule: dict[str, list[Verdict]] = {}
         for outcome in outcomes:
             by_rule.setdefault(outcome.rule.name, []).append(outcome.verdict)
-        rules = {outcome.rule.name: outcome.rule for outcome in outcomes}
+        rules = {rule.name: rule for rule in self._report.rules}
         yield "<h2>Rules</h2>"
         yield f"<details><summary>{counted(len(rules), 'rule')}, "
         yield f"{counted(len(outcomes), 'check')}</summary><div class='inside'><table>"
@@ -278,7 +263,7 @@ class _Page:
         yield "</table></div></details>"
 
     def _requests(self) -> Iterator[str]:
-        result = self._report.result
+        result = self._report
         yield "<h2>Requests sent</h2>"
         yield f"<details><summary>{counted(result.requests, 'request')}, "
         yield f"submissions sent: {result.submissions}</summary><div class='inside'><table>"
@@ -295,8 +280,7 @@ class _Page:
         yield "</table></div></details>"
 
     def _clean(self, text: str, most: int = 2_000) -> str:
-        clean = " ".join(visible(self._report.masker.text(text)).split())
-        return _esc(clean if len(clean) <= most else f"{clean[:most]}…")
+        return _esc(one_line(text, most))
 
 
 def _request(one: Shown) -> str:

@@ -3,10 +3,10 @@
 import json
 
 from mockserver.conformance.report.facts import facts_of
-from mockserver.conformance.report.report import Report
+from mockserver.conformance.report.model import ReportModel
 
 
-def as_json(report: Report) -> str:
+def as_json(report: ReportModel) -> str:
     """Return the report as JSON text."""
     # Letters stand as they are: escaped pairs of surrogates are none of YAML, which reads JSON too.
     return json.dumps(facts_of(report), indent=2, ensure_ascii=False) + "\n"

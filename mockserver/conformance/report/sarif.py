@@ -4,12 +4,14 @@ from collections.abc import Mapping
 
 from mockserver import __version__, jsontext
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.basis_text import ground_of
-from mockserver.conformance.report.causes import Cause
-from mockserver.conformance.report.report import Accepted, Report
-from mockserver.conformance.report.shown import visible
-from mockserver.conformance.report.snippets import curl
+from mockserver.conformance.report.model import (
+    AcceptedModel,
+    CauseModel,
+    ReportModel,
+    one_line,
+)
 from mockserver.conformance.verdict import Severity, Verdict, verdict_on
+from mockserver.contract import Contract
 from mockserver.jsontext import Json
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -23,12 +25,11 @@ _RANKS: Mapping[Severity, int] = {Severity.CRITICAL: 90, Severity.MAJOR: 60, Sev
 _MOST_PLACES = 50
 
 
-def as_sarif(report: Report) -> str:
+def as_sarif(model: ReportModel) -> str:
     """Return the report as SARIF text: a result for each cause, its operations as locations."""
-    rules = list({outcome.rule.name: outcome.rule for outcome in report.result.outcomes}.values())
-    numbers = {rule.name: number for number, rule in enumerate(rules)}
-    results = [_result(cause, report, numbers) for cause in report.causes]
-    results += [_accepted(one, report, numbers) for one in report.accepted]
+    numbers = {rule.name: number for number, rule in enumerate(model.rules)}
+    results = [_result(cause, model.contract, numbers) for cause in model.causes]
+    results += [_accepted(one, model.contract, numbers) for one in model.accepted]
     document = {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -39,17 +40,17 @@ def as_sarif(report: Report) -> str:
                         "name": "crosschain-mock conform",
                         "version": __version__,
                         "semanticVersion": __version__,
-                        "rules": [_rule(rule) for rule in rules],
+                        "rules": [_rule(rule) for rule in model.rules],
                     }
                 },
                 "columnKind": "unicodeCodePoints",
-                "invocations": [_invocation(report)],
+                "invocations": [_invocation(model)],
                 "results": results,
                 "properties": {
-                    "seed": report.result.seed,
-                    "requests": report.result.requests,
-                    "submissions": report.result.submissions,
-                    "conclusion": report.conclusion,
+                    "seed": model.seed,
+                    "requests": model.requests,
+                    "submissions": model.submissions,
+                    "conclusion": model.conclusion,
                 },
             }
         ],
@@ -71,51 +72,46 @@ def _rule(rule: Rule) -> dict[str, Json]:
     }
 
 
-def _invocation(report: Report) -> dict[str, Json]:
-    told = [*report.hints, *report.notes]
+def _invocation(model: ReportModel) -> dict[str, Json]:
     return {
-        "executionSuccessful": report.exit_code in (0, 1),
-        "exitCode": report.exit_code,
+        "executionSuccessful": model.exit_code in (0, 1),
+        "exitCode": model.exit_code,
         "toolExecutionNotifications": [
-            {"level": "warning", "message": {"text": _clean(text, report)}} for text in told
+            {"level": "warning", "message": {"text": one_line(text)}}
+            for text in (*model.hints, *model.notes)
         ],
     }
 
 
-def _accepted(one: Accepted, report: Report, numbers: Mapping[str, int]) -> dict[str, Json]:
-    word = one.acceptance
-    said = f"accepted until {word.expires} by {word.owner}: {word.reason}"
-    suppression = {"kind": "external", "status": "accepted", "justification": _clean(said, report)}
-    return {**_result(one.cause, report, numbers), "suppressions": [suppression]}
+def _accepted(
+    one: AcceptedModel, contract: Contract, numbers: Mapping[str, int]
+) -> dict[str, Json]:
+    justification = one_line(one.said)
+    suppression = {"kind": "external", "status": "accepted", "justification": justification}
+    return {**_result(one.cause, contract, numbers), "suppressions": [suppression]}
 
 
-def _result(cause: Cause, report: Report, numbers: Mapping[str, int]) -> dict[str, Json]:
-    explain_basis = ground_of(cause, report.result.contract)
-    text = f"{cause.told} ({explain_basis})"
-    commands = [
-        curl(exchange, report.result.target, report.masker, own_keys=report.own_keys)
-        for exchange in cause.examples[0].finding.exchanges
-    ]
+def _result(cause: CauseModel, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:
+    commands = [exchange.command for exchange in cause.exchanges]
     return {
         "ruleId": cause.rule.name,
         "ruleIndex": numbers[cause.rule.name],
         "level": _LEVELS[cause.verdict],
         "rank": _RANKS[cause.rule.severity],
-        "message": {"text": _clean(text, report)},
-        "locations": _locations(cause, report),
+        "message": {"text": one_line(f"{cause.located} ({cause.ground})")},
+        "locations": _locations(cause, contract),
         "partialFingerprints": {"cause/v1": cause.id},
         "occurrenceCount": cause.count,
         "properties": {"verdict": cause.verdict.value, "curl": commands},
     }
 
 
-def _locations(cause: Cause, report: Report) -> list[Json]:
+def _locations(cause: CauseModel, contract: Contract) -> list[Json]:
     """Return a location for each operation: its path, and the place inside its messages.
 
     Code scanning shows nothing without a file, so the path of the operation stands where one would.
     """
-    contract = report.result.contract
-    place = _clean(cause.place, report)
+    place = one_line(cause.place)
     found: list[Json] = []
     for name in cause.operations[:_MOST_PLACES]:
         operation = contract.operation(name)
@@ -130,7 +126,3 @@ def _locations(cause: Cause, report: Report) -> list[Json]:
         }
         found.append({"physicalLocation": physical, "logicalLocations": logical})
     return found
-
-
-def _clean(text: str, report: Report) -> str:
-    return " ".join(visible(report.masker.text(text)).split())

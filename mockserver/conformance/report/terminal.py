@@ -5,13 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.report.basis_text import ground_of
-from mockserver.conformance.report.causes import Cause
-from mockserver.conformance.report.expectations import telling
-from mockserver.conformance.report.report import Report, counted, listed
-from mockserver.conformance.report.shown import visible
-from mockserver.conformance.report.snippets import curl, needs
+from mockserver.conformance.report.model import CauseModel, ReportModel, one_line
+from mockserver.conformance.report.report import counted, listed
 from mockserver.conformance.verdict import Verdict
 
 HEADINGS = {
@@ -38,7 +33,7 @@ _LONGEST = 400
 
 
 def print_report(
-    report: Report, console: Console, *, verbose: bool = False, quiet: bool = False
+    report: ReportModel, console: Console, *, verbose: bool = False, quiet: bool = False
 ) -> None:
     """Print a report; `quiet` leaves all but findings and conclusion out, `verbose` nothing."""
     page = _Page(report, console, verbose)
@@ -59,32 +54,31 @@ def print_report(
 class _Page:
     """The parts of the report, each printed where it belongs."""
 
-    def __init__(self, report: Report, console: Console, verbose: bool) -> None:
+    def __init__(self, report: ReportModel, console: Console, verbose: bool) -> None:
         self._report = report
         self._console = console
         self._verbose = verbose
         self._begun = False
 
     def head(self) -> None:
-        result = self._report.result
-        bases = dict.fromkeys(result.target.bases.values())
+        report = self._report
         generations = " and ".join(
-            result.contract.generations[name].id.replace("v2", "2.0")
-            for name in result.target.bases
+            report.contract.generations[name].id.replace("v2", "2.0")
+            for name in report.target.bases
         )
-        self._line(f"conformance of {', '.join(bases)} ({generations})", "bold")
-        seconds = f"{result.elapsed_ms / 1000:.1f} s"
+        self._line(f"conformance of {report.bases} ({generations})", "bold")
+        seconds = f"{report.elapsed_ms / 1000:.1f} s"
         self._line(
-            f"seed {result.seed} · dialect {result.contract.dialect.name} · "
-            f"{counted(result.requests, 'request')} in {seconds} · "
-            f"submissions sent: {result.submissions}",
+            f"seed {report.seed} · dialect {report.contract.dialect.name} · "
+            f"{counted(report.requests, 'request')} in {seconds} · "
+            f"submissions sent: {report.submissions}",
             "dim",
         )
 
     def hints(self) -> None:
         for hint in self._report.hints:
             self._gap()
-            self._line(self._clean(hint), "bold yellow")
+            self._line(one_line(hint), "bold yellow")
 
     def findings(self) -> None:
         for verdict, heading in HEADINGS.items():
@@ -112,7 +106,7 @@ class _Page:
             cause, word = one.cause, one.acceptance
             self._line(
                 f"accepted until {word.expires} by {word.owner}: {cause.rule.name} "
-                f"({listed(cause.operations)}): {self._clean(word.reason)}",
+                f"({listed(cause.operations)}): {one_line(word.reason)}",
                 "dim",
             )
 
@@ -146,85 +140,68 @@ class _Page:
         if self._report.notes:
             self._gap()
         for note in self._report.notes:
-            self._line(f"note: {self._clean(note)}", "yellow")
+            self._line(f"note: {one_line(note)}", "yellow")
 
     def conclusion(self) -> None:
         self._gap()
         style = {0: "bold green", 1: "bold red"}.get(self._report.exit_code, "bold yellow")
         self._line(self._report.conclusion, style)
 
-    def _rule(self, causes: Sequence[Cause]) -> None:
+    def _rule(self, causes: Sequence[CauseModel]) -> None:
         """Print the causes of one rule as one block: what they share stands there once."""
-        rule, contract = causes[0].rule, self._report.result.contract
-        grounds = dict.fromkeys(ground_of(cause, contract) for cause in causes)
+        rule = causes[0].rule
+        grounds = dict.fromkeys(cause.ground for cause in causes)
         self._gap()
         title = Text(rule.name, style="bold")
         title.append(f"  {rule.layer} · {rule.severity}", style="dim")
         self._wrapped(title, 0)
         if len(grounds) == 1:
-            self._indented(self._clean(next(iter(grounds))), "dim")
+            self._indented(one_line(causes[0].ground), "dim")
         most = len(causes) if self._verbose else _MOST_CAUSES
         for cause in causes[:most]:
             self._cause(cause)
             if len(grounds) > 1:
-                self._indented(self._clean(ground_of(cause, contract)), "dim", 4)
+                self._indented(one_line(cause.ground), "dim", 4)
             if self._verbose or cause is causes[0]:
                 self._commands(cause)
         if len(causes) > most:
             rest = causes[most:]
-            places = listed([self._clean(cause.place or cause.id) for cause in rest])
+            places = listed([one_line(cause.place or cause.id) for cause in rest])
             self._indented(f"and {counted(len(rest), 'more cause')}: {places}; --verbose")
 
-    def _cause(self, cause: Cause) -> None:
+    def _cause(self, cause: CauseModel) -> None:
         line = Text(f"{cause.id}  ", style="dim")
         line.append(listed(cause.operations), style="not dim")
         self._wrapped(line, 2)
         more = f" (and {cause.count - 1} more)" if cause.count > 1 else ""
-        self._indented(f"{_short(self._clean(cause.told))}{more}", indent=4)
-        for note in self._expired(cause):
-            self._indented(note, "yellow", 4)
+        self._indented(f"{one_line(cause.located, _LONGEST)}{more}", indent=4)
+        for note in cause.expired:
+            self._indented(one_line(note), "yellow", 4)
 
-    def _expired(self, cause: Cause) -> Iterator[str]:
-        for one in self._report.expired:
-            if one.cause.id == cause.id:
-                word = one.acceptance
-                yield self._clean(
-                    f"was accepted until {word.expires} by {word.owner}: {word.reason}"
-                )
-
-    def _commands(self, cause: Cause) -> None:
+    def _commands(self, cause: CauseModel) -> None:
         # A command stays on one line, whatever the width, so that it can be copied.
         for line in self._lines_of(cause):
             self._console.print(Text(f"    {line}", style="cyan"), soft_wrap=True)
 
-    def _lines_of(self, cause: Cause) -> Iterator[str]:
-        report = self._report
-        finding = cause.examples[0].finding
-        best = telling(finding, cause.verdict)
-        exchanges = finding.exchanges if self._verbose or best is None else (best,)
+    def _lines_of(self, cause: CauseModel) -> Iterator[str]:
+        best = cause.best
+        exchanges = cause.exchanges if self._verbose or best is None else (best,)
         for exchange in exchanges:
-            export = needs(exchange, own_keys=report.own_keys)
-            if export:
-                yield f"# {export}"
-            if exchange.operation.writes:
+            if exchange.needs:
+                yield f"# {exchange.needs}"
+            if exchange.submits:
                 yield "# this is a submission"
-            yield visible(
-                curl(exchange, report.result.target, report.masker, own_keys=report.own_keys)
-            )
-        if len(exchanges) < len(finding.exchanges):
-            yield f"# one of {len(finding.exchanges)} exchanges; --verbose shows all"
+            yield exchange.command
+        if len(exchanges) < len(cause.exchanges):
+            yield f"# one of {len(cause.exchanges)} exchanges; --verbose shows all"
 
-    def _reasons(self, reasons: Mapping[str, Sequence[Outcome]]) -> None:
+    def _reasons(self, reasons: Mapping[str, Sequence[str]]) -> None:
         most = len(reasons) if self._verbose else _MOST_REASONS
-        for reason, outcomes in list(reasons.items())[:most]:
-            names = [outcome.id for outcome in outcomes]
+        for reason, names in list(reasons.items())[:most]:
             shown = len(names) if self._verbose else 2
-            self._indented(f"{len(names)} x {_short(self._clean(reason))}: {listed(names, shown)}")
+            self._indented(f"{len(names)} x {one_line(reason, _LONGEST)}: {listed(names, shown)}")
         if len(reasons) > most:
             self._indented(f"and {counted(len(reasons) - most, 'other reason')}; --verbose")
-
-    def _clean(self, text: str) -> str:
-        return " ".join(visible(self._report.masker.text(text)).split())
 
     def _gap(self) -> None:
         if self._begun:
@@ -247,13 +224,9 @@ class _Page:
             self._console.print(Text(" " * indent) + line, soft_wrap=True)
 
 
-def by_rule(causes: Sequence[Cause]) -> list[list[Cause]]:
+def by_rule(causes: Sequence[CauseModel]) -> list[list[CauseModel]]:
     """Return causes in one list a rule, in their order."""
-    groups: dict[str, list[Cause]] = {}
+    groups: dict[str, list[CauseModel]] = {}
     for cause in causes:
         groups.setdefault(cause.rule.name, []).append(cause)
     return list(groups.values())
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

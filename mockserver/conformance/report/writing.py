@@ -10,7 +10,7 @@ from mockserver.conformance.report.github import as_github
 from mockserver.conformance.report.html import as_html
 from mockserver.conformance.report.jsonreport import as_json
 from mockserver.conformance.report.junit import as_junit
-from mockserver.conformance.report.report import Report
+from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.sarif import as_sarif
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.errors import CrosschainMockError
@@ -61,9 +61,9 @@ def check_writable(file: Path, option: str) -> None:
         raise UnsafeOrWrong(f"{option}: cannot write {str(file)!r}: {reason}")
 
 
-def write(order: Order, report: Report) -> None:
+def write(order: Order, model: ReportModel) -> None:
     """Write a report. Raises `CannotReport`."""
-    text = FORMATS[order.format](report)
+    text = FORMATS[order.format](model)
     if order.file is None:
         # Whatever the encoding of the terminal is, the formats say UTF-8.
         sys.stdout.buffer.write(text.encode("utf-8"))
@@ -76,7 +76,7 @@ def write(order: Order, report: Report) -> None:
         raise CannotReport(f"cannot write {str(order.file)!r}: {reason}") from None
 
 
-FORMATS: Mapping[str, Callable[[Report], str]] = {
+FORMATS: Mapping[str, Callable[[ReportModel], str]] = {
     "html": as_html,
     "json": as_json,
     "junit": as_junit,

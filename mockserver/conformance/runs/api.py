@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Unpack
 
 from mockserver.conformance.options import Options
-from mockserver.conformance.result import Result
+from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs import runner
 from mockserver.conformance.runs.journal import Journal, header_of
 from mockserver.conformance.runs.settings import RunOptions, options_of
@@ -36,7 +36,7 @@ def run(
 
 def whole(result: Result) -> Result:
     """Return a result; raise `KeyboardInterrupt` again where it ended the run early."""
-    if runner.INTERRUPTED in result.notes:
+    if INTERRUPTED in result.notes:
         raise KeyboardInterrupt
     return result
 

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator
 from itertools import zip_longest
 
-from mockserver.conformance.generation import INTERRUPTED
 from mockserver.conformance.options import MOST_EDGES, Options
 from mockserver.conformance.requests.targets import Target, targets_of
+from mockserver.conformance.result import INTERRUPTED
 from mockserver.conformance.session.pace import Refusing, Spent
 from mockserver.conformance.session.session import Session
 

@@ -12,7 +12,7 @@ from mockserver.conformance.generation.timing import catch_up
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.probe import Probe, Stage
-from mockserver.conformance.result import Result
+from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs.edges import Edges
 from mockserver.conformance.runs.fresh_deposits import FreshDeposits
 from mockserver.conformance.runs.planner import Plan
@@ -30,9 +30,6 @@ from mockserver.conformance.verdict import Inconclusive, NotRun
 
 SERVICE_TIME = "time of the service"
 """How the probe ends that asks a price for the time, where v1 takes neither of the usual ones."""
-
-INTERRUPTED = "the run was interrupted"
-"""The note of a run that somebody ended."""
 
 WhyNot = Callable[[RunContext, Probe], str]
 """Tells why a probe is not worth sending after what was seen; empty where it is."""

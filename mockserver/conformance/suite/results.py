@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.report.causes import causes_of
 from mockserver.conformance.report.failure_text import findings_of
+from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.report import counted, report_of
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.api import whole
@@ -19,7 +20,7 @@ from mockserver.conformance.suite.options import RequestedRun
 from mockserver.conformance.suite.session import shared_journal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Judged:
     """A run with the outcomes by case."""
 
@@ -33,20 +34,23 @@ class Judged:
                 return outcome
         return None
 
+    @cached_property
+    def _model(self) -> ReportModel:
+        return ReportModel(report_of(self.result, caller=self.requested.options.caller))
+
     def told(self, outcome: Outcome) -> str:
         """Return the findings of an outcome in words."""
-        return findings_of(outcome, self.result, self.requested.options.caller)
+        return findings_of(self._model.outcome(outcome))
 
     def differences(self, outcome: Outcome) -> Iterator[str]:
         """Yield each cause of an outcome that fails no test, as JSON for the summary."""
-        masker = report_of(self.result, caller=self.requested.options.caller).masker
-        for cause in causes_of((outcome,)):
+        for cause in self._model.outcome(outcome).causes:
             told = {
                 "cause": cause.id,
                 "verdict": cause.verdict,
                 "rule": cause.rule.name,
                 "operation": outcome.operation.id,
-                "message": masker.text(cause.message)[:300],
+                "message": cause.message[:300],
             }
             yield json.dumps(told)
 

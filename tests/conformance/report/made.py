@@ -7,6 +7,7 @@ from rich.console import Console
 from mockserver import jsontext
 from mockserver.conformance.checks.outcome import Outcome, worst
 from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.report import report_of
 from mockserver.conformance.report.terminal import print_report
 from mockserver.conformance.result import Result
@@ -110,5 +111,5 @@ def printed(told, *, width=10_000, terminal=False, **options):
         highlight=False,
         color_system="standard" if terminal else None,
     )
-    print_report(told, console, **options)
+    print_report(ReportModel(told), console, **options)
     return stream.getvalue()

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 from mockserver import documents, resources
+from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.report import report_of
 from mockserver.conformance.report.writing import FORMATS, ordered, write
 from mockserver.conformance.session.exchange import Answer
@@ -43,12 +44,12 @@ def told(request):
 
 def test_json_keeps_its_published_schema(told, tmp_path):
     file = tmp_path / "report.json"
-    file.write_text(FORMATS["json"](told), "utf-8")
+    file.write_text(FORMATS["json"](ReportModel(told)), "utf-8")
     assert documents.read(file).kind == "conformance"
 
 
 def test_json_tells_what_was_found(found):
-    value = json.loads(FORMATS["json"](found.report))
+    value = json.loads(FORMATS["json"](ReportModel(found.report)))
     assert value["exitCode"] == 1
     assert value["requests"]["submissions"] == 0
     assert value["requests"]["byOperation"]["v2.submitOrder"] == 0
@@ -64,7 +65,7 @@ def test_json_tells_what_was_found(found):
 
 def test_the_json_schema_would_notice_something_else(good):
     schema = json.loads((resources.schemas() / "meta" / "conformance.json").read_text())
-    value = json.loads(FORMATS["json"](good))
+    value = json.loads(FORMATS["json"](ReportModel(good)))
     jsonschema.validate(value, schema)
     for broken in ({**value, "more": 1}, {**value, "exitCode": 7}, {**value, "causes": [{}]}):
         with pytest.raises(jsonschema.ValidationError):
@@ -72,7 +73,7 @@ def test_the_json_schema_would_notice_something_else(good):
 
 
 def test_junit_is_xml_with_a_testcase_for_each_rule_and_operation(told):
-    root = ET.fromstring(FORMATS["junit"](told))  # noqa: S314 (our own text)
+    root = ET.fromstring(FORMATS["junit"](ReportModel(told)))  # noqa: S314 (our own text)
     cases = list(root.iter("testcase"))
     assert {case.get("name") for case in cases} == {one.id for one in told.result.outcomes}
     counted = {
@@ -96,7 +97,7 @@ def test_junit_fails_on_what_fails_the_run_and_on_nothing_milder():
         (Verdict.DIFFERS_ASSUMPTION, 2),
     ):
         told = report(*findings, fail_on=fail_on)
-        [case] = ET.fromstring(FORMATS["junit"](told)).iter("testcase")  # noqa: S314 (our own)
+        [case] = ET.fromstring(FORMATS["junit"](ReportModel(told))).iter("testcase")  # noqa: S314 (our own)
         assert len(case.findall("failure")) == failures
         assert len(case.findall("system-out")) == (0 if failures == 2 else 1)
         assert told.exit_code == (1 if failures else 0)
@@ -187,7 +188,7 @@ SARIF = {
 
 
 def test_sarif_has_its_structure(told):
-    value = json.loads(FORMATS["sarif"](told))
+    value = json.loads(FORMATS["sarif"](ReportModel(told)))
     jsonschema.validate(value, SARIF)
     [run] = value["runs"]
     rules = run["tool"]["driver"]["rules"]
@@ -196,7 +197,7 @@ def test_sarif_has_its_structure(told):
 
 
 def test_sarif_has_a_level_by_verdict_and_the_path_as_place(found):
-    [run] = json.loads(FORMATS["sarif"](found.report))["runs"]
+    [run] = json.loads(FORMATS["sarif"](ReportModel(found.report)))["runs"]
     levels = {one["properties"]["verdict"]: one["level"] for one in run["results"]}
     assert levels == {"violation": "error", "undocumented-extra": "note"}
     place = run["results"][1]["locations"][0]
@@ -208,15 +209,15 @@ def test_sarif_has_a_level_by_verdict_and_the_path_as_place(found):
 
 
 def test_github_lines_are_one_command_each(told):
-    for line in FORMATS["github"](told).split("\n")[:-1]:
+    for line in FORMATS["github"](ReportModel(told)).split("\n")[:-1]:
         assert re.fullmatch(r"::(error|warning|notice) title=[^:,\r]*::[^\r]*", line), line
         assert "%0A::error" not in line.replace("%250A", "")
 
 
 def test_github_levels(found):
-    lines = FORMATS["github"](found.report).splitlines()
+    lines = FORMATS["github"](ReportModel(found.report)).splitlines()
     assert [line.split()[0] for line in lines] == ["::error"] * 4 + ["::notice"] * 2
-    assert "100%25" in FORMATS["github"](report(finding("100% wrong")))
+    assert "100%25" in FORMATS["github"](ReportModel(report(finding("100% wrong"))))
 
 
 class Page(HTMLParser):
@@ -242,7 +243,7 @@ class Page(HTMLParser):
 
 
 def test_html_is_one_file_that_fetches_and_runs_nothing(told):
-    text = FORMATS["html"](told)
+    text = FORMATS["html"](ReportModel(told))
     page = Page(text)
     assert page.open == []
     assert not {"script", "link", "img", "iframe", "object", "embed", "i", "u"} & set(page.tags)
@@ -254,7 +255,7 @@ def test_html_is_one_file_that_fetches_and_runs_nothing(told):
 
 
 def test_html_reads_by_day_and_night_and_filters_without_script(found):
-    text = FORMATS["html"](found.report)
+    text = FORMATS["html"](ReportModel(found.report))
     assert "prefers-color-scheme: dark" in text
     for verdict in ("violation", "undocumented-extra"):
         assert f'id="f-{verdict}"' in text
@@ -268,13 +269,13 @@ def test_html_reads_by_day_and_night_and_filters_without_script(found):
 
 
 def test_html_cuts_huge_bodies_and_tells_their_size():
-    text = FORMATS["html"](hostile())
+    text = FORMATS["html"](ReportModel(hostile()))
     assert len(text) < 200_000
     assert re.search(r"… \(\d{6} bytes in all\)", text)
 
 
 def test_html_says_that_all_is_well(good):
-    text = FORMATS["html"](good)
+    text = FORMATS["html"](ReportModel(good))
     assert "nothing was found" in text
     assert 'class="banner good"' in text
 
@@ -297,9 +298,9 @@ def test_an_order_that_cannot_be_met_is_a_sentence(text, said, tmp_path, monkeyp
 
 
 def test_a_report_goes_where_it_was_ordered(good, tmp_path, capsys):
-    write(ordered(f"junit={tmp_path / 'j.xml'}"), good)
+    write(ordered(f"junit={tmp_path / 'j.xml'}"), ReportModel(good))
     assert (tmp_path / "j.xml").read_text().startswith("<?xml")
-    write(ordered("github=-"), good)
+    write(ordered("github=-"), ReportModel(good))
     assert capsys.readouterr().out.startswith("::notice")
 
 
@@ -342,9 +343,9 @@ def offences(text):
 
 
 def test_junit_keeps_the_schema_of_jenkins(told):
-    assert offences(FORMATS["junit"](told)) == []
+    assert offences(FORMATS["junit"](ReportModel(told))) == []
     accepted = report(finding("seen otherwise", basis=observed("OAE")))
-    assert offences(FORMATS["junit"](accepted)) == []
+    assert offences(FORMATS["junit"](ReportModel(accepted))) == []
 
 
 def test_the_schema_of_jenkins_would_notice_what_it_does_not_know():

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mockserver.conformance.report.masking import Masker, masker_for
+from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.report import report_of
 from mockserver.conformance.report.writing import FORMATS
 from mockserver.conformance.session.caller import Caller
@@ -33,7 +34,7 @@ def signed(answer, **changes):
 def every_format(told):
     """Yield the name and text of a report in each format, the terminal's both ways."""
     for name, write in FORMATS.items():
-        yield name, write(told)
+        yield name, write(ReportModel(told))
     yield "terminal", printed(told)
     yield "verbose", printed(told, verbose=True)
 

@@ -1,0 +1,321 @@
+"""The model of a report: all that formats tell of a run, without secrets.
+
+Secrets are masked, and characters that nobody can see are written as escapes, here and nowhere
+else: a format has no way to what was found but through this model. What only some formats tell,
+such as commands and tests, is made when it is asked for, and kept.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.report.basis_text import ground_of
+from mockserver.conformance.report.causes import Cause, causes_of
+from mockserver.conformance.report.expectations import telling
+from mockserver.conformance.report.report import Acceptance, Accepted, Report
+from mockserver.conformance.report.shown import Shown, shown, visible
+from mockserver.conformance.report.snippets import curl, needs
+from mockserver.conformance.report.testing import test_of
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import UNJUDGED, Verdict
+
+
+class _Writer:
+    """Writes texts and exchanges of one report without its secrets."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self._exchanges: dict[int, ExchangeModel] = {}
+
+    def text(self, text: str) -> str:
+        return visible(self.report.masker.text(text))
+
+    def exchange(self, exchange: Exchange) -> "ExchangeModel":
+        known = self._exchanges.get(exchange.number)
+        if known is None:
+            known = self._exchanges[exchange.number] = ExchangeModel(exchange, self)
+        return known
+
+    def acceptance(self, word: Acceptance) -> Acceptance:
+        return Acceptance(self.text(word.reason), self.text(word.owner), word.expires, word.line)
+
+
+class ExchangeModel:
+    """A request and its answer, and how to send it again."""
+
+    def __init__(self, exchange: Exchange, writer: _Writer) -> None:
+        """Take the exchange and what writes it."""
+        self._exchange = exchange
+        self._writer = writer
+        self.number = exchange.number
+        self.submits = exchange.operation.writes
+
+    @cached_property
+    def command(self) -> str:
+        """A curl command that sends the request once more."""
+        report = self._writer.report
+        line = curl(self._exchange, report.result.target, report.masker, own_keys=report.own_keys)
+        return visible(line)
+
+    @cached_property
+    def needs(self) -> str:
+        """What has to be exported before the command runs; empty where nothing has."""
+        return needs(self._exchange, own_keys=self._writer.report.own_keys)
+
+    def shown(self, *, most: int, pretty: bool = False) -> Shown:
+        """Return both sides, bodies cut to `most` characters; `pretty` breaks JSON into lines."""
+        report = self._writer.report
+        target, masker = report.result.target, report.masker
+        return shown(self._exchange, target, masker, most=most, pretty=pretty)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingModel:
+    """One finding of a cause; `exchanges` are the numbers of those it was made of."""
+
+    operation: str
+    place: str
+    message: str
+    exchanges: tuple[int, ...]
+
+
+class CauseModel:
+    """Findings that are one for a person who has to put them right."""
+
+    def __init__(self, cause: Cause, writer: _Writer) -> None:
+        """Take the cause and what writes it."""
+        self._cause = cause
+        self._writer = writer
+        self.id = cause.id
+        self.rule: Rule = cause.rule
+        self.verdict = cause.verdict
+        self.basis = cause.basis
+        self.operations = cause.operations
+        self.count = cause.count
+        self.place = writer.text(cause.place)
+        self.message = writer.text(cause.message)
+        self.located = writer.text(cause.told)
+        """The first message, with its place in front."""
+
+    @cached_property
+    def ground(self) -> str:
+        """A sentence that names what it contradicts."""
+        return self._writer.text(ground_of(self._cause, self._writer.report.result.contract))
+
+    @cached_property
+    def expired(self) -> tuple[str, ...]:
+        """Who had accepted it, and until when, a sentence each."""
+        return tuple(
+            f"was {_accepted(self._writer.acceptance(one.acceptance))}"
+            for one in self._writer.report.expired
+            if one.cause.id == self.id
+        )
+
+    @cached_property
+    def exchanges(self) -> tuple[ExchangeModel, ...]:
+        """The exchanges of the first finding."""
+        return tuple(map(self._writer.exchange, self._cause.examples[0].finding.exchanges))
+
+    @cached_property
+    def best(self) -> ExchangeModel | None:
+        """The exchange that shows it best, None where it has none."""
+        found = telling(self._cause.examples[0].finding, self.verdict)
+        return None if found is None else self._writer.exchange(found)
+
+    @cached_property
+    def test(self) -> str:
+        """A pytest module that fails where the service is wrong."""
+        report = self._writer.report
+        return test_of(self._cause, report.result, report.masker, own_keys=report.own_keys)
+
+    def findings(self, most: int) -> Iterator[FindingModel]:
+        """Yield its findings, `most` of them."""
+        for example in self._cause.examples[:most]:
+            finding = example.finding
+            yield FindingModel(
+                example.operation.id,
+                self._writer.text(finding.place),
+                self._writer.text(finding.message),
+                tuple(exchange.number for exchange in finding.exchanges),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedModel:
+    """A cause that a baseline accepts, with the word that was given for it."""
+
+    cause: CauseModel
+    acceptance: Acceptance
+
+    @property
+    def said(self) -> str:
+        """Who accepts it, until when and why."""
+        return _accepted(self.acceptance)
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeModel:
+    """What a rule says of an operation: its causes that count, and who accepts the others."""
+
+    id: str
+    rule: Rule
+    operation: str
+    verdict: Verdict
+    reason: str
+    causes: tuple[CauseModel, ...]
+    accepted: tuple[str, ...]
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether it is neither good nor bad: not judged, or accepted as a whole."""
+        return self.verdict in UNJUDGED or bool(self.accepted and not self.causes)
+
+    def failing(self, verdicts: Sequence[Verdict]) -> list[CauseModel]:
+        """Return its causes of some verdicts."""
+        return [cause for cause in self.causes if cause.verdict in verdicts]
+
+
+class ReportModel:
+    """A run as formats tell it.
+
+    `result` has the numbers of the run; the texts of its findings are told by `causes`, `accepted`
+    and `outcomes`.
+    """
+
+    def __init__(self, report: Report) -> None:
+        """Take a report whose findings are sorted out."""
+        self._report = report
+        self._writer = _Writer(report)
+        self.conclusion = report.conclusion
+        self.exit_code = report.exit_code
+        self.fail_on, self.strict = report.fail_on, report.strict
+        self.failing = report.failing
+        self.silent = report.silent
+        self.coverage = report.coverage
+        result = report.result
+        self.contract, self.target = result.contract, result.target
+        self.seed, self.elapsed_ms = result.seed, result.elapsed_ms
+        self.requests, self.submissions = result.requests, result.submissions
+        self.planned, self.sent = result.planned, result.sent
+        self.sent_elsewhere = result.sent_elsewhere
+        self.counts = result.counts
+        self.verdicts = report.findings
+        """How many causes there are of each verdict."""
+
+    @cached_property
+    def bases(self) -> str:
+        """The base addresses, once each."""
+        return ", ".join(dict.fromkeys(self.target.bases.values()))
+
+    @cached_property
+    def hints(self) -> tuple[str, ...]:
+        """What comes before everything else."""
+        return tuple(map(self._writer.text, self._report.hints))
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What is about the run and the baseline."""
+        return tuple(map(self._writer.text, self._report.notes))
+
+    @cached_property
+    def causes(self) -> tuple[CauseModel, ...]:
+        """The findings that count, by cause."""
+        return tuple(CauseModel(cause, self._writer) for cause in self._report.causes)
+
+    @cached_property
+    def accepted(self) -> tuple[AcceptedModel, ...]:
+        """What a baseline accepts."""
+        return self._words(self._report.accepted)
+
+    @cached_property
+    def expired(self) -> tuple[AcceptedModel, ...]:
+        """What a baseline accepted until it expired."""
+        return self._words(self._report.expired)
+
+    @cached_property
+    def outcomes(self) -> tuple[OutcomeModel, ...]:
+        """What each rule says of each operation."""
+        return tuple(map(self.outcome, self._report.result.outcomes))
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules, each once."""
+        return tuple({one.rule.name: one.rule for one in self._report.result.outcomes}.values())
+
+    @cached_property
+    def unsent(self) -> dict[str, str]:
+        """Why probes were not sent, by their names."""
+        unsent = self._report.result.unsent or {}
+        return {name: self._writer.text(why) for name, why in sorted(unsent.items())}
+
+    def unjudged(self, verdict: Verdict) -> dict[str, list[str]]:
+        """Return the ids of the outcomes of a verdict by reason, the most frequent first."""
+        return {
+            visible(reason): [outcome.id for outcome in outcomes]
+            for reason, outcomes in self._report.unjudged(verdict).items()
+        }
+
+    def exchanges(self, most: int) -> Iterator[ExchangeModel]:
+        """Yield the exchanges that `most` findings of each cause name, each once, in order."""
+        report = self._report
+        found = {
+            exchange.number: exchange
+            for cause in (*report.causes, *(one.cause for one in report.accepted))
+            for example in cause.examples[:most]
+            for exchange in example.finding.exchanges
+        }
+        yield from (self._writer.exchange(found[number]) for number in sorted(found))
+
+    def outcome(self, outcome: Outcome) -> OutcomeModel:
+        """Return what one outcome comes to."""
+        words = {
+            id(word): _accepted(self._writer.acceptance(word))
+            for finding in outcome.findings
+            if (word := self._acceptances.get(id(finding)))
+        }
+        return OutcomeModel(
+            outcome.id,
+            outcome.rule,
+            outcome.operation.id,
+            outcome.verdict,
+            self._writer.text(outcome.reason),
+            tuple(self._counting(outcome)),
+            tuple(words.values()),
+        )
+
+    @cached_property
+    def _acceptances(self) -> dict[int, Acceptance]:
+        return {
+            id(example.finding): one.acceptance
+            for one in self._report.accepted
+            for example in one.cause.examples
+        }
+
+    @cached_property
+    def _open(self) -> set[int]:
+        return {id(example.finding) for one in self._report.causes for example in one.examples}
+
+    def _counting(self, outcome: Outcome) -> Iterator[CauseModel]:
+        for cause in causes_of((outcome,)):
+            examples = [one for one in cause.examples if id(one.finding) in self._open]
+            if examples:
+                yield CauseModel(cause.only(examples), self._writer)
+
+    def _words(self, found: Sequence[Accepted]) -> tuple[AcceptedModel, ...]:
+        writer = self._writer
+        return tuple(
+            AcceptedModel(CauseModel(one.cause, writer), writer.acceptance(one.acceptance))
+            for one in found
+        )
+
+
+def one_line(text: str, most: int = 0) -> str:
+    """Return a text on one line, cut to `most` characters where a number is given."""
+    line = " ".join(text.split())
+    return f"{line[:most]}…" if most and len(line) > most else line
+
+
+def _accepted(word: Acceptance) -> str:
+    return f"accepted until {word.expires} by {word.owner}: {word.reason}"
