@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from mockserver.conformance.runs.settings import RunOptions
     from mockserver.conformance.session.exchange import Answer, Exchange
     from mockserver.conformance.session.target import Target, UnsafeOrWrong
-    from mockserver.conformance.verdict import Layer, Severity, Verdict
-    from mockserver.contract import Basis, BasisKind
+    from mockserver.conformance.verdict import Severity, Verdict
+    from mockserver.contract import Basis, BasisKind, Layer
 
 __all__ = [
     "Answer",
@@ -44,13 +44,13 @@ __all__ = [
 
 _HOMES = {
     "Answer": "session.exchange",
-    "Basis": "verdict",
+    "Basis": ".contract",
     "DoesNotConform": "result",
     "Exchange": "session.exchange",
     "Finding": "checks.rule",
-    "BasisKind": "verdict",
+    "BasisKind": ".contract",
     "Journal": "runs.journal",
-    "Layer": "verdict",
+    "Layer": ".contract",
     "Options": "options",
     "Outcome": "checks.outcome",
     "Result": "result",
@@ -68,7 +68,7 @@ def __getattr__(name: str) -> Any:
     # Importing the package costs nothing: a name is fetched when somebody asks for it.
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from mockserver.conformance.option_table import FAILING_WORDS
-from mockserver.contract import Basis, BasisKind, shipped_facts
+from mockserver.contract import Basis, BasisKind
 
 
 class Verdict(StrEnum):
@@ -62,40 +62,6 @@ _VERDICTS: Mapping[BasisKind, Verdict] = {
 def verdict_on(basis: Basis) -> Verdict:
     """Return the verdict on what contradicts a fact."""
     return _VERDICTS[basis.kind]
-
-
-def documented(fact: str) -> Basis:
-    """Return the basis of a fact of the register, by its id. Raises `UnknownFact`."""
-    return shipped_facts().fact(fact).basis
-
-
-def observed(source: str, says: str = "") -> Basis:
-    """Return the basis of a fact that public material shows, by its cite key."""
-    return Basis(BasisKind.OBSERVED, "", source, says)
-
-
-def assumed(assumption: str, says: str = "") -> Basis:
-    """Return the basis of a fact of the register of assumptions, by its id."""
-    return Basis(BasisKind.ASSUMED, "", assumption, says)
-
-
-class Layer(StrEnum):
-    """The cheapest oracle that can see what a rule looks for."""
-
-    SCHEMA = "schema"
-    """One body against its schema."""
-    PROTOCOL = "protocol"
-    """HTTP and JSON beneath the body."""
-    EXCHANGE = "exchange"
-    """An answer against its own request."""
-    CROSS = "cross"
-    """Two reads compared."""
-    STATEFUL = "stateful"
-    """A submission and what is read after it."""
-    GENERATION = "generation"
-    """v1 against 2.0."""
-    TIMING = "timing"
-    """How long it takes."""
 
 
 class Severity(StrEnum):

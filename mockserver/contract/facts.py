@@ -148,6 +148,11 @@ def shipped_facts() -> FactRegister:
     return FactRegister(documents.parse(path.read_text("utf-8"), path).value)
 
 
+def documented(fact: str) -> Basis:
+    """Return the basis of a fact of the register, by its id. Raises `UnknownFact`."""
+    return shipped_facts().fact(fact).basis
+
+
 def carrier(text: str) -> Carrier:
     """Return what a line of the register names: operation, side, place, then keywords."""
     operation, side, place, *keywords = text.split()

@@ -4,8 +4,9 @@ from collections import Counter
 
 import pytest
 
+from mockserver.contract import Layer
 from mockserver.contract.facts import shipped_facts
-from mockserver.responders.breaks import CATALOGUE, Layer, Verdict
+from mockserver.responders.breaks import CATALOGUE, Verdict
 from mockserver.responders.breaks.catalogue import BREAKS
 from mockserver.responders.refusing import REFUSAL_HEADER
 from tests.breaks.conftest import CONTRACT, different, service, touches

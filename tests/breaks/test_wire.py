@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from mockserver.responders.breaks import CATALOGUE, Layer
+from mockserver.contract import Layer
+from mockserver.responders.breaks import CATALOGUE
 from tests.breaks.conftest import V1_QUOTE, played_healthy, post, signed, touches
 from tests.control.conftest import Desk
 

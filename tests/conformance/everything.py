@@ -15,7 +15,8 @@ from mockserver.conformance.runs.journal import Journal, header_of
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
-from mockserver.conformance.verdict import Layer, Severity, documented
+from mockserver.conformance.verdict import Severity
+from mockserver.contract import Layer, documented
 
 CONTRACT = contract.load()
 

@@ -17,7 +17,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
-from mockserver.conformance.verdict import Layer
+from mockserver.contract import Layer
 from mockserver.testing import MockServer, running
 from tests.conformance.exchanges import UNJUDGED
 

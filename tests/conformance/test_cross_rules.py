@@ -6,7 +6,8 @@ from mockserver import jsontext
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
-from mockserver.conformance.verdict import Layer, Verdict
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Layer
 from mockserver.testing import running
 from tests.conformance.pack import (
     CONTRACT,

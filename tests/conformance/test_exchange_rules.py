@@ -3,7 +3,8 @@
 import pytest
 
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.verdict import Layer, Verdict
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Layer
 from mockserver.testing import running
 from tests.conformance.pack import (
     broken,

@@ -5,8 +5,7 @@ import pytest
 from mockserver.conformance.checks.catalog import RULES, rules_by_fact
 from mockserver.conformance.report.explain import explained
 from mockserver.conformance.requests.catalog import probes_of
-from mockserver.conformance.verdict import documented
-from mockserver.contract import BasisKind, UnknownFact, load, shipped_facts
+from mockserver.contract import BasisKind, UnknownFact, documented, load, shipped_facts
 
 CONTRACT = load()
 

@@ -5,7 +5,8 @@ import pytest
 from mockserver.conformance.options import Options
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target
-from mockserver.conformance.verdict import Layer, Verdict
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Layer
 from mockserver.testing import running
 from tests.conformance.pack import (
     broken,

@@ -18,7 +18,8 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
-from mockserver.conformance.verdict import Layer, NotRun, Severity, Verdict, documented
+from mockserver.conformance.verdict import NotRun, Severity, Verdict
+from mockserver.contract import Layer, documented
 from mockserver.exchange import Headers, Request
 from mockserver.testing import running
 from tests.conformance.other_service import other_service

@@ -9,8 +9,8 @@ from mockserver.conformance.runs.planner import plan
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.permit import Arming, Permit
 from mockserver.conformance.session.target import UnsafeOrWrong, target_of
-from mockserver.conformance.verdict import Layer, Severity, documented
-from mockserver.contract import load
+from mockserver.conformance.verdict import Severity
+from mockserver.contract import Layer, documented, load
 
 CONTRACT = load()
 LOCAL = target_of("http://127.0.0.1:1")

@@ -12,7 +12,8 @@ from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.target import Target
-from mockserver.conformance.verdict import Layer, Severity, Verdict, documented
+from mockserver.conformance.verdict import Severity, Verdict
+from mockserver.contract import Layer, documented
 from mockserver.testing import running
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mockserver.conformance.verdict import Layer, Verdict
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Layer
 from mockserver.testing import running
 from tests.conformance.pack import broken, conform, data_of, found, named, of_layers, rejudged
 

@@ -18,16 +18,8 @@ from mockserver.conformance.requests.protocol import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    NotRun,
-    Severity,
-    Vacuous,
-    assumed,
-    documented,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, NotRun, Severity, Vacuous
+from mockserver.contract import Layer, Operation, assumed, documented
 from mockserver.exchange import query_pairs
 
 

@@ -11,8 +11,8 @@ from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Layer, Severity, Verdict, assumed, documented
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Severity, Verdict
+from mockserver.contract import Layer, Operation, assumed, documented
 from mockserver.validation import shown
 
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)

@@ -10,8 +10,8 @@ from mockserver.conformance.checks.schema_walk import Unspoken, parts_of
 from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Layer, Severity, Verdict, documented
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Severity, Verdict
+from mockserver.contract import Layer, Operation, documented
 from mockserver.jsontext import Json
 from mockserver.validation import shown
 

@@ -17,17 +17,8 @@ from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.discovery.v1_data import scalar
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    NotApplicable,
-    Severity,
-    Vacuous,
-    assumed,
-    documented,
-    observed,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
+from mockserver.contract import Layer, Operation, assumed, documented, observed
 
 V1_CHAINS, V1_TOKENS, RAW = (
     "v1.getSupportChains",
@@ -214,10 +205,7 @@ def v1_quote_adds_up(context: RunContext, operation: Operation) -> Iterator[Said
 def v1_output_grows_with_input(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """Ten times the amount pays out more in v1, and about ten times as much."""
     first = context.require_success(require_accepted(context, V1_QUOTE).probe)
-    more, again = (
-        context.require_success(f"{V1_QUOTE}/tenfold"),
-        context.require_success(f"{V1_QUOTE}/again"),
-    )
+    more, again = context.require_each(f"{V1_QUOTE}/tenfold", f"{V1_QUOTE}/again")
     outs = [amounts.number(scalar(one.member("data"), "amountOut")) for one in (first, more, again)]
     if outs[0] is None or outs[1] is None or outs[2] is None or outs[0] <= 0:
         raise NotApplicable("the v1 quote does not tell what it pays")

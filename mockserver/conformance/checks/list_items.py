@@ -12,8 +12,8 @@ from mockserver.conformance.discovery.inventory import Token, tokens_of
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Layer, Severity, documented
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Severity
+from mockserver.contract import Layer, Operation, documented
 
 ASSETS, OF_CHAIN = "v2.getAssets", "v2.getAssetsByChain"
 _LOOKS = {ASSETS: ("usual",), OF_CHAIN: ("usual", "second chain", "sampled")}

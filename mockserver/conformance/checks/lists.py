@@ -20,15 +20,8 @@ from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import LAST_LOOK
-from mockserver.conformance.verdict import (
-    Layer,
-    NotApplicable,
-    Severity,
-    Vacuous,
-    assumed,
-    documented,
-)
-from mockserver.contract import Basis, Operation
+from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
+from mockserver.contract import Basis, Layer, Operation, assumed, documented
 from mockserver.jsontext import Json
 
 CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"

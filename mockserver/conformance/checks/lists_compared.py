@@ -12,16 +12,8 @@ from mockserver.conformance.discovery.inventory import Token, asked_chain, token
 from mockserver.conformance.discovery.listing import folded, listed
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    NotApplicable,
-    Severity,
-    Vacuous,
-    documented,
-    observed,
-)
-from mockserver.contract import Basis, Operation
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
+from mockserver.contract import Basis, Layer, Operation, documented, observed
 
 CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
 _PROBES = (

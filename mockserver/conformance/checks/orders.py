@@ -28,17 +28,8 @@ from mockserver.conformance.requests.writes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    NotApplicable,
-    Severity,
-    Vacuous,
-    assumed,
-    documented,
-    observed,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
+from mockserver.contract import Layer, Operation, assumed, documented, observed
 
 _ENDS = ORDER_STATUSES.resting
 _BAD = tuple(one for one in _ENDS if one != "Succeeded")
@@ -298,10 +289,7 @@ def each_order_is_told_for_itself(context: RunContext, operation: Operation) -> 
 
 def settled_orders_are_told_alike(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """An order that has come to its end is told the same way each time it is asked."""
-    one, again = (
-        context.require_success(f"{CHECK}/{END}"),
-        context.require_success(f"{CHECK}/{END_AGAIN}"),
-    )
+    one, again = context.require_each(f"{CHECK}/{END}", f"{CHECK}/{END_AGAIN}")
     if one.text("status") not in ORDER_STATUSES.final:
         raise Vacuous("the order had not come to its end")
     for name in ("reason", "amountOut", "timestamp"):

@@ -16,17 +16,8 @@ from mockserver.conformance.requests.protocol import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    Severity,
-    Vacuous,
-    Verdict,
-    assumed,
-    documented,
-    observed,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, Severity, Vacuous, Verdict
+from mockserver.contract import Layer, Operation, assumed, documented, observed
 from mockserver.jsontext import Json
 from mockserver.validation import shown
 

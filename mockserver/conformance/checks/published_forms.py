@@ -19,8 +19,8 @@ from mockserver.conformance.requests.writes import AGGREGATE, NO_CHAIN, ORDER
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.looks import LAST_LOOK
-from mockserver.conformance.verdict import Inconclusive, Layer, Severity, Vacuous, documented
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, Severity, Vacuous
+from mockserver.contract import Layer, Operation, documented
 
 _NOWHERE = f"v2.getChain/{UNKNOWN_PATH}"
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501

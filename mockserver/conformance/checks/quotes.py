@@ -19,15 +19,8 @@ from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import (
-    Layer,
-    NotApplicable,
-    Severity,
-    assumed,
-    documented,
-    observed,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import NotApplicable, Severity
+from mockserver.contract import Layer, Operation, assumed, documented, observed
 
 BRIDGE_PROBES = (f"{BRIDGE}/usual", f"{BRIDGE}/tenfold", f"{BRIDGE}/back", f"{BRIDGE}/sampled 1")
 SWAP_PROBES = (

@@ -12,15 +12,8 @@ from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, re
 from mockserver.conformance.discovery.routes import Route, is_stable, price_of
 from mockserver.conformance.requests.targets import label_of
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    Severity,
-    assumed,
-    documented,
-    observed,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, Severity
+from mockserver.contract import Layer, Operation, assumed, documented, observed
 
 BOTH = (BRIDGE, SWAP_QUOTE)
 _PROBES = tuple(

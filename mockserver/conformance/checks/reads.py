@@ -28,16 +28,8 @@ from mockserver.conformance.requests.comparisons import NOBODYS
 from mockserver.conformance.requests.protocol import HOSTILE
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    Severity,
-    Vacuous,
-    assumed,
-    documented,
-    observed,
-)
-from mockserver.contract import Basis, Operation
+from mockserver.conformance.verdict import Inconclusive, Severity, Vacuous
+from mockserver.contract import Basis, Layer, Operation, assumed, documented, observed
 
 BALANCE, PRICE = "v2.getBalance", "v2.getPrice"
 _BALANCES = (f"{BALANCE}/usual", f"{BALANCE}/other token", f"{BALANCE}/{NOBODYS}")
@@ -89,10 +81,7 @@ def readable_balance_is_the_balance(context: RunContext, operation: Operation) -
 
 def balance_is_of_the_token(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """Two tokens with different decimals do not have the same balance in both of its forms."""
-    one, other = (
-        context.require_success(f"{BALANCE}/usual"),
-        context.require_success(f"{BALANCE}/other token"),
-    )
+    one, other = context.require_each(f"{BALANCE}/usual", f"{BALANCE}/other token")
     tokens = _asked_token(context, one), _asked_token(context, other)
     balances = one.text("balance"), other.text("balance")
     if tokens[0] is None or tokens[1] is None or tokens[0].decimals == tokens[1].decimals:
@@ -129,10 +118,7 @@ def price_is_a_price(context: RunContext, operation: Operation) -> Iterator[Said
 
 def price_is_of_the_token(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """The price is that of the token asked about, and not of another one."""
-    one, other = (
-        context.require_success(f"{PRICE}/swap source"),
-        context.require_success(f"{PRICE}/swap target"),
-    )
+    one, other = context.require_each(f"{PRICE}/swap source", f"{PRICE}/swap target")
     tokens = _asked_token(context, one), _asked_token(context, other)
     if tokens[0] is None or tokens[1] is None or all(map(is_stable, filter(None, tokens))):
         raise Vacuous("no two tokens of different value were asked about")
@@ -213,10 +199,7 @@ def update_time_is_a_time(context: RunContext, operation: Operation) -> Iterator
 
 def update_time_never_goes_back(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """The price of a token asked again is not older than before."""
-    one, again = (
-        context.require_success(f"{PRICE}/usual"),
-        context.require_success(f"{PRICE}/again"),
-    )
+    one, again = context.require_each(f"{PRICE}/usual", f"{PRICE}/again")
     told = [text(answer.data.get("updateTime")) for answer in (one, again)]
     times = seconds_of(told[0]), seconds_of(told[1])
     if times[0] is None or times[1] is None:

@@ -13,16 +13,8 @@ from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.requests.wrong_values import probes_with_a, with_a
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    NotApplicable,
-    Severity,
-    Vacuous,
-    assumed,
-    documented,
-)
-from mockserver.contract import Basis, Operation
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
+from mockserver.contract import Basis, Layer, Operation, assumed, documented
 
 
 def refuses_missing_input(context: RunContext, operation: Operation) -> Iterator[Finding]:

@@ -26,8 +26,8 @@ from mockserver.conformance.requests.targets import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Layer, Severity, assumed, documented
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Severity
+from mockserver.contract import Layer, Operation, assumed, documented
 from mockserver.exchange import query_pairs
 from mockserver.jsontext import Json
 

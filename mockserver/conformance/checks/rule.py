@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from mockserver.conformance.requests.probe import Need
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Layer, Severity, Verdict
-from mockserver.contract import Basis, Operation
+from mockserver.conformance.verdict import Severity, Verdict
+from mockserver.contract import Basis, Layer, Operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, Layer, Severity, assumed, documented
-from mockserver.contract import Basis, BasisKind, Operation
+from mockserver.conformance.verdict import Inconclusive, Severity
+from mockserver.contract import Basis, BasisKind, Layer, Operation, assumed, documented
 from mockserver.validation import Violation, dotted, shown
 
 Case = tuple[Exchange, Violation]

@@ -16,16 +16,8 @@ from mockserver.conformance.requests.comparisons import OF_THE_COIN
 from mockserver.conformance.requests.valid import quoted_attempt
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    NotApplicable,
-    Severity,
-    Vacuous,
-    documented,
-    observed,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
+from mockserver.contract import Layer, Operation, documented, observed
 
 SWAP = "v2.getAggregateSwap"
 _PROBES = (
@@ -167,10 +159,7 @@ def slippage_is_in_hundredths_of_a_percent(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
     """The least output in the call data is the output less the slippage, 100 being 1%."""
-    one, other = (
-        context.require_success(f"{SWAP}/usual"),
-        context.require_success(f"{SWAP}/to another"),
-    )
+    one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
     moved = _moved(context, one, other)
     wanted = [Decimal(asked(call).get("slippage", "0")) / _BPS for call in (one, other)]
     cuts = [pair for outs in _outputs(context, one, other) for pair in _cuts(one, other, outs)]
@@ -194,10 +183,7 @@ def slippage_is_in_hundredths_of_a_percent(
 
 def more_slippage_asks_for_less(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """A larger slippage never raises what a call pays."""
-    one, other = (
-        context.require_success(f"{SWAP}/usual"),
-        context.require_success(f"{SWAP}/to another"),
-    )
+    one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
     first, second = (amounts.number(call.data.get("amountOut")) for call in (one, other))
     if first is None or second is None or first <= 0:
         raise Vacuous("amountOut is no number above zero in both calls")
@@ -213,10 +199,7 @@ def more_slippage_asks_for_less(context: RunContext, operation: Operation) -> It
 
 def call_pays_the_recipient(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """The call data of a swap pays the recipient that was named, not the sender."""
-    one, other = (
-        context.require_success(f"{SWAP}/usual"),
-        context.require_success(f"{SWAP}/to another"),
-    )
+    one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
     usual, another = (
         _bare(asked(one).get("recipient", "")),
         _bare(asked(other).get("recipient", "")),

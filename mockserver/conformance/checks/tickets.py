@@ -23,14 +23,8 @@ from mockserver.conformance.requests.writes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import (
-    Layer,
-    Severity,
-    Vacuous,
-    assumed,
-    documented,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Severity, Vacuous
+from mockserver.contract import Layer, Operation, assumed, documented
 from mockserver.jsontext import Json
 
 _MADE = {"usual": "usual order", "second": "unpaid transaction"}

@@ -9,8 +9,8 @@ from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.requests.protocol import SHORT_TIME
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
-from mockserver.conformance.verdict import Inconclusive, Layer, Severity, assumed, documented
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, Severity
+from mockserver.contract import Layer, Operation, assumed, documented
 
 PATIENCE_MS = 3_000
 """How long an answer may take without being found slow, in milliseconds (A-218)."""

@@ -20,15 +20,8 @@ from mockserver.conformance.requests.sampling import CONTROL, LARGER, PRICED, SA
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK, LAST_LOOK
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    Severity,
-    Verdict,
-    assumed,
-    documented,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, Severity, Verdict
+from mockserver.contract import Layer, Operation, assumed, documented
 
 CHAINS, OF_CHAIN = "v2.getChain", "v2.getAssetsByChain"
 V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"

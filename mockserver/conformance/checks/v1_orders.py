@@ -23,16 +23,8 @@ from mockserver.conformance.requests.writes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    NotApplicable,
-    Severity,
-    assumed,
-    documented,
-    observed,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity
+from mockserver.contract import Layer, Operation, assumed, documented, observed
 
 _LOOKS = {
     "usual": ("usual", *FEW_POLLS, END, END_AGAIN),

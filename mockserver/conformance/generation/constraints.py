@@ -8,8 +8,7 @@ from typing import Any
 
 from mockserver.conformance.basis import basis_of_required, stated
 from mockserver.conformance.requests.missing_inputs import missing_inputs
-from mockserver.conformance.verdict import assumed
-from mockserver.contract import Basis, BasisKind, Field, Operation
+from mockserver.contract import Basis, BasisKind, Field, Operation, assumed
 from mockserver.jsontext import Json
 
 _KEYWORDS = (

@@ -45,8 +45,8 @@ from mockserver.conformance.generation.rules import fuzzed_requests, named_rule,
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
-from mockserver.conformance.verdict import Layer, Verdict, assumed
-from mockserver.contract import Basis, Contract, Operation
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Basis, Contract, Layer, Operation, assumed
 from mockserver.contract.openapi import document
 from mockserver.contract.reading import sentence
 

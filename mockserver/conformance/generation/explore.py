@@ -33,8 +33,8 @@ from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
-from mockserver.conformance.verdict import Inconclusive, Layer, NotRun, Verdict, verdict_on
-from mockserver.contract import Basis, BasisKind, Contract, Operation
+from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict, verdict_on
+from mockserver.contract import Basis, BasisKind, Contract, Layer, Operation
 
 WORDS = "generated"
 _MOST_CAUSES = 6

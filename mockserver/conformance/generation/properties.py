@@ -8,8 +8,7 @@ from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import documented
-from mockserver.contract import Basis, BasisKind, Operation
+from mockserver.contract import Basis, BasisKind, Operation, documented
 from mockserver.contract.reading import sentence
 from mockserver.validation import Violation
 

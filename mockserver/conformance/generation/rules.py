@@ -6,8 +6,8 @@ from dataclasses import replace
 from mockserver.conformance.checks.rule import Check, Finding, Rule
 from mockserver.conformance.generation.properties import accepted_though_broken, server_error
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.verdict import Layer, Severity, documented
-from mockserver.contract import Basis, Contract, Operation
+from mockserver.conformance.verdict import Severity
+from mockserver.contract import Basis, Contract, Layer, Operation, documented
 
 _INPUTS = documented("interface.inputs")
 _ENVELOPE = documented("errors.envelope")

@@ -9,7 +9,8 @@ from mockserver.conformance.report.model import (
     ReportModel,
     one_line,
 )
-from mockserver.conformance.verdict import UNJUDGED, Layer
+from mockserver.conformance.verdict import UNJUDGED
+from mockserver.contract import Layer
 
 _MOST_FINDINGS = 20
 

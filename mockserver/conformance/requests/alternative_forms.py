@@ -36,8 +36,8 @@ from mockserver.conformance.requests.writes import (
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.verdict import NotRun, documented, observed
-from mockserver.contract import Basis
+from mockserver.conformance.verdict import NotRun
+from mockserver.contract import Basis, documented, observed
 from mockserver.jsontext import Json, plain
 
 SWAP, RAW = "v2.getAggregateSwap", "v1.getTransferToMinterRaw"

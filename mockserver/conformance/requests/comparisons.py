@@ -235,10 +235,7 @@ def _sampled_price(context: RunContext) -> Draft:
 def _tenfold_call(context: RunContext) -> Draft:
     """Ask for the call of ten times as much, where the usual one pays not what was quoted."""
     one = require_accepted(context, SWAP_QUOTE)
-    call, quote = (
-        context.require_success("v2.getAggregateSwap/usual"),
-        context.require_success(one.probe),
-    )
+    call, quote = context.require_each("v2.getAggregateSwap/usual", one.probe)
     paid, said = (
         amounts.number(call.data.get("amountOut")),
         amounts.number(quote.data.get("outAmount")),

@@ -15,8 +15,7 @@ from mockserver.conformance.requests.probe import Build, Probe
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import documented
-from mockserver.contract import Contract, Operation
+from mockserver.contract import Contract, Operation, documented
 
 WRONG_METHOD = "wrong method"
 UNKNOWN_PATH = "unknown path"

@@ -8,8 +8,8 @@ from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.requests.negative import Kind, NegativeCase
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.verdict import NotRun, assumed
-from mockserver.contract import Basis, Field, Operation
+from mockserver.conformance.verdict import NotRun
+from mockserver.contract import Basis, Field, Operation, assumed
 from mockserver.jsontext import Json, plain
 
 Value = Callable[[Json, RunContext, str], Json]

@@ -130,6 +130,10 @@ class RunContext:
             raise self.not_sent(probe, otherwise=f"{probe} was not sent")
         return found
 
+    def require_each(self, *probes: str) -> tuple[Exchange, ...]:
+        """Return the exchanges of probes that all succeeded. Raises as `require_success` does."""
+        return tuple(self.require_success(probe) for probe in probes)
+
     def require_success(self, probe: str) -> Exchange:
         """Return the exchange of a probe that succeeded.
 

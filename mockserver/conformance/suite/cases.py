@@ -15,8 +15,7 @@ from mockserver.conformance.generation.rules import (
 )
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Group, Need
-from mockserver.conformance.verdict import Layer
-from mockserver.contract import load
+from mockserver.contract import Layer, load
 
 _OF_ONE_OPERATION = (Layer.SCHEMA, Layer.PROTOCOL, Layer.EXCHANGE, Layer.TIMING)
 

@@ -6,7 +6,7 @@ The catalogue of them is imported where somebody asks for one: most servers have
 from typing import TYPE_CHECKING, Any
 
 from mockserver.responders.breaks.active import Breaks, Outcome, breaks_named
-from mockserver.responders.breaks.values import Act, Break, Layer, Turn, Verdict
+from mockserver.responders.breaks.values import Act, Break, Turn, Verdict
 
 if TYPE_CHECKING:
     from mockserver.responders.breaks.catalogue import CATALOGUE
@@ -16,7 +16,6 @@ __all__ = [
     "Act",
     "Break",
     "Breaks",
-    "Layer",
     "Outcome",
     "Turn",
     "Verdict",

@@ -6,10 +6,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from mockserver import documents, resources
+from mockserver.contract import Layer
 from mockserver.contract.facts import UnknownFact, shipped_facts
 from mockserver.errors import InvalidFile
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.values import Break, Layer, Verdict
+from mockserver.responders.breaks.values import Break, Verdict
 from mockserver.responders.breaks.verbs import VERBS, UnknownWord, only
 
 _ASSUMPTION = re.compile(r"A-\d+")

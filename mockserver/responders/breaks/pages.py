@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
+from mockserver.contract import Layer
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.catalogue import BREAKS
-from mockserver.responders.breaks.values import Break, Layer
+from mockserver.responders.breaks.values import Break
 
 _INTRODUCTION = """Ways in which a re-implementation of the service is wrong all the time, and,
 as controls, ways in which it may differ and be right. `crosschain-mock serve --break NAME`

@@ -4,23 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from mockserver.contract import Operation
+from mockserver.contract import Layer, Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.responder import Call
-
-
-class Layer(StrEnum):
-    """By the cheapest look that can notice it."""
-
-    SCHEMA = "schema"
-    PROTOCOL = "protocol"
-    EXCHANGE = "exchange"
-    CROSS = "cross"
-    STATEFUL = "stateful"
-    GENERATION = "generation"
-    TIMING = "timing"
 
 
 class Verdict(StrEnum):

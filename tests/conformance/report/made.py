@@ -13,8 +13,8 @@ from mockserver.conformance.report.terminal import print_report
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.session.target import Target
-from mockserver.conformance.verdict import Layer, Severity, Verdict, documented
-from mockserver.contract import load
+from mockserver.conformance.verdict import Severity, Verdict
+from mockserver.contract import Layer, documented, load
 from mockserver.exchange import Headers, Request
 
 CONTRACT = load()

@@ -10,17 +10,8 @@ from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import draft_of
 from mockserver.conformance.session.target import Target
-from mockserver.conformance.verdict import (
-    Inconclusive,
-    Layer,
-    Severity,
-    Vacuous,
-    Verdict,
-    assumed,
-    documented,
-    observed,
-)
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, Severity, Vacuous, Verdict
+from mockserver.contract import Layer, Operation, assumed, documented, observed
 
 READS = (
     *("v2.getChain", "v2.getAssets", "v2.getAssetsByChain", "v2.getBridgeQuote"),

@@ -7,8 +7,7 @@ from mockserver.conformance.report.basis_text import explain_basis, section
 from mockserver.conformance.report.explain import explained, rule_named
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.session.target import UnsafeOrWrong
-from mockserver.conformance.verdict import assumed, documented, observed
-from mockserver.contract import Basis, BasisKind
+from mockserver.contract import Basis, BasisKind, assumed, documented, observed
 from tests.conformance.report.made import CONTRACT, rule
 from tests.conformance.report.pack import JSON, PACK, PROBES, UNKNOWN
 

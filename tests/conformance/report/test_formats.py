@@ -14,7 +14,8 @@ from mockserver.conformance.report.report import report_of
 from mockserver.conformance.report.writing import FORMATS, ordered, write
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import UnsafeOrWrong
-from mockserver.conformance.verdict import Verdict, assumed, observed
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import assumed, observed
 from tests.conformance.report.made import exchange, finding, outcome, report, result, rule
 
 HOSTILE = (

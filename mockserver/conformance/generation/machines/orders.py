@@ -28,7 +28,8 @@ from mockserver.conformance.requests.valid import (
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import NotRun, assumed, documented, observed
+from mockserver.conformance.verdict import NotRun
+from mockserver.contract import assumed, documented, observed
 
 _SUBMIT, _CHECK = "v2.submitOrder", "v2.checkOrder"
 _ID = documented("order.id")

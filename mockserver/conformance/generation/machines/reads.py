@@ -16,7 +16,7 @@ from mockserver.conformance.requests.valid import bridge, filled, price
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import assumed, documented
+from mockserver.contract import assumed, documented
 
 _OF_A_CHAIN = "v2.getAssetsByChain"
 _MOST_CHAINS = 4

@@ -18,7 +18,8 @@ from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.generation.sequence_run import SequenceRun
 from mockserver.conformance.requests.valid import filled, fresh_address, ticket, tickets
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import NotRun, assumed, documented
+from mockserver.conformance.verdict import NotRun
+from mockserver.contract import assumed, documented
 from mockserver.jsontext import Json
 
 _SUBMIT, _LIST, _CHECK = "v2.submitTicket", "v2.getAllTicketByAddress", "v2.checkTicket"

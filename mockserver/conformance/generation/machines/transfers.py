@@ -30,7 +30,7 @@ from mockserver.conformance.requests.valid import (
 )
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import assumed, documented, observed
+from mockserver.contract import assumed, documented, observed
 from mockserver.jsontext import Json
 
 _QUOTE, _RAW = "v1.getCrossChainQuote", "v1.getTransferToMinterRaw"
