@@ -208,16 +208,17 @@ def _interrupted(order: Order, calendar: Calendar) -> Iterator[Event]:
         yield from events
         return
     yield from before
-    yield from _struck(order, moment, window)
+    yield from struck(window, moment, order.refund_ms)
 
 
-def _struck(order: Order, moment: int, window: Window) -> Iterator[Event]:
+def struck(window: Window, moment: int, refund_ms: int) -> Iterator[Event]:
+    """Yield what becomes of an order on its way that an outage strikes at a moment."""
     reason = f"{window.subject} suspended at {iso(moment)}"
     if window.in_flight is InFlight.FAIL:
         yield Event(moment, Status.FAILED, reason)
         return
     yield Event(moment, Status.REFUNDING, reason)
-    yield Event(moment + order.refund_ms, Status.REFUNDED, reason)
+    yield Event(moment + refund_ms, Status.REFUNDED, reason)
 
 
 def _undisturbed(order: Order, calendar: Calendar) -> Iterator[Event]:

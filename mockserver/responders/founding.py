@@ -21,6 +21,7 @@ from mockserver.responders.dumping import seen_of
 from mockserver.responders.forms import BadControl
 from mockserver.responders.hosted import FORMAT, HostedWorld
 from mockserver.responders.refusing import Refuser
+from mockserver.responders.replay import Played
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
 
@@ -107,6 +108,8 @@ class Founder:
             hosted.faults.load(dump["faults"], hosted.contract, scenario)
             hosted.stubs.load(dump["stubs"], hosted.contract, hosted.refuser)
             hosted.breaks.load(dump.get("breaks", []))
+            if "played" in dump:
+                hosted.played = Played.load(dump["played"])
         except BadControl as error:
             raise StateNotLoadable(f"this dump is damaged: {error}") from None
         for item in dump["transactions"]:

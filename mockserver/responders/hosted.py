@@ -253,6 +253,7 @@ class HostedWorld:
             "appKeys": list(app_keys),
             # Only where there are some: dumps of older releases look the same without.
             **({"breaks": self.breaks.dump()} if self.breaks else {}),
+            **({"played": played} if (played := self.played.dump()) else {}),
         }
 
 

@@ -1,12 +1,13 @@
 """Recorded answers served: found by what matters, at their pace, below the world's outages."""
 
 import json
-from urllib.parse import urlencode
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
 from mockserver import resources
-from mockserver.clock import ClockMode
+from mockserver.clock import ClockMode, iso
 from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange, Recording, gather, shipped_names, text_of
 from mockserver.responders.replay import ReplayMode
@@ -234,6 +235,88 @@ def test_an_outage_holds_up_a_recorded_order(serve, folder):
     client.control("DELETE", "/outages", {"chain": "BNB"})
     advance(client, "10s")
     assert status(client) == "Verified"
+
+
+@pytest.mark.parametrize(
+    ("in_flight", "words"),
+    [("fail", ["Failed", "Failed"]), ("refund", ["Refunding", "Refunded"])],
+)
+def test_an_outage_fails_or_refunds_a_recorded_order(serve, folder, in_flight, words):
+    client = serve(replay=(folder(*FLOW),)).client
+    submit(client)
+    assert status(client) == "Pending"
+    client.control("POST", "/outages", {"chain": "BNB", "inFlight": in_flight})
+    struck = client.get("/v1/checkOrder", query={"id": ID}).data
+    assert (struck["status"], struck["amountOut"]) == (words[0], "0")
+    assert struck["reason"].startswith("chain BNB suspended at ")
+    client.control("DELETE", "/outages", {"chain": "BNB"})
+    advance(client, "10m")
+    assert status(client) == words[1]
+
+
+def test_an_outage_does_not_touch_a_recorded_order_that_has_ended(serve, folder):
+    client = serve(replay=(folder(*FLOW),)).client
+    submit(client)
+    advance(client, "1m")
+    client.control("POST", "/outages", {"chain": "BNB", "inFlight": "fail"})
+    assert status(client) == "Succeeded"
+
+
+def test_a_clock_that_jumps_comes_to_what_an_outage_does(serve, folder):
+    client = serve(replay=(folder(*FLOW),), clock=ClockMode.AUTO).client
+    submit(client)
+    coming = {"chain": "BNB", "inFlight": "refund", "from": iso(START_MS + 15_000), "for": "1h"}
+    client.control("POST", "/outages", coming)
+    seen = [status(client) for _ in range(6)]
+    assert seen == ["Pending", "Pending", "Verified", "Refunding", "Refunded", "Refunded"]
+
+
+def test_a_v1_order_is_given_back_as_v1_tells_it(serve, folder):
+    [source] = gather(["v1/getOrderDetailByHashAndEvmAddress"])
+    named = {one.name: one for one in source.recording.exchanges}
+    flow = [
+        replace(named[name], time_ms=RECORDED_MS + at_s * 1000)
+        for name, at_s in (("submit", 0), ("ongoing", 5), ("completed", 15))
+    ]
+    client = serve(replay=(folder(*flow),)).client
+
+    def ask(one):
+        asked = one.request
+        method, path = asked.method, asked.path
+        headers = dict(asked.headers.items_sent)
+        if method == "POST":
+            return client.post(path, json.loads(asked.body), headers=headers).data
+        query = dict(parse_qsl(asked.query))
+        return client.get(path, query=query, headers=headers).data["order"]
+
+    assert ask(flow[0])["sn"].startswith("CC1")
+    client.control("POST", "/outages", {"chain": "BNB", "inFlight": "refund"})
+    order = ask(flow[1])
+    assert (order["status"], order["toAmount"], order["backAmount"]) == (1, "0", "0")
+    advance(client, "1m")
+    order = ask(flow[1])
+    assert (order["status"], order["toAmount"], order["backAmount"]) == (3, "0", "10")
+    assert (order["backChain"], order["backAddress"]) == (order["fromChain"], order["fromAddress"])
+
+
+def test_a_dump_keeps_how_far_recordings_were_played(serve, folder):
+    kept = folder(*FLOW)
+    first, second = (serve(replay=(kept,)).client for _ in range(2))
+    mine = "0x" + "7" * 64
+    submit(first, sourceCerts=certificate(certHash=mine))
+    advance(first, "9s")
+    assert status(first) == "Pending"
+    dump = first.control("GET", "/dump")
+    assert dump["played"]["choices"] == {mine: HASH}
+    second.control("POST", "/load", dump)
+    assert second.control("GET", "/dump") == dump
+    advance(second, "1s")
+    assert status(second) == "Verified"
+    counted = ReplayMode(counted=True)
+    third, fourth = (serve(replay=(kept,), replay_mode=counted).client for _ in range(2))
+    assert [status(third) for _ in range(2)] == ["Pending", "Pending"]
+    fourth.control("POST", "/load", third.control("GET", "/dump"))
+    assert status(fourth) == "Verified"
 
 
 def test_a_chain_that_is_taken_off_the_lists_leaves_the_recorded_list(serve):

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mockserver import jsontext
-from mockserver.clock import ClockMode
-from mockserver.engine.outages import Route
+from mockserver.engine.orders import Event
 from mockserver.exchange import Response
 from mockserver.recordings import RequestReading, read_request
 from mockserver.responders.refusing import JSON_TYPE
-from mockserver.responders.replay.above import Simulating, disturbed, forbidden, route_of_exchange
+from mockserver.responders.replay.above import Simulating, disturbed, forbidden
+from mockserver.responders.replay.pace import turn_of
 from mockserver.responders.replay.played import Played
+from mockserver.responders.replay.struck import as_struck
 from mockserver.responders.replay.tape import Replay, Tape, Taped, header_names
 from mockserver.responders.responder import Call
 
@@ -48,19 +49,26 @@ class Player:
 
     def _played(self, call: Call, replay: Replay, found: "_Found") -> Response:
         played, chosen = call.hosted.played, found.chosen
-        played.began[chosen.number] = played.began.get(chosen.number) or call.hosted.world.now()
+        began = played.began.get(chosen.label)
+        played.began[chosen.label] = call.hosted.world.now() if began is None else began
         _bind(played, chosen.reading, found.reading)
         answer = _sendable(chosen, played, f"{chosen.label}{found.near}")
+        if found.event is not None:
+            answer = as_struck(call.operation.id, answer, found.event)
         return answer if replay.mode.naked else disturbed(call, answer, self._simulation)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The exchange that answers a request; `near` tells for which amount where it is another."""
+    """The exchange that answers a request; `near` tells for which amount where it is another.
+
+    `event` is what an outage made of the order that it is about.
+    """
 
     chosen: Taped
     reading: RequestReading
     near: str = ""
+    event: Event | None = None
 
 
 def _readings(call: Call, replay: Replay, tape: Tape) -> Iterator[RequestReading]:
@@ -79,79 +87,32 @@ def _found(call: Call, replay: Replay) -> _Found | None:
         found = tape.exact(reading)
         chosen = _chosen(call, replay, tape, found, reading) if found else None
         if chosen is not None:
-            return _Found(chosen, reading)
+            return _Found(chosen[0], reading, event=chosen[1])
     for reading in readings if replay.mode.strict else ():
         found = tape.near(reading, replay.rules)
         chosen = _chosen(call, replay, tape, found, reading) if found else None
         if chosen is not None:
-            amounts = chosen.reading.amounts.items()
+            amounts = chosen[0].reading.amounts.items()
             told = "".join(f" {part[-1]}={amount:f}" for part, amount in amounts)
-            return _Found(chosen, reading, f"; near{told}")
+            return _Found(chosen[0], reading, f"; near{told}")
     return None
 
 
 def _chosen(
     call: Call, replay: Replay, tape: Tape, found: Sequence[Taped], reading: RequestReading
-) -> Taped | None:
-    """Return which of the exchanges that answer a request is its turn; None where none fits."""
+) -> tuple[Taped, Event | None] | None:
+    """Return which of the exchanges that answer a request is its turn, and how an outage ended it.
+
+    None where none fits.
+    """
     played, form = call.hosted.played, found[0].reading.form
     candidates = _bindable(call, found, reading) if reading.bound else found
     if not candidates:
         return None
-    timed = all(one.at_ms is not None for one in candidates)
-    if len(candidates) == 1:
-        reached = 0
-    elif call.operation.writes or replay.mode.counted or not timed:
-        reached = min(played.counts.get(form) or 0, len(candidates) - 1)
-    else:
-        reached = _paced(call, replay, tape, candidates)
+    turn = turn_of(call, replay, tape, candidates)
     played.counts[form] = (played.counts.get(form) or 0) + 1
-    played.reached[form] = reached + 1
-    return candidates[reached]
-
-
-def _paced(call: Call, replay: Replay, tape: Tape, found: Sequence[Taped]) -> int:
-    """Return the place in a sequence that the world's clock has come to, never an earlier one.
-
-    A clock that jumps to the next event where a poll would see no change does so here as well.
-    """
-    played, world = call.hosted.played, call.hosted.world
-    form, now = found[0].reading.form, world.now()
-    route, since, origin = _origin(call, replay, tape, found)
-    calendar = world.outages.calendar
-    due = [(one.at_ms or 0) - origin for one in found]
-    made = now - since if route is None else calendar.progress(route, since, now)
-    before = played.reached.get(form)
-    reached = max((place for place, at in enumerate(due) if at <= made), default=0)
-    reached = max(reached, (before or 1) - 1)
-    jumping = world.time.clock.mode is ClockMode.AUTO and before == reached + 1
-    if jumping and reached + 1 < len(found):
-        ahead = due[reached + 1]
-        when = since + ahead if route is None else calendar.when(route, since, ahead)
-        if when is not None:
-            world.time.set(max(now, when))
-            reached += 1
-    return reached
-
-
-def _origin(
-    call: Call, replay: Replay, tape: Tape, found: Sequence[Taped]
-) -> tuple[Route | None, int, int]:
-    """Return an order's route, and the moments of the world and the recording that are the same.
-
-    These are those of the submission, or else those at which the sequence was asked for first.
-    """
-    played, world = call.hosted.played, call.hosted.world
-    form, first = found[0].reading.form, found[0]
-    begun = None if first.begin is None else played.began.get(first.begin)
-    if first.begin is not None and begun is not None:
-        write = tape.taped[first.begin]
-        route = None if replay.mode.naked else route_of_exchange(call, replay.rules, write.exchange)
-        return route, begun, write.at_ms or first.at_ms or 0
-    asked = played.asked.get(form)
-    if asked is None:
-        asked = played.asked[form] = world.now()
-    return None, asked, first.at_ms or 0
+    played.reached[form] = turn.place + 1
+    return candidates[turn.place], turn.event
 
 
 def _bindable(call: Call, found: Sequence[Taped], reading: RequestReading) -> Sequence[Taped]:
