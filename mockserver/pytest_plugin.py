@@ -32,6 +32,7 @@ _OPTIONS = {
     "replay": "recordings to answer from: shipped names, files and folders, separated by commas",
     "replay_mode": "strict (the default) or fallback, and naked, counted",
     "audit": "all, or kinds of findings that fail a test, such as two-orders; -NAME leaves one out",
+    "stamps": "either (the default): v1 goes by the world's clock or the wall clock; or world",
     "refusals": "fail (the default): a refusal no test expected fails it; or allow",
 }
 

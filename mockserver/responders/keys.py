@@ -64,7 +64,7 @@ def register(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
 
 def forget(hosted: HostedWorld) -> Json:
     """Forget every developer key and take all signatures by their presence; return the keys."""
-    hosted.keys = Keyring()
+    hosted.keys = Keyring(clock=hosted.keys.clock)
     return described(hosted)
 
 

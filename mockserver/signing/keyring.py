@@ -1,6 +1,6 @@
 """The keys a world knows: with none, signatures are taken by their presence alone."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -10,10 +10,15 @@ DEMO_APP_SECRET = "demo-app-secret"  # noqa: S105 (no secret: anybody may sign w
 
 @dataclass(frozen=True, slots=True)
 class Keyring:
-    """Developer keys with their secrets, and whether the signatures of wallets are verified."""
+    """Developer keys with their secrets, and whether the signatures of wallets are verified.
+
+    `clock` is another clock by which v1 requests may be stamped, in ms since 1970, beside the
+    world's own; None where there is none.
+    """
 
     developers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     wallets: bool = False
+    clock: Callable[[], int] | None = field(default=None, repr=False, compare=False)
 
     def with_developer(self, app_key: str, secret: str) -> "Keyring":
         """Return the keyring with one more developer key; from then on v1 signatures count."""

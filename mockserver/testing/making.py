@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from mockserver.clock import ClockMode, SteadyClock, parse_instant
+from mockserver.clock import ClockMode, SteadyClock, parse_instant, wall_ms
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.responders.breaks import Breaks
@@ -40,6 +40,8 @@ class Maker:
         if refuser is None:
             refuser = self._refusers[settings.dialect] = Refuser(contract)
         keys = keyring(_signing(settings))
+        if settings.stamps == "either":
+            keys = replace(keys, clock=wall_ms)
         world = World(self.scenario(settings), self._wall)
         breaks = Breaks(settings.breaks)
         replay = self._replayed(settings)

@@ -19,6 +19,7 @@ DEFAULT_START = "2026-01-01T00:00:00Z"
 """Where a standing clock starts if neither the settings nor the scenario say so."""
 
 _REFUSALS = ("fail", "allow")
+_STAMPS = ("either", "world")
 
 
 class BadSetting(CrosschainMockError):
@@ -37,6 +38,8 @@ class MockSettings:
     are shipped names, files and folders of recordings; `replay_mode` says how they are served:
     `strict` or `fallback`, `naked`, `counted`, separated by commas. `audit` are the kinds of what
     the audit finds that fail a test, `True` for all of them; `-NAME` leaves one out.
+    `stamps` says which clock v1 requests may be stamped by: the world's alone (`world`), or that
+    or the wall clock (`either`).
     """
 
     scenario: str | Path = "default"
@@ -51,6 +54,7 @@ class MockSettings:
     replay: tuple[str | Path, ...] = ()
     replay_mode: str = "strict"
     audit: tuple[str, ...] = ()
+    stamps: str = "either"
 
     def __post_init__(self) -> None:
         """Raise `BadSetting` for a value that no setting has."""
@@ -58,6 +62,8 @@ class MockSettings:
         self.start_ms()
         if self.refusals not in _REFUSALS:
             raise BadSetting(f"refusals: expected 'fail' or 'allow', got {self.refusals!r}")
+        if self.stamps not in _STAMPS:
+            raise BadSetting(f"stamps: expected 'either' or 'world', got {self.stamps!r}")
         if self.seed is not None and not _is_whole(self.seed):
             raise BadSetting(f"seed: expected a whole number from 0, got {self.seed!r}")
         # A frozen value's own field: a list, or one name, is what people write.

@@ -40,17 +40,17 @@ def test_another_name(crosschain_mock, crosschain_mock_server):
     )
 
 
-def test_a_client_with_the_wall_clock_is_told_the_option_that_makes_it_work(project):
+def test_a_client_with_the_wall_clock_works_and_is_told_the_option_where_it_does_not(project):
     result = project("""
 import time
 from urllib.parse import urlencode
 
-def status(world):
+def status(world, ago_ms=0):
     sent = {
         "appKey": "k" * 16,
         "expireTime": "60000",
         "signature": "s" * 64,
-        "timestamp": str(time.time_ns() // 1_000_000),
+        "timestamp": str(time.time_ns() // 1_000_000 - ago_ms),
     }
     wanted = {"chain": "BSC", "hash": "0x" + "1" * 64, "evmAddress": "0x" + "2" * 40}
     url = world.base_url + "/open/v1/order/getOrderDetailByHashAndEvmAddress?" + urlencode(wanted)
@@ -58,13 +58,30 @@ def status(world):
         return json.load(answer)
 
 def test_wall(crosschain_mock):
-    status(crosschain_mock)
+    for _ in range(2):
+        with crosschain_mock.expect_refusal("unknown-order"):
+            status(crosschain_mock)
+        crosschain_mock.clock.advance(hours=1)
 
 @pytest.mark.crosschain_mock(start="now")
 def test_now(crosschain_mock):
+    crosschain_mock.clock.advance(hours=1)
     with crosschain_mock.expect_refusal("unknown-order"):
         status(crosschain_mock)
+
+@pytest.mark.crosschain_mock(stamps="world")
+def test_world(crosschain_mock):
+    status(crosschain_mock)
+
+@pytest.mark.crosschain_mock(stamps="world", start="now")
+def test_world_that_is_later(crosschain_mock):
+    crosschain_mock.clock.advance(hours=1)
+    status(crosschain_mock)
+
+def test_neither(crosschain_mock):
+    with crosschain_mock.expect_refusal("timestamp-ahead"):
+        status(crosschain_mock, 3_600_000)
 """)
-    result.assert_outcomes(passed=1, failed=1)
-    told = "*the client stamps its requests with the wall clock*start='now'*"
-    result.stdout.fnmatch_lines([told])
+    result.assert_outcomes(passed=3, failed=2)
+    told = "*the client stamps its requests with the wall clock*stamps='either' takes both*"
+    result.stdout.fnmatch_lines([told, told])
