@@ -201,6 +201,7 @@ RUN = (
     ),
     Option("sequences", "whole", "Generated sequences a flow.", default=0),
     Option("deep", "whole", "Schemathesis examples an operation.", default=0),
+    Option("probes", "file", "A file of requests that are sent in every run, a line each."),
     Option("bindings", "file", "A file that says which member of a list item plays which role."),
 )
 WAIT = Option(

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from importlib.util import find_spec
 
 from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.requests.kept import KeptRequest
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.pace import LOCAL_RATE, REMOTE_RATE, Limits
@@ -30,7 +31,7 @@ class Options:
     input, `examples` is how many generated requests an operation gets, `sequences` how many
     sequences each state machine is tried with, and `deep` how many examples Schemathesis makes of
     each operation; `generated_for` are the operations that get examples, all where it is empty.
-    `patience_ms` is how long, in wall time, a
+    `probes` are requests that are sent in every run. `patience_ms` is how long, in wall time, a
     run waits in all for what it submitted to settle; it waits only as long as something has not. By
     itself it has six seconds of patience, and none with the mock, whose clock is its user's.
     `wait_ms` is how long a run waits at its beginning for a service that is still starting.
@@ -56,6 +57,7 @@ class Options:
     sequences: int = 0
     deep: int = 0
     generated_for: tuple[str, ...] = ()
+    probes: tuple[KeptRequest, ...] = ()
 
     def chooses(self, rule: Rule, operation_id: str = "") -> bool:
         """Whether `only` and `skip` leave a rule over, for one of its operations where named.
@@ -92,6 +94,7 @@ class Options:
 
     def _usual_budget(self, operations: int) -> int:
         generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
+        generated += len(self.probes)
         planned = 250 if self.arming.writes else 150
         return planned + (MOST_EDGES if self.edges else 0) + generated
 

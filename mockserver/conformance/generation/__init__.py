@@ -29,10 +29,12 @@ def check_installed(options: Options) -> None:
 def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
     """Return the outcomes of the stages that are wanted, and a note where one was interrupted.
 
-    Sequences come before single requests: they need submissions, of which there are only some.
+    What was kept comes first, and sequences before single requests: they need submissions, of
+    which there are only some.
     """
     outcomes: list[Outcome] = []
     for is_wanted, stage in (
+        (len(options.probes), _kept),
         (options.sequences, _sequences),
         (options.examples, _explore),
         (options.deep, _deep),
@@ -43,6 +45,12 @@ def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], 
             except KeyboardInterrupt:
                 return tuple(outcomes), (INTERRUPTED,)
     return tuple(outcomes), ()
+
+
+def _kept(session: Session, options: Options) -> tuple[Outcome, ...]:
+    from mockserver.conformance.generation.kept import kept  # noqa: PLC0415
+
+    return kept(session, options)
 
 
 def _sequences(session: Session, options: Options) -> tuple[Outcome, ...]:

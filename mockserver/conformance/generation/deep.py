@@ -30,13 +30,11 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.outcome import Outcome, worst
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.generation.asking import Asking, is_answered
-from mockserver.conformance.generation.explore import is_to_be_refused
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.lifting import draft_of_case, lifted, prepared
 from mockserver.conformance.generation.properties import (
     Problem,
-    accepted,
-    broken_by,
+    accepted_wrongly,
     found_already,
     judged_alone,
     server_error,
@@ -48,7 +46,6 @@ from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis, Contract, Layer, Operation, assumed
 from mockserver.contract.openapi import document
-from mockserver.contract.reading import sentence
 
 WORDS = "fuzzed"
 PREFIX = "schemathesis-"
@@ -221,7 +218,7 @@ class _Fuzz:
                     if not self._is_told(problem.finding.place):
                         yield problem
             case "negative_data_rejection" | "missing_required_header":
-                yield from self._accepted(exchange)
+                yield from accepted_wrongly(exchange, self._session.context.contract)
             case "not_a_server_error":
                 yield from tuple(server_error(exchange)) or _assumed(exchange, title, _NO_BREAKDOWN)
             case "content_type_conformance":
@@ -236,13 +233,6 @@ class _Fuzz:
         return any(
             place == known or place.startswith((f"{known}.", f"{known}[")) for known in places
         )
-
-    def _accepted(self, exchange: Exchange) -> Iterator[Problem]:
-        contract = self._session.context.contract
-        for violation, basis in broken_by(exchange)[:1]:
-            if is_to_be_refused(contract, basis):
-                place = ".".join(map(str, violation.path))
-                yield from accepted(exchange, sentence(violation), place, basis, violation.keyword)
 
 
 def _schema_problems(exchange: Exchange) -> Iterator[Problem]:

@@ -21,6 +21,7 @@ from mockserver.conformance.generation.properties import (
     Problem,
     accepted,
     found_already,
+    is_to_be_refused,
     judged_alone,
     server_error,
 )
@@ -34,7 +35,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict, verdict_on
-from mockserver.contract import Basis, BasisKind, Contract, Layer, Operation
+from mockserver.contract import Contract, Layer, Operation
 
 WORDS = "generated"
 _MOST_CAUSES = 6
@@ -215,14 +216,6 @@ class _Exploration:
         if domains:
             parts.append(f"domain assumed, examples only: {', '.join(domains)}")
         return "; ".join(parts)
-
-
-def is_to_be_refused(contract: Contract, basis: Basis) -> bool:
-    """Tell whether more than this project's own mock is expected to refuse what breaks a fact."""
-    if basis.kind is not BasisKind.ASSUMED:
-        return True
-    register = contract.assumptions
-    return any(one.id == basis.reference and one.concerns != ("server",) for one in register)
 
 
 class _Enough(BaseException):

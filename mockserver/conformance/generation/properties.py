@@ -8,7 +8,7 @@ from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.contract import Basis, BasisKind, Operation, documented
+from mockserver.contract import Basis, BasisKind, Contract, Operation, documented
 from mockserver.contract.reading import sentence
 from mockserver.validation import Violation
 
@@ -103,6 +103,22 @@ def broken_by(exchange: Exchange) -> list[tuple[Violation, Basis]]:
     # A repeated name breaks no schema, and nobody says what a repeated one means.
     found = [(one, basis_of_request(operation, one)) for one in violations if one.schema_path]
     return sorted(found, key=lambda pair: _FIRMEST.index(pair[1].kind))
+
+
+def accepted_wrongly(exchange: Exchange, contract: Contract) -> Iterator[Problem]:
+    """Yield a problem where an answer is a success though anybody would have to refuse it."""
+    for violation, basis in broken_by(exchange)[:1]:
+        if is_to_be_refused(contract, basis):
+            place = ".".join(map(str, violation.path))
+            yield from accepted(exchange, sentence(violation), place, basis, violation.keyword)
+
+
+def is_to_be_refused(contract: Contract, basis: Basis) -> bool:
+    """Tell whether more than this project's own mock is expected to refuse what breaks a fact."""
+    if basis.kind is not BasisKind.ASSUMED:
+        return True
+    register = contract.assumptions
+    return any(one.id == basis.reference and one.concerns != ("server",) for one in register)
 
 
 def _keeps_contract(exchange: Exchange) -> bool:

@@ -35,6 +35,11 @@ def generated_requests(context: RunContext, operation: Operation) -> Iterator[Fi
     yield from _alone(context, operation, "/generated ")
 
 
+def kept_requests(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """Every request that was kept from an earlier run is answered in order."""
+    yield from _alone(context, operation, "/kept ")
+
+
 def fuzzed_requests(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """Every request that Schemathesis makes of the published document is answered as it says."""
     yield from _alone(context, operation, "/fuzzed ")
@@ -76,6 +81,7 @@ def stage_rules(contract: Contract) -> tuple[Rule, ...]:
         stage_rule(order_flow, *ORDERS),
         stage_rule(ticket_flow, *TICKETS),
         stage_rule(transfer_flow, *TRANSFERS),
+        stage_rule(kept_requests, *every),
         stage_rule(generated_requests, *every),
         stage_rule(fuzzed_requests, *every),
     )
@@ -87,6 +93,7 @@ def named_rule(name: str, check: Check, *operations: str) -> Rule:
 
 
 _NAMED: Mapping[Check, tuple[str, Layer, Basis]] = {
+    kept_requests: ("kept-requests", Layer.EXCHANGE, _INPUTS),
     generated_requests: ("generated-requests", Layer.EXCHANGE, _INPUTS),
     fuzzed_requests: ("fuzzed-requests", Layer.SCHEMA, _ENVELOPE),
     reads_in_any_order: ("sequence-of-reads", Layer.CROSS, _FLOWS),
@@ -99,7 +106,7 @@ _NAMED: Mapping[Check, tuple[str, Layer, Basis]] = {
 STAGES = frozenset(_NAMED)
 """The checks of what is generated."""
 
-FLOWS = STAGES - {generated_requests, fuzzed_requests}
+FLOWS = STAGES - {kept_requests, generated_requests, fuzzed_requests}
 """Those of sequences."""
 
 

@@ -100,6 +100,7 @@ def _cause(cause: CauseModel) -> dict[str, Json]:
                 "needs": exchange.needs,
                 "submission": exchange.submits,
                 "command": exchange.command,
+                "probe": exchange.kept,
             }
             for exchange in cause.exchanges
         ],

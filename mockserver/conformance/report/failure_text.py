@@ -52,6 +52,8 @@ def _lines(cause: CauseModel) -> Iterator[str]:
         if exchange.submits:
             yield "  # this is a submission"
         yield f"  {exchange.command}"
+        if exchange.kept:
+            yield f"  # a line of --probes FILE: {exchange.kept}"
 
 
 def _unjudged(model: ReportModel) -> Iterator[str]:

@@ -18,6 +18,7 @@ from mockserver.conformance.report.report import Acceptance, Accepted, Report
 from mockserver.conformance.report.shown import Shown, shown, visible
 from mockserver.conformance.report.snippets import curl, needs
 from mockserver.conformance.report.testing import test_of
+from mockserver.conformance.requests.kept import kept_line
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict
 
@@ -58,6 +59,11 @@ class ExchangeModel:
         report = self._writer.report
         line = curl(self._exchange, report.result.target, report.masker, own_keys=report.own_keys)
         return visible(line)
+
+    @cached_property
+    def kept(self) -> str:
+        """The line of `--probes` that asks it in every run; empty for what is asked anyway."""
+        return self._writer.text(kept_line(self._exchange))
 
     @cached_property
     def needs(self) -> str:

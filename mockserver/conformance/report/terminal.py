@@ -192,6 +192,8 @@ class _Page:
             if exchange.submits:
                 yield "# this is a submission"
             yield exchange.command
+            if exchange.kept:
+                yield f"# a line of --probes FILE: {exchange.kept}"
         if len(exchanges) < len(cause.exchanges):
             yield f"# one of {len(cause.exchanges)} exchanges; --verbose shows all"
 

@@ -13,8 +13,9 @@ from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.runs.planner import Plan, plan
 from mockserver.conformance.session.pace import Limits
 from mockserver.conformance.session.permit import Permit
-from mockserver.conformance.session.target import Target
+from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
+from mockserver.validation import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ def prepared(
     Raises `UnsafeOrWrong` for what must not be sent, and for names that nothing has.
     """
     contract = contracts.load(options.dialect)
+    _check_kept(contract, options)
     permit = Permit(
         contract,
         target,
@@ -49,3 +51,14 @@ def prepared(
     asked = probes_of(contract) if probes is None else tuple(probes)
     made = plan(permit, tuple(rules), asked, options, limits.budget, stages=stage_rules(contract))
     return Prepared(contract, permit, limits, made)
+
+
+def _check_kept(contract: Contract, options: Options) -> None:
+    known = [operation.id for operation in contract]
+    for request in options.probes:
+        if request.operation_id not in known:
+            near = did_you_mean(request.operation_id, known)
+            raise UnsafeOrWrong(
+                f"probes: the dialect {contract.dialect.name!r} has no operation "
+                f"{request.operation_id!r}{near}"
+            )

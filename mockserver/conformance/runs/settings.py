@@ -11,6 +11,7 @@ from mockserver import documents
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.conformance.option_table import OPTIONS, Kind, Option
 from mockserver.conformance.options import Options, with_generation
+from mockserver.conformance.requests.kept import read_kept
 from mockserver.conformance.session.bindings import ROLES, Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.permit import Arming
@@ -55,6 +56,7 @@ class RunOptions(TypedDict, total=False):
     examples: int
     sequences: int
     deep: int
+    probes: str | Path
 
 
 def options_of(given: Mapping[str, object], target: Target | None = None) -> Options:
@@ -106,6 +108,7 @@ def options_from(values: Mapping[str, Any], target: Target | None = None) -> Opt
         examples=chosen.get("examples", usual.examples),
         sequences=chosen.get("sequences", usual.sequences),
         deep=chosen.get("deep", usual.deep),
+        probes=read_kept(Path(chosen["probes"])) if "probes" in chosen else (),
     )
     if target is None:
         return options

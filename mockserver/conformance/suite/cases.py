@@ -11,6 +11,7 @@ from mockserver.conformance.generation.rules import (
     STAGES,
     fuzzed_requests,
     generated_requests,
+    kept_requests,
     stage_rules,
 )
 from mockserver.conformance.options import Options
@@ -62,6 +63,7 @@ def generating(options: Options, selected: Sequence[Case], every: Sequence[Case]
         sequences=options.sequences if checks & FLOWS else 0,
         deep=options.deep if fuzzed_requests in checks else 0,
         generated_for=wanted,
+        probes=options.probes if kept_requests in checks else (),
     )
 
 

@@ -20,6 +20,7 @@ from mockserver.conformance.options import Options, is_installed
 from mockserver.conformance.runs.settings import options_of, value_of, value_of_text
 from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
+from mockserver.conformance.suite.hypothesis import of_hypothesis, stored
 from mockserver.conformance.verdict import FAIL_ON, UNREACHED, Verdict
 from mockserver.contract import Contract, load
 from mockserver.validation import did_you_mean
@@ -64,8 +65,9 @@ def _requested_run(config: pytest.Config) -> RequestedRun:
     if not named:
         raise UnsafeOrWrong(NO_ADDRESS)
     target = target_of(named.get("url"), v1=named.get("v1"), v2=named.get("v2"))
-    given = settings(config)
+    given = {**of_hypothesis(config), **settings(config)}
     options = options_of(given, target)
+    options = replace(options, probes=(*options.probes, *stored(options.dialect)))
     if "sequences" not in given and target.is_local and is_installed():
         options = replace(options, sequences=USUAL_SEQUENCES)
     contract = load(options.dialect)

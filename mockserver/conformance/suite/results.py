@@ -16,6 +16,7 @@ from mockserver.conformance.runs.api import whole
 from mockserver.conformance.runs.journal import Journal
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.suite.cases import Case, all_cases, generating, rules_for
+from mockserver.conformance.suite.hypothesis import store
 from mockserver.conformance.suite.options import RequestedRun
 from mockserver.conformance.suite.session import shared_journal
 
@@ -74,6 +75,7 @@ def judge(requested: RequestedRun, selected: Sequence[Case], folder: Path | None
     rules, options = rules_for(selected, every), generating(requested.options, selected, every)
     with _keeper(folder, requested) as keeper:
         result = whole(run(requested.target, options, rules=rules, keeper=keeper))
+    store(result)
     return Judged(requested, result)
 
 

@@ -35,7 +35,9 @@ def test_conforms(case: Case, conformance_run: Judged, request: pytest.FixtureRe
     _tell_once(request, conformance_run)
     outcome = conformance_run.outcome(case)
     if outcome is None and is_generated(case):
-        pytest.skip("not-run: nothing of it was generated (--crosschain-mock-examples, -sequences)")
+        pytest.skip(
+            "not-run: nothing of it was generated (--crosschain-mock-examples, -sequences, -probes)"
+        )
     if outcome is None:
         generation = case.operation_id.partition(".")[0]
         pytest.skip(f"not-run: no base address is given for {generation}")

@@ -1,0 +1,60 @@
+"""The stage of requests that were kept: each is sent once, and judged as a generated one is."""
+
+from collections.abc import Iterable, Iterator
+
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.generation.asking import Asking, is_answered
+from mockserver.conformance.generation.properties import (
+    Problem,
+    accepted_wrongly,
+    judged_alone,
+    server_error,
+)
+from mockserver.conformance.generation.rules import kept_requests, stage_rule
+from mockserver.conformance.options import Options
+from mockserver.conformance.requests.kept import KeptRequest
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Operation
+
+WORDS = "kept"
+
+
+def kept(session: Session, options: Options, rules: Iterable[Rule] = RULES) -> tuple[Outcome, ...]:
+    """Return an outcome for each operation of which a request was kept."""
+    chosen = tuple(rules)
+    return tuple(
+        _outcome(session, operation, requests, chosen)
+        for operation in session.context.contract
+        if (requests := [one for one in options.probes if one.operation_id == operation.id])
+        and options.chooses(stage_rule(kept_requests), operation.id)
+    )
+
+
+def _outcome(
+    session: Session, operation: Operation, requests: list[KeptRequest], rules: tuple[Rule, ...]
+) -> Outcome:
+    rule = stage_rule(kept_requests, operation.id)
+    if not is_answered(session, operation):
+        return Outcome(rule, operation, Verdict.NOT_RUN, reason="the service did not answer")
+    asking = Asking(session, operation, WORDS)
+    findings: dict[tuple[str, str, str], Finding] = {}
+    for request in requests:
+        exchange = asking.ask(request.draft(session.context, operation))
+        if exchange is not None:
+            for problem in _problems(session, exchange, rules):
+                findings.setdefault(problem.key, problem.finding)
+    if not asking.count:
+        return Outcome(rule, operation, Verdict.NOT_RUN, reason=asking.stopped)
+    bare = Outcome(rule, operation, Verdict.HOLDS, tuple(findings.values()), asking.stopped)
+    verdict = worst(tuple(map(bare.verdict_of, bare.findings)))
+    return Outcome(rule, operation, verdict, bare.findings, asking.stopped)
+
+
+def _problems(session: Session, exchange: Exchange, rules: tuple[Rule, ...]) -> Iterator[Problem]:
+    yield from server_error(exchange)
+    yield from accepted_wrongly(exchange, session.context.contract)
+    yield from judged_alone(rules, exchange, session.context)

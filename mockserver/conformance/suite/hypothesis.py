@@ -1,0 +1,86 @@
+"""What a user of Hypothesis has told it: its seed, its profile, and its database of examples.
+
+Nothing of this is asked for where Hypothesis is not installed.
+"""
+
+import zlib
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mockserver.conformance.requests.kept import KeptRequest, kept_line, kept_of
+from mockserver.conformance.result import Result
+from mockserver.conformance.session.target import UnsafeOrWrong
+from mockserver.contract import load
+
+if TYPE_CHECKING:
+    from hypothesis.database import ExampleDatabase
+
+_KEY = b"crosschain-mock probes"
+
+
+def of_hypothesis(config: pytest.Config) -> dict[str, Any]:
+    """Return the options of a run that follow from `--hypothesis-seed` and `--hypothesis-profile`.
+
+    A profile is meant where it is named: its count of examples is that of each operation.
+    """
+    found: dict[str, Any] = {}
+    seed = config.getoption("hypothesis_seed", None)
+    if seed not in (None, "random"):
+        text = str(seed)
+        found["seed"] = int(text) if text.isdecimal() else zlib.crc32(text.encode())
+    profile = config.getoption("hypothesis_profile", None)
+    if profile and find_spec("hypothesis"):
+        from hypothesis import settings  # noqa: PLC0415 - an extra
+
+        found["examples"] = settings.get_profile(profile).max_examples
+    return found
+
+
+def stored(dialect: str) -> tuple[KeptRequest, ...]:
+    """Return the requests that found something in an earlier run, from the user's database."""
+    database = _database(reading=True)
+    if database is None:
+        return ()
+    known = {operation.id for operation in load(dialect)}
+    read = (one for raw in sorted(database.fetch(_KEY)) for one in _read(raw))
+    return tuple(one for one in read if one.operation_id in known)
+
+
+def store(result: Result) -> None:
+    """Keep the requests by which generation found something, and forget those that find nothing."""
+    database = _database()
+    if database is None:
+        return
+    found = {
+        line
+        for outcome in result.outcomes
+        for finding in outcome.findings
+        for exchange in finding.exchanges[-1:]
+        if (line := kept_line(exchange))
+    }
+    for exchange in result.exchanges:
+        line = kept_line(exchange) if "/kept " in exchange.probe else ""
+        if line and line not in found:
+            database.delete(_KEY, line.encode())
+    for line in found:
+        database.save(_KEY, line.encode())
+
+
+def _database(*, reading: bool = False) -> "ExampleDatabase | None":
+    if not find_spec("hypothesis"):
+        return None
+    from hypothesis import Phase, settings  # noqa: PLC0415 - an extra
+
+    usual = settings()
+    return None if reading and Phase.reuse not in usual.phases else usual.database
+
+
+def _read(raw: bytes) -> Iterator[KeptRequest]:
+    """Yield the request of an entry; nothing where another version has written it."""
+    try:
+        yield from kept_of([raw.decode()], "the database")
+    except (UnsafeOrWrong, UnicodeDecodeError):
+        return
