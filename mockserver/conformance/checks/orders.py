@@ -12,6 +12,7 @@ from mockserver.conformance.checks.comparing import (
 )
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.timeline import Property, Timeline, breaking, time_of
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE
 from mockserver.conformance.discovery.listing import folded, text
@@ -136,20 +137,19 @@ def same_deposit_is_one_order(context: RunContext, operation: Operation) -> Iter
 def final_statuses_stay(context: RunContext, operation: Operation) -> Iterator[Said]:
     """An order that has come to its end keeps its status."""
     for looks in _LOOKS.values():
-        last: Exchange | None = None
+        line = Timeline(submitted.ORDER)
         for look in _told(context, looks):
-            status = look.text("status")
-            if last is not None and submitted.ORDER.left_its_end(last.text("status"), status):
+            change = breaking(line, look, Property.ENDS_ONCE)
+            if change is not None:
                 yield Finding(
-                    f"the order was {last.text('status')!r}, and is {status[:60]!r} later",
-                    (last, look),
+                    f"the order was {change.was!r}, and is {str(change.now)[:60]!r} later",
+                    change.looks,
                     "data.status",
                     cause="final status changed",
                 )
                 break
             if submitted.ORDER.is_over(look):
                 yield JUDGED
-                last = look
 
 
 def status_is_spelled_as_published(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -170,10 +170,11 @@ def status_is_spelled_as_published(context: RunContext, operation: Operation) ->
 def timestamps_are_seconds_and_go_on(context: RunContext, operation: Operation) -> Iterator[Said]:
     """The timestamp of an order is in seconds, and never goes back."""
     for looks in _LOOKS.values():
-        last: Exchange | None = None
+        line = Timeline(submitted.ORDER)
         for look in _told(context, looks):
-            now = look.data.get("timestamp")
-            if not isinstance(now, int) or isinstance(now, bool):
+            change = breaking(line, look, Property.GOES_ON)
+            now = time_of(look)
+            if now is None:
                 continue
             yield JUDGED
             if not _LEAST_S <= now < _MOST_S:
@@ -181,12 +182,10 @@ def timestamps_are_seconds_and_go_on(context: RunContext, operation: Operation) 
                 basis = UNIX_TIME if now >= _MOST_S else None
                 yield Finding(message, (look,), "data.timestamp", basis, cause="unit")
                 break
-            before = last.data["timestamp"] if last is not None else now
-            if last is not None and now < before:
-                message = f"timestamp goes back from {before} to {now}"
-                yield Finding(message, (last, look), "data.timestamp", cause="goes back")
+            if change is not None:
+                message = f"timestamp goes back from {change.was} to {now}"
+                yield Finding(message, change.looks, "data.timestamp", cause="goes back")
                 break
-            last = look
 
 
 def success_has_a_hash(context: RunContext, operation: Operation) -> Iterator[Finding]:

@@ -18,7 +18,8 @@ class Submitted:
 
     `submission` is how sending it is called, and `many` how a finding about two of them begins.
     `number` reads an answer to a submission, and `place` is where it stands there; `shown` tells
-    that every answer has to show it. `status` reads a look, and those in `final` never change.
+    that every answer has to show it. `status` reads a look, and those in `final` never change, nor
+    do the `facts` that are told with them.
     """
 
     operation_id: str
@@ -28,6 +29,7 @@ class Submitted:
     place: str
     status: Callable[[Exchange], str]
     final: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
     shown: bool = True
 
     def is_over(self, look: Exchange) -> bool:
@@ -66,6 +68,7 @@ ORDER = Submitted(
     place="data.id",
     status=lambda look: look.text("status"),
     final=ORDER_STATUSES.final,
+    facts=("execHash", "amountOut", "reason"),
 )
 V1_ORDER = Submitted(
     "v1.submitCrossChain",

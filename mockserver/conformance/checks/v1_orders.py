@@ -7,6 +7,7 @@ from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.comparing import body_of
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.timeline import Property, Timeline, breaking
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.discovery.listing import text
@@ -22,7 +23,6 @@ from mockserver.conformance.requests.writes import (
     V1_ORDER,
 )
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity
 from mockserver.contract import Layer, Operation, assumed, documented, observed
 
@@ -139,22 +139,21 @@ def v1_order_tells_what_was_submitted(context: RunContext, operation: Operation)
 def final_v1_statuses_stay(context: RunContext, operation: Operation) -> Iterator[Said]:
     """A v1 order that has come to its end keeps its status."""
     for looks in _LOOKS.values():
-        last: Exchange | None = None
+        line = Timeline(submitted.V1_ORDER)
         for name in looks:
             look = context.get(f"{DETAIL}/{name}")
             if look is None or not look.succeeded:
                 continue
-            status = _status(look)
-            if last is not None and submitted.V1_ORDER.left_its_end(_status(last), status):
+            change = breaking(line, look, Property.ENDS_ONCE)
+            if change is not None:
                 yield Finding(
-                    f"the order had status {_status(last)}, and has {status or 'none'} later",
-                    (last, look),
+                    f"the order had status {change.was}, and has {change.now or 'none'} later",
+                    change.looks,
                     "data.order.status",
                 )
                 return
             if submitted.V1_ORDER.is_over(look):
                 yield JUDGED
-                last = look
 
 
 def v1_order_numbers_are_unique(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -178,10 +177,6 @@ def _check_stamps(context: RunContext, look: str) -> None:
     at_once = look in _LOOKS
     if not at_once and (control is None or not control.succeeded):
         raise Inconclusive("v1 no longer takes requests with these stamps, a quote neither")
-
-
-def _status(look: Exchange) -> str:
-    return submitted.V1_ORDER.status(look)
 
 
 _rule = partial(rule, layer=Layer.STATEFUL, operations=(DETAIL,), probes=_PROBES)

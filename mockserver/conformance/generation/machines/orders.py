@@ -1,5 +1,6 @@
 """The 2.0 order flow in any order: quote, make call data, submit, submit again, check."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -14,6 +15,7 @@ from hypothesis.stateful import (
 )
 
 from mockserver.conformance.checks.submitted import ORDER
+from mockserver.conformance.checks.timeline import Property, Timeline
 from mockserver.conformance.discovery.amount_units import BRIDGE, attempts
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.sequence_run import SequenceRun
@@ -29,17 +31,32 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
-from mockserver.contract import assumed, documented, observed
+from mockserver.contract import Basis, assumed, documented, observed
 
 _SUBMIT, _CHECK = "v2.submitOrder", "v2.checkOrder"
 _ID = documented("order.id")
 _CHECKABLE = documented("v2.check-order")
 _STATUS = documented("order-status.status")
-_ONE_WAY = observed("GHOST", "Succeeded, Failed and Refunded are where an order ends")
-_CLOCK = observed("DR", "the timestamp is that of the last change, in seconds")
-_FACTS = observed("GHOST", "an order that has come to its end is told of as it was")
 _OWN = documented("v2.check-order")
 _ONCE = assumed("A-152", "a deposit that is submitted again makes no second order")
+_BROKEN: Mapping[Property, tuple[str, str, Basis]] = {
+    Property.ENDS_ONCE: (
+        "final status changes",
+        "order {id!r} was {0.was}, and is {0.now!r} now",
+        observed("GHOST", "Succeeded, Failed and Refunded are where an order ends"),
+    ),
+    Property.GOES_ON: (
+        "time goes back",
+        "order {id!r}: {0.now} follows {0.was}",
+        observed("DR", "the timestamp is that of the last change, in seconds"),
+    ),
+    Property.STAYS_TOLD: (
+        "final {0.name} changes",
+        "order {id!r} is {status}: {0.name!r} was {0.was!r}, and is {0.now!r} now",
+        observed("GHOST", "an order that has come to its end is told of as it was"),
+    ),
+}
+"""How a broken property of a time line is called and told, and what it contradicts."""
 
 
 @dataclass(slots=True)
@@ -49,9 +66,7 @@ class Order:
     id: str
     draft: Draft
     times: int
-    status: str = ""
-    timestamp: int | None = None
-    final: dict[str, str] = field(default_factory=dict)
+    line: Timeline = field(default_factory=lambda: Timeline(ORDER))
 
 
 class OrderFlow(RuleBasedStateMachine):
@@ -146,38 +161,23 @@ class OrderFlow(RuleBasedStateMachine):
 
     def _follow(self, placed: Order, exchange: Exchange) -> None:
         """Hold what is told of an order against what was told before."""
-        status, timestamp = exchange.text("status"), exchange.data.get("timestamp")
-        if not status:
+        if not ORDER.status(exchange):
             told = f"the status of order {placed.id!r} is no text"
             self._sequence.broken(_CHECK, "no status", told, _STATUS, "data.status")
-        if ORDER.left_its_end(placed.status, status):
-            told = f"order {placed.id!r} was {placed.status}, and is {status!r} now"
-            self._sequence.broken(_CHECK, "final status changes", told, _ONE_WAY, "data.status")
-        if isinstance(timestamp, int) and not isinstance(timestamp, bool):
-            if placed.timestamp is not None and timestamp < placed.timestamp:
-                told = f"order {placed.id!r}: {timestamp} follows {placed.timestamp}"
-                self._sequence.broken(_CHECK, "time goes back", told, _CLOCK, "data.timestamp")
-            placed.timestamp = timestamp
-        placed.status = status
-        self._compare_final(placed, exchange)
-
-    def _compare_final(self, placed: Order, exchange: Exchange) -> None:
-        if not ORDER.is_over(exchange):
-            return
-        for name in ("execHash", "amountOut", "reason"):
-            value = exchange.text(name)
-            before = placed.final.setdefault(name, value)
-            if value != before:
-                which = f"order {placed.id!r} is {placed.status}"
-                told = f"{which}: {name!r} was {before!r}, and is {value!r} now"
-                self._sequence.broken(_CHECK, f"final {name} changes", told, _FACTS, f"data.{name}")
-        self._compare_others(placed)
+        for change in placed.line.follow(exchange):
+            cause, words, basis = _BROKEN[change.breaks]
+            told = words.format(change, id=placed.id, status=placed.line.status)
+            cause = cause.format(change)
+            self._sequence.broken(_CHECK, cause, told, basis, f"data.{change.name}")
+        if ORDER.is_over(exchange):
+            self._compare_others(placed)
 
     def _compare_others(self, placed: Order) -> None:
         """Hold a finished order against the others: three times the deposit pays out more."""
-        out = placed.final["amountOut"]
+        out = placed.line.facts["amountOut"]
         for other in self._orders.values():
-            paid_the_same = other.status == placed.status and other.final.get("amountOut") == out
+            same_status = other.line.status == placed.line.status
+            paid_the_same = same_status and other.line.facts.get("amountOut") == out
             if paid_the_same and other.times != placed.times and out not in ("", "0"):
                 told = f"orders {other.id!r} and {placed.id!r} pay {out!r} for unequal deposits"
                 self._sequence.broken(_CHECK, "another order", told, _OWN, "data.amountOut")

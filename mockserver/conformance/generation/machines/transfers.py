@@ -1,7 +1,7 @@
 """The v1 flow in any order: quote, raw transaction, submit, submit again, look up."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from hypothesis import strategies as st
@@ -16,6 +16,7 @@ from hypothesis.stateful import (
 
 from mockserver.conformance.checks.evidence import IN_BETWEEN
 from mockserver.conformance.checks.submitted import V1_ORDER
+from mockserver.conformance.checks.timeline import Property, Timeline, breaking
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.sequence_run import SequenceRun
@@ -49,7 +50,7 @@ class Transfer:
     transaction: str
     amount: Decimal
     sn: str
-    status: str = ""
+    line: Timeline = field(default_factory=lambda: Timeline(V1_ORDER))
 
 
 class TransferFlow(RuleBasedStateMachine):
@@ -207,12 +208,13 @@ class TransferFlow(RuleBasedStateMachine):
 
     def _follow(self, sent: Transfer, exchange: Exchange) -> None:
         """Hold what is told of a transfer against what was told before."""
-        number, status = _number(exchange), V1_ORDER.status(exchange)
+        number = _number(exchange)
         if number and sent.sn and number != sent.sn:
             told = f"order {sent.sn!r} is shown as {number!r}"
             self._sequence.broken(_DETAIL, "another sn", told, _SHOWN, "data.order.sn")
-        if V1_ORDER.left_its_end(sent.status, status):
-            told = f"a transfer had the status {sent.status}, and has {status!r} now"
+        change = breaking(sent.line, exchange, Property.ENDS_ONCE)
+        if change is not None:
+            told = f"a transfer had the status {change.was}, and has {change.now!r} now"
             self._sequence.broken(
                 _DETAIL, "final status changes", told, _ONE_WAY, "data.order.status"
             )
@@ -221,7 +223,6 @@ class TransferFlow(RuleBasedStateMachine):
             if shown and other != sent.transaction and not _mentions(exchange, sent.transaction):
                 told = f"asked for the transfer of {sent.transaction}, shown that of {other}"
                 self._sequence.broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
-        sent.status = status
 
 
 def _number(exchange: Exchange) -> str:
