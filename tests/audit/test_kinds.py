@@ -120,7 +120,9 @@ def test_a_refused_submission_that_is_given_up_is_a_deposit_without_order(wallet
     paid = wallet.pay()
     assert wallet.submit(paid) is None
     told = wallet.told("deposit-without-order")
-    assert told.startswith(f"10 USDT of {WALLET} on ARB, {paid}: its submission was refused (chain")
+    assert told.startswith(
+        f"10 USDT of {WALLET} on ARB, {paid}: its submission was refused as chain"
+    )
     wallet.ticket(paid)
     assert wallet.kinds() == []
 
@@ -131,7 +133,7 @@ def test_a_refused_submission_that_is_given_up_is_a_deposit_without_order(wallet
         ({"kind": "false-success"}, "the service said yes to it"),
         ({"kind": "http-status", "status": 503}, "came to nothing (http-status (1))"),
         ({"kind": "reset-before-headers"}, "came to nothing (reset-before-headers (1))"),
-        ({"kind": "refusal", "refusal": "no-route"}, "refused (no-route"),
+        ({"kind": "refusal", "refusal": "no-route"}, "refused as no-route, and no order"),
     ],
 )
 def test_a_submission_that_came_to_nothing_is_a_deposit_without_order(wallet, fault, words):

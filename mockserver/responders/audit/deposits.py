@@ -44,7 +44,7 @@ def _why(tried: Sequence[Submission], seen: SeenTransaction | None) -> str:
     if tried[-1].taken:
         return "the service said yes to it"
     if last.refusal is not None:
-        return f"its submission was refused ({last.refusal})"
+        return f"its submission was refused as {last.refusal.partition(':')[0]}"
     disturbed = f" ({last.fault})" if last.fault else ""
     return f"its submission came to nothing{disturbed}"
 

@@ -29,12 +29,12 @@ export class Money {
           event.preventDefault();
           this.quote();
         } } }, el("div", { class: "fields" }, label(this.amount, "Amount"), label(this.from, "From"), label(this.token, "Token"), label(this.to, "To"), label(this.target, "Token out")),
-        el("p", { class: "actions" }, el("button", { type: "submit", class: "main" }, "Quote"))), this.answer,
-        el("h2", {}, "Quotes that clients asked for"), this.quotes),
+        el("p", { class: "actions" }, el("button", { type: "submit", class: "main" }, "Quote"))), this.answer),
       el("section", { "aria-labelledby": "audit-title" }, el("h2", { id: "audit-title" }, "Audit"),
         el("div", { class: "bar" }, button("Look for money doubled, lost or stuck", () => this.audit())), this.found),
       el("section", { "aria-labelledby": "balances-title" }, el("h2", { id: "balances-title" }, "Balances"),
-        el("div", { class: "bar" }, label(this.address, "Address"), button("Refresh", () => this.refreshBalances())), this.balances));
+        el("div", { class: "bar" }, label(this.address, "Address"), button("Refresh", () => this.refreshBalances())), this.balances),
+      el("section", { class: "wide", "aria-labelledby": "quotes-title" }, el("h2", { id: "quotes-title" }, "Quotes that clients asked for"), this.quotes));
   }
 
   async refresh() {
