@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
+from functools import partial
 
 from mockserver.errors import CrosschainMockError
 
@@ -33,6 +34,10 @@ class ClockMode(StrEnum):
     """Not at all, but a poll that would see no change jumps to the next due event."""
 
 
+_STANDING = (ClockMode.FROZEN, ClockMode.AUTO)
+"""The modes of a clock that is moved by hand alone."""
+
+
 class ClockRefused(CrosschainMockError):
     """A time that cannot be read, or one that would turn the clock back."""
 
@@ -47,11 +52,11 @@ def ticks_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-def _running_ms() -> int:
-    """Return a time that is never set back and goes on while the machine sleeps, where it can."""
+def _running_ns() -> Callable[[], int]:
+    """Return what tells a time never set back, and which goes on while the machine sleeps."""
     if sys.platform == "linux":
-        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
-    return ticks_ms()
+        return partial(time.clock_gettime_ns, time.CLOCK_BOOTTIME)
+    return time.monotonic_ns
 
 
 class SteadyClock:
@@ -63,15 +68,15 @@ class SteadyClock:
     __slots__ = ("_offset_ms", "_ticks")
 
     def __init__(
-        self, wall: Callable[[], int] = wall_ms, ticks: Callable[[], int] = _running_ms
+        self, wall: Callable[[], int] = wall_ms, ticks: Callable[[], int] | None = None
     ) -> None:
-        """Begin with the wall's time; `ticks` is asked from then on. Both are in milliseconds."""
-        self._ticks = ticks
-        self._offset_ms = wall() - ticks()
+        """Begin with the wall's time, in ms; `ticks` is asked from then on, in nanoseconds."""
+        self._ticks = ticks or _running_ns()
+        self._offset_ms = wall() - self._ticks() // 1_000_000
 
     def __call__(self) -> int:
         """Return the time, in milliseconds since 1970."""
-        return self._offset_ms + self._ticks()
+        return self._offset_ms + self._ticks() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ class Clock:
 
     def now(self, wall: int) -> int:
         """Return the world's time, in milliseconds, when the wall clock shows `wall`."""
-        if self.mode is ClockMode.FROZEN or self.mode is ClockMode.AUTO:
+        if self.mode in _STANDING:
             return self.virtual_ms
         elapsed = wall - self.wall_ms
         # Most clocks run as fast as the wall clock; exact arithmetic is for the others.

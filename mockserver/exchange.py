@@ -114,13 +114,10 @@ def query_pairs(query: str) -> list[tuple[str, str]]:
 
     A `+` is a blank, as HTML forms send it. Raises `BadEncoding` where a text is not UTF-8.
     """
-    plain = "%" not in query and "+" not in query
-    pairs = []
-    for part in query.split("&"):
-        if part:
-            name, _, value = part.partition("=")
-            pairs.append((name, value) if plain else (_decoded(name), _decoded(value)))
-    return pairs
+    parts = [part.partition("=") for part in query.split("&") if part]
+    if "%" in query or "+" in query:
+        return [(_decoded(name), _decoded(value)) for name, _, value in parts]
+    return [(name, value) for name, _, value in parts]
 
 
 def _decoded(text: str) -> str:

@@ -98,7 +98,7 @@ def test_a_steady_clock_begins_with_the_wall_and_ignores_its_steps(
 ) -> None:
     start = 1_767_225_600_000
     shown, run = [start], [5]
-    clock = SteadyClock(wall=lambda: shown[0], ticks=lambda: run[0])
+    clock = SteadyClock(wall=lambda: shown[0], ticks=lambda: run[0] * 1_000_000)
     total = 0
     for passed, step in passing:
         run[0] += passed

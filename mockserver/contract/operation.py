@@ -33,17 +33,14 @@ class Operation:
         self.summary: str = row["summary"]
         self.section: str = row.get("section", "")
         self.auth: str = row["auth"]
+        self.writes: bool = row["effect"] == "write"
+        """Whether a call changes something: an order or a ticket comes into being."""
         self.request_schema = request_schema
         self.data_schema = data_schema
         self._last: tuple[Request | None, Reading | None] = (None, None)
 
     def __repr__(self) -> str:
         return f"<Operation {self.id}: {self.method} {self.path}>"
-
-    @property
-    def writes(self) -> bool:
-        """Tell whether a call changes something: an order or a ticket comes into being."""
-        return bool(self.row["effect"] == "write")
 
     @property
     def enveloped(self) -> bool:

@@ -135,10 +135,10 @@ class RequestReader:
         """Return the inputs of a request with everything that breaks the contract."""
         extra: list[Violation] = []
         try:
-            query = self._read_query(request, extra) if request.query else {}
+            query = self._read_query(request.query, extra) if request.query else {}
         except BadEncoding as error:
             return Reading(Inputs({}, self._by_role), refusal="not-utf8", reason=f"query: {error}")
-        headers = self._read_headers(request.headers, extra)
+        headers = self._read_headers(request.headers, extra) if self._headers else {}
         instance: dict[str, Json] = {"query": query, "headers": headers}
         if self._has_body:
             try:
@@ -152,9 +152,9 @@ class RequestReader:
             return Reading(self._inputs(instance), violations)
         return Reading(self._inputs(instance))
 
-    def _read_query(self, request: Request, extra: list[Violation]) -> dict[str, Json]:
+    def _read_query(self, query: str, extra: list[Violation]) -> dict[str, Json]:
         found: dict[str, Json] = {}
-        for name, text in query_pairs(request.query):
+        for name, text in query_pairs(query):
             field = self._query.get(name)
             if field is None:
                 found.setdefault(name, text)

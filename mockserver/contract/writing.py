@@ -52,7 +52,7 @@ def _object_writer(members: Mapping[str, Writer]) -> Writer:
     parts = [(name, f"{encode_basestring_ascii(name)}:", w) for name, w in members.items()]
 
     def write(value: Json) -> str:
-        if not isinstance(value, Mapping):
+        if type(value) is not dict and not isinstance(value, Mapping):
             return _as_it_is(value)
         told = [f"{key}{inner(value[name])}" for name, key, inner in parts if name in value]
         return f"{{{','.join(told)}}}"
@@ -80,11 +80,17 @@ def _map_writer(item: Writer) -> Writer:
 
 
 def _scalar_writer(types: frozenset[str]) -> Writer:
-    as_text = "string" in types and not {"integer", "number"} & types
+    text = "string" in types
+    as_text = text and not {"integer", "number"} & types
 
     def write(value: Json) -> str:
+        kind = type(value)
+        if kind is str and text:
+            return encode_basestring_ascii(value)
+        if kind is int and not as_text:
+            return str(value)
         if isinstance(value, str):
-            if "string" in types or not value:
+            if text or not value:
                 return encode_basestring_ascii(value)
             return _as_it_is(_number(value, types))
         if as_text and isinstance(value, int | Decimal) and not isinstance(value, bool):

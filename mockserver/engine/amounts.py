@@ -99,10 +99,10 @@ def fixed(value: Fraction, places: int) -> str:
     return f"{sign}{text[:-places]}.{text[-places:]}" if places else f"{sign}{text}"
 
 
-def fixed_ratio(numerator: int, denominator: int, places: int) -> str:
-    """Return a positive fraction with exactly `places` decimals, rounded down."""
-    text = str(numerator * 10**places // denominator).rjust(places + 1, "0")
-    return f"{text[:-places]}.{text[-places:]}" if places else text
+def pointed(scaled: int, places: int) -> str:
+    """Return a positive number of `places` decimals, of which it is given without the point."""
+    text = str(scaled).rjust(places + 1, "0")
+    return f"{text[:-places]}.{text[-places:]}"
 
 
 def scaled(text: str, units: int, of: int) -> str:

@@ -111,16 +111,20 @@ class Placed:
     chain: Chain
     token: Token
     contract: Contract
+    symbol: str = field(init=False, repr=False, compare=False)
+    """The token's symbol."""
+    decimals: int = field(init=False, repr=False, compare=False)
+    """The token's decimals on this chain."""
+    offered: bool = field(init=False, repr=False, compare=False)
+    """Whether neither the chain nor the token is out of service for good."""
 
-    @property
-    def decimals(self) -> int:
-        """The token's decimals on this chain."""
-        return self.contract.decimals
-
-    @property
-    def symbol(self) -> str:
-        """The token's symbol."""
-        return self.token.symbol
+    def __post_init__(self) -> None:
+        """Note what every quote asks for."""
+        put, chain, token = object.__setattr__, self.chain, self.token
+        put(self, "symbol", token.symbol)
+        put(self, "decimals", self.contract.decimals)
+        gone = chain.disabled or chain.delisted or token.delisted or self.contract.delisted
+        put(self, "offered", not gone)
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,20 +182,10 @@ class Desk:
         self, source: Placed, target: Placed, phase: Phase, now_ms: int | None = None
     ) -> None:
         """Raise `Refusal` where a chain or token is not on offer, by default now."""
-        for placed, end in ((source, "source"), (target, "target")):
-            chain = placed.chain
-            if chain.disabled or chain.delisted:
-                raise Refusal(
-                    "chain-suspended",
-                    f"{end} chain {chain.nickname!r} is not on offer; see the list of chains",
-                    about=f"{end} chain",
-                )
-            if placed.token.delisted or placed.contract.delisted:
-                raise Refusal(
-                    "token-delisted",
-                    f"{end} token {placed.symbol!r} is delisted on {chain.nickname!r}",
-                    about=f"{end} token",
-                )
+        if not source.offered:
+            raise _not_offered(source, "source")
+        if not target.offered:
+            raise _not_offered(target, "target")
         calendar = self._core.state.calendar
         if calendar.windows:
             now = self._core.now() if now_ms is None else now_ms
@@ -212,3 +202,18 @@ class Desk:
             scenario.fixed.swaps,
             scenario.fixed.near_percent,
         )
+
+
+def _not_offered(placed: Placed, end: str) -> Refusal:
+    chain = placed.chain
+    if chain.disabled or chain.delisted:
+        return Refusal(
+            "chain-suspended",
+            f"{end} chain {chain.nickname!r} is not on offer; see the list of chains",
+            about=f"{end} chain",
+        )
+    return Refusal(
+        "token-delisted",
+        f"{end} token {placed.symbol!r} is delisted on {chain.nickname!r}",
+        about=f"{end} token",
+    )

@@ -16,10 +16,12 @@ from mockserver.values import value_class
 class BridgeQuote:
     """What a 2.0 transfer gives: amounts in smallest units of the token on the target chain.
 
-    `gross` is before fees (GB2-quote); `price` is in USD, `out_usd` is gross with 18 decimals.
+    `gross` is before fees (GB2-quote); `price` is in USD, `price_text` the same in plain digits,
+    `out_usd` is gross with 18 decimals.
     """
 
     price: Decimal
+    price_text: str
     gross: int
     out_usd: str
     service_fee: int
@@ -54,6 +56,26 @@ BridgeKey = tuple[str, int, str, str, int]
 
 
 @value_class(frozen=True, slots=True)
+class Tariff:
+    """What a 2.0 transfer between two ends costs, whatever its amount.
+
+    An amount times `rise` over `fall` is the same in smallest units of the token out, and that
+    times `usd` over `one` is its worth, in USD of 18 decimals.
+    """
+
+    price: Decimal
+    price_text: str
+    gas: int
+    rise: int
+    fall: int
+    usd: int
+    one: int
+
+
+_KEPT = 4_096
+
+
+@value_class(frozen=True, slots=True)
 class TransferQuotes:
     """Quotes transfers by the rules, except where a published quote is fixed for the inputs."""
 
@@ -61,6 +83,10 @@ class TransferQuotes:
     prices: Prices
     fixed: Mapping[BridgeKey, BridgeQuote] = field(default_factory=dict)
     near_percent: int = 0
+    _tariffs: dict[tuple[str, str, str], Tariff] = field(
+        init=False, default_factory=dict, repr=False
+    )
+    """By symbol, source and target nickname, where prices stand still."""
     _steady: dict[tuple[str, int, str], int] = field(init=False, default_factory=dict, repr=False)
     """Gas by symbol, decimals and nickname, where prices stand still."""
 
@@ -72,27 +98,30 @@ class TransferQuotes:
         Raises `Refusal` where the amount does not cover the fees or may not be sent at all.
         """
         amounts.checked_units(amount)
-        _check_transfer(source, target)
+        symbol, begin, end = source.symbol, source.chain.nickname, target.chain.nickname
+        tariff = self._tariffs.get((symbol, begin, end))
+        if tariff is None:
+            _check_transfer(source, target)
         rate = self.rates.bridge_bps + checked_channel_bps(channel_bps)
         if self.fixed:
-            ends = source.chain.nickname, target.chain.nickname
-            known = self._known(amount, (source.symbol, *ends, channel_bps))
+            known = self._known(amount, (symbol, begin, end, channel_bps))
             if known is not None:
                 return known
-        gas = self._gas(target, target, now_ms)
-        price = self.prices.usd_of(source.symbol, now_ms)
-        gross = amounts.rescale_floor(amount, source.decimals, target.decimals)
-        if gross - amounts.bps_floor(gross, rate) - gas <= 0:
+        if tariff is None:
+            tariff = self._tariff(source, target, now_ms)
+        gross = amount * tariff.rise // tariff.fall
+        fee, gas = gross * rate // amounts.BPS, tariff.gas
+        if gross - fee - gas <= 0:
             raise too_low(_least_bridge(source, target, rate, gas), source)
-        usd, one = price.as_integer_ratio()
         return BridgeQuote(
-            price=price,
-            gross=gross,
-            out_usd=amounts.fixed_ratio(gross * usd, one * 10**target.decimals, 18),
-            service_fee=amounts.bps_floor(gross, rate),
-            gas_fee=gas,
-            rate_bps=rate,
-            decimals=target.decimals,
+            tariff.price,
+            tariff.price_text,
+            gross,
+            amounts.pointed(gross * tariff.usd // tariff.one, 18),
+            fee,
+            gas,
+            rate,
+            target.decimals,
         )
 
     def _known(self, amount: int, route: tuple[str, str, str, int]) -> BridgeQuote | None:
@@ -141,6 +170,25 @@ class TransferQuotes:
             symbol=source.symbol,
             out_units=out,
         )
+
+    def _tariff(self, source: Placed, target: Placed, now_ms: int) -> Tariff:
+        gas = self._gas(target, target, now_ms)
+        price = self.prices.usd_of(source.symbol, now_ms)
+        usd, one = price.as_integer_ratio()
+        tariff = Tariff(
+            price=price,
+            price_text=amounts.plain(price),
+            gas=gas,
+            rise=10 ** max(0, target.decimals - source.decimals),
+            fall=10 ** max(0, source.decimals - target.decimals),
+            usd=usd * 10**18,
+            one=one * 10**target.decimals,
+        )
+        if self.prices.drift is None:
+            if len(self._tariffs) >= _KEPT:
+                self._tariffs.clear()
+            self._tariffs[source.symbol, source.chain.nickname, target.chain.nickname] = tariff
+        return tariff
 
     def _gas(self, token: Placed, at: Placed, now_ms: int) -> int:
         key = (token.symbol, token.decimals, at.chain.nickname)

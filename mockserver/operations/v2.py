@@ -47,7 +47,7 @@ def get_bridge_quote(world: World, inputs: Inputs) -> Json:
         _channel_bps(inputs),
     )
     return {
-        "price": plain(quote.price),
+        "price": quote.price_text,
         "outAmount": str(quote.gross),
         "outAmountUsd": quote.out_usd,
         "serviceFee": str(quote.service_fee),
@@ -260,7 +260,8 @@ def _channel_bps(inputs: Inputs) -> int:
     The order sends the same rule, so that it charges what its quote did. Raises `Refusal` for rules
     that cannot be read and for two fees that differ.
     """
-    told = rules_of(inputs.optional("extra") or "").channel_bps
+    extra = inputs.optional("extra")
+    told = rules_of(extra).channel_bps if extra else 0
     if not inputs.has("channelFeeRate"):
         return told
     rate = inputs.integer("channelFeeRate")

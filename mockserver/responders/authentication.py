@@ -11,9 +11,8 @@ from mockserver.clock import iso
 from mockserver.contract import Inputs
 from mockserver.responders import wallets
 from mockserver.responders.denial import Denial
+from mockserver.responders.responder import Call
 from mockserver.signing import developer
-from mockserver.signing.keyring import Keyring
-from mockserver.values import value_class
 
 NO_AUTH = "none"
 """The word of operations that ask for nothing."""
@@ -22,21 +21,15 @@ _MILLISECONDS_FROM = 100_000_000_000
 """From here on a timestamp is in milliseconds: as seconds it would be the year 5138 (A-014)."""
 
 
-@value_class(frozen=True, slots=True)
-class Claim:
-    """A well-formed request on its way in: its inputs, its body as sent, and who tells the time."""
-
-    inputs: Inputs
-    body: bytes
-    now: Callable[[], int]
+Strategy = Callable[[Call, Inputs], Denial | None]
 
 
-Strategy = Callable[[Claim, Keyring], Denial | None]
+def authenticate(call: Call, inputs: Inputs) -> Denial | None:
+    """Return why a well-formed request is not let in, or None.
 
-
-def authenticate(auth: str, claim: Claim, keys: Keyring) -> Denial | None:
-    """Return why a request is not let in, or None. Raises `KeyError` for an unknown strategy."""
-    return STRATEGIES[auth](claim, keys)
+    Raises `KeyError` for an unknown strategy.
+    """
+    return STRATEGIES[call.operation.auth](call, inputs)
 
 
 def timestamp_ms(timestamp: int) -> int:
@@ -44,13 +37,13 @@ def timestamp_ms(timestamp: int) -> int:
     return timestamp if timestamp >= _MILLISECONDS_FROM else timestamp * 1000
 
 
-def by_window(claim: Claim, keys: Keyring) -> Denial | None:
+def by_window(call: Call, inputs: Inputs) -> Denial | None:
     """Return why the time of a v1 request is not good: `timestamp` plus `expireTime`, in ms.
 
     It is good on the world's clock, or on the other one that the world goes by.
     """
-    late = _late(claim.inputs, claim.now())
-    if late and keys.clock is not None and not _late(claim.inputs, keys.clock()):
+    keys, late = call.hosted.keys, _late(inputs, call.hosted.world.now())
+    if late and keys.clock is not None and not _late(inputs, keys.clock()):
         return None
     return late
 
@@ -72,12 +65,11 @@ def _late(inputs: Inputs, now: int) -> Denial | None:
     return None
 
 
-def by_developer_key(claim: Claim, keys: Keyring) -> Denial | None:
+def by_developer_key(call: Call, inputs: Inputs) -> Denial | None:
     """Return why a v1 request is not let in: its time, its key, or its signature (facts §3.1)."""
-    late = by_window(claim, keys)
+    late, keys = by_window(call, inputs), call.hosted.keys
     if late or not keys.developers:
         return late
-    inputs = claim.inputs
     app_key = inputs.text("appKey")
     secret = keys.developers.get(app_key)
     if secret is None:
@@ -89,9 +81,9 @@ def by_developer_key(claim: Claim, keys: Keyring) -> Denial | None:
     headers = developer.DeveloperHeaders(
         app_key, inputs.text("expireTime"), inputs.text("timestamp")
     )
-    if developer.matches(inputs.text("signature"), claim.body, headers, secret):
+    if developer.matches(inputs.text("signature"), call.request.body, headers, secret):
         return None
-    text = developer.accepted_texts(claim.body, headers)[0]
+    text = developer.accepted_texts(call.request.body, headers)[0]
     return Denial(
         "bad-signature",
         "header 'signature': expected the HMAC-SHA256 with the key's secret, as 64 lower-case hex "
@@ -99,12 +91,12 @@ def by_developer_key(claim: Claim, keys: Keyring) -> Denial | None:
     )
 
 
-def by_wallet(claim: Claim, keys: Keyring) -> Denial | None:
+def by_wallet(call: Call, inputs: Inputs) -> Denial | None:
     """Return why a 2.0 submission is not let in, where the world verifies wallets (facts §3.2)."""
-    return wallets.denial(claim.inputs, claim.body) if keys.wallets else None
+    return wallets.denial(inputs, call.request.body) if call.hosted.keys.wallets else None
 
 
-def nobody_asks(claim: Claim, keys: Keyring) -> Denial | None:
+def nobody_asks(call: Call, inputs: Inputs) -> Denial | None:
     """Let everybody in: no authentication is published for the operation."""
     return None
 

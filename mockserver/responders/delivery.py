@@ -46,6 +46,11 @@ class Delivery:
     cut: Cut | None = None
     stream: Stream | None = None
 
+    @property
+    def at_once(self) -> bool:
+        """Whether the response is sent as it is, without waiting for anything."""
+        return self.cut is None and self.stream is None and not self.delay_ms
+
 
 def charged(delivery: Delivery, world: World) -> Delivery:
     """Return a delivery whose delay, given in the world's time, is paid for on the world's clock.

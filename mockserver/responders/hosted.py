@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mockserver import limits
 from mockserver.contract import Contract
 from mockserver.engine.world import World
+from mockserver.exchange import Headers
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks
 from mockserver.responders.dumping import plain_of
@@ -363,9 +364,11 @@ class Worlds:
         """Return the app keys whose requests go to a world."""
         return list(self._bound.get(key, ()))
 
-    def key_of(self, app_key: str | None) -> str:
-        """Return the key of the world that an app key is bound to, else the default one's."""
-        return self._by_app_key.get(app_key or "", DEFAULT_WORLD)
+    def key_of(self, headers: Headers) -> str:
+        """Return the key of the world that the app key sent is bound to, else the default one's."""
+        if not self._by_app_key:
+            return DEFAULT_WORLD
+        return self._by_app_key.get(headers.get("appKey", ""), DEFAULT_WORLD)
 
     def _room(self, key: str) -> None:
         if key in self._worlds or key == DEFAULT_WORLD:

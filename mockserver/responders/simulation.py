@@ -8,8 +8,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
-from mockserver.responders.authentication import NO_AUTH, Claim, authenticate
-from mockserver.responders.denial import Denial
+from mockserver.responders.authentication import NO_AUTH, authenticate
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.listings import LIST_OPERATIONS, Listings
 from mockserver.responders.refusing import JSON_TYPE
@@ -45,34 +44,35 @@ class Simulation:
 
     def respond(self, call: Call) -> Response:
         """Return the answer the world gives."""
-        reading = call.operation.read(call.request)
+        operation = call.operation
+        reading = operation.read(call.request)
         if reading.refusal or reading.violations:
             return self._broken(call, reading)
-        hosted = call.hosted
-        if call.operation.auth != NO_AUTH and (denial := _denial(call, reading.inputs)):
-            return hosted.refuser.refuse(call.operation.generation, denial.name, denial.reason)
+        inputs, refuser = reading.inputs, call.hosted.refuser
+        if operation.auth != NO_AUTH and (denial := authenticate(call, inputs)):
+            return refuser.refuse(operation.generation, denial.name, denial.reason)
         try:
-            body = self._body(call, reading.inputs)
+            if operation.id in LIST_OPERATIONS:
+                body = self._listed(call, inputs)
+            else:
+                body = operation.write(self._data(call, inputs))
         except Refusal as refusal:
-            reason = _blaming(refusal, reading.inputs)
-            name = _OWN_NAMES.get((call.operation.id, refusal.name), refusal.name)
-            return hosted.refuser.refuse(call.operation.generation, name, reason)
+            reason = _blaming(refusal, inputs)
+            name = _OWN_NAMES.get((operation.id, refusal.name), refusal.name)
+            return refuser.refuse(operation.generation, name, reason)
         return Response(200, _JSON, body)
 
-    def _body(self, call: Call, inputs: Inputs) -> bytes:
-        if call.operation.id not in LIST_OPERATIONS:
-            return self._encoded(call, inputs)
+    def _listed(self, call: Call, inputs: Inputs) -> bytes:
         chain = inputs.optional("chain")
-        return self._listings.body(call, chain, lambda: self._encoded(call, inputs))
-
-    def _encoded(self, call: Call, inputs: Inputs) -> bytes:
-        return call.operation.write(self._data(call, inputs))
+        return self._listings.body(
+            call, chain, lambda: call.operation.write(self._data(call, inputs))
+        )
 
     def _data(self, call: Call, inputs: Inputs) -> Json:
-        own = OWN_ANSWERS.get(call.operation.id)
-        if own is not None:
-            return own(call, inputs)
-        return self._operations[call.operation.id](call.hosted.world, inputs)
+        function = self._operations.get(call.operation.id)
+        if function is None:
+            return OWN_ANSWERS[call.operation.id](call, inputs)
+        return function(call.hosted.world, inputs)
 
     def _broken(self, call: Call, reading: Reading) -> Response:
         generation, refuser = call.operation.generation, call.hosted.refuser
@@ -86,11 +86,6 @@ class Simulation:
         if explained:
             return refuser.refuse(generation, "other-dialect", "; ".join([*told, explained]))
         return refuser.refuse(generation, _name(reading.violations[0]), "; ".join(told))
-
-
-def _denial(call: Call, inputs: Inputs) -> Denial | None:
-    claim = Claim(inputs, call.request.body, call.hosted.world.now)
-    return authenticate(call.operation.auth, claim, call.hosted.keys)
 
 
 def _name(violation: Violation) -> str:

@@ -11,6 +11,7 @@ from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.quotes import BridgeKey, BridgeQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
+from mockserver.jsontext import plain
 
 Complaint = tuple[FieldPath, str]
 _Key = TypeVar("_Key")
@@ -65,6 +66,7 @@ class _Reader:
         gives = item["gives"]
         quote = BridgeQuote(
             price=Decimal(gives["price"]),
+            price_text=plain(Decimal(gives["price"])),
             gross=int(gives["out"]),
             out_usd=gives["out_usd"],
             service_fee=int(gives["service_fee"]),

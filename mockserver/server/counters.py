@@ -3,9 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from mockserver.exchange import Response
-from mockserver.responders.refusing import REFUSAL_HEADER
-
 _MOST_NAMES = 1000
 
 
@@ -18,10 +15,9 @@ class Counters:
     faults: Counter[str] = field(default_factory=Counter)
     control: int = 0
 
-    def count(self, operation: str | None, response: Response, fault: str) -> None:
+    def count(self, operation: str | None, refusal: str | None, fault: str) -> None:
         """Count an exchange; one that no operation answers counts as `unknown`."""
         self.requests[operation or "unknown"] += 1
-        refusal = response.header(REFUSAL_HEADER)
         if refusal is not None:
             name = refusal.partition(":")[0]
             # A stub may say anything in that header.

@@ -13,9 +13,8 @@ from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import RequestHandler
 
 from mockserver import limits
-from mockserver.exchange import Request
 from mockserver.server.connection import Connection
-from mockserver.server.wire import head_of
+from mockserver.server.wire import WireHeaders, request_of
 
 _NEEDED = (
     *("_manager", "_messages", "_next_keepalive_close_time", "_paused", "_parser", "_upgraded"),
@@ -55,21 +54,19 @@ class LaneConnection(Connection):
     def _answered(self) -> bool:
         """Answer the one request in the queue, unless the ordinary road has to."""
         message, payload = self._messages[0]
-        request = _whole(message, payload) if isinstance(message, RawRequestMessage) else None
-        if request is None or self._too_long(request, payload):
+        if not isinstance(message, RawRequestMessage) or not _whole(message, payload):
             return False
-        if payload is not EMPTY_PAYLOAD:
-            request = Request(
-                request.method, request.path, request.query, request.headers, payload.read_nowait()
-            )
+        headers = WireHeaders(message.headers)
+        if headers.size > limits.HEAD.most or payload.total_bytes > _MOST_BODY:
+            return False
+        body = b"" if payload is EMPTY_PAYLOAD else payload.read_nowait()
+        request = request_of(message.method, message.path, headers, body)
         try:
             delivery = self._answering.answer(request)
         except Exception as error:  # noqa: BLE001 - told of on the ordinary road
             self.made = error
             return False
-        raw = None
-        if not delivery.delay_ms and delivery.cut is None and delivery.stream is None:
-            raw = self.heads.written(delivery.response)
+        raw = self.heads.written(delivery.response) if delivery.at_once else None
         transport, parser, manager = self.transport, self._parser, self._manager
         if raw is None or transport is None or parser is None or manager is None:
             self.made = delivery
@@ -81,16 +78,11 @@ class LaneConnection(Connection):
         self._next_keepalive_close_time = self._loop.time() + self.keepalive_timeout
         return True
 
-    def _too_long(self, request: Request, payload: StreamReader) -> bool:
-        if request.headers.size > limits.HEAD.most:
-            return True
-        return payload.total_bytes > _MOST_BODY
 
-
-def _whole(message: RawRequestMessage, payload: StreamReader) -> Request | None:
-    """Return a request that is complete and usual, without its body; else None."""
+def _whole(message: RawRequestMessage, payload: StreamReader) -> bool:
+    """Tell whether a request is complete and usual."""
     if message.should_close or message.upgrade or message.version != HttpVersion11:
-        return None
-    if message.method == "HEAD" or not payload.is_eof() or payload.exception() is not None:
-        return None
-    return None if "Content-Encoding" in message.headers else head_of(message)
+        return False
+    if message.method == "HEAD" or "Content-Encoding" in message.headers:
+        return False
+    return payload is EMPTY_PAYLOAD or (payload.is_eof() and payload.exception() is None)

@@ -84,13 +84,10 @@ class Service:
             return Delivery(cors.opened(lost, DEFAULT_WORLD, request.headers))
         if control:
             return self._control.answer(hosted, path.removeprefix(_CONTROL), request)
-        if cors.is_preflight(request):
-            return Delivery(self._preflight(hosted, path, request))
-        if console.wants_front(path, request):
-            return Delivery(console.front(hosted.contract, request))
-        delivery = self._answer(hosted, path, request)
-        response = cors.opened(delivery.response, hosted.key, request.headers)
-        return Delivery(response, delivery.delay_ms, delivery.cut)
+        operation = hosted.contract.find(request.method, path)
+        if operation is None:
+            return self._beside(hosted, path, request)
+        return self._called(HostedCall(operation, request, hosted), path)
 
     def tells_why(self, dialect: str) -> bool:
         """Whether the texts of a dialect's refusals have their reasons."""
@@ -129,9 +126,7 @@ class Service:
             key, slash, rest = path.removeprefix(_WORLD_PREFIX).partition("/")
             return f"{slash}{rest}", key
         named = headers.get(WORLD_HEADER)
-        if named is not None:
-            return path, named
-        return path, self.worlds.key_of(headers.get("appKey"))
+        return path, self.worlds.key_of(headers) if named is None else named
 
     def _preflight(self, hosted: HostedWorld, path: str, request: Request) -> Response:
         """Return the answer to a preflight, which the journal shows as every other request."""
@@ -139,19 +134,46 @@ class Service:
         hosted.journal.add(hosted.world.now(), None, request, response, "preflight")
         return response
 
-    def _answer(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
-        at_ms, fault = hosted.world.now(), ""
-        operation = hosted.contract.find(request.method, path)
-        if operation is None and hosted.breaks:
-            operation = hosted.breaks.operation(hosted.contract, request.method, path)
-        if operation is None:
-            responder, delivery = "server", Delivery(self._lost(hosted, path, request))
-        else:
-            responder, delivery, fault = self._delivered(HostedCall(operation, request, hosted))
-        name, response = operation.id if operation else None, delivery.response
+    def _beside(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
+        """Return the answer to a request that no operation of the contract is meant for."""
+        if cors.is_preflight(request):
+            return Delivery(self._preflight(hosted, path, request))
+        if console.wants_front(path, request):
+            return Delivery(console.front(hosted.contract, request))
+        operation = hosted.breaks.operation(hosted.contract, request.method, path)
+        if operation is not None:
+            return self._called(HostedCall(operation, request, hosted), path)
+        at_ms, response = hosted.world.now(), self._lost(hosted, path, request)
+        hosted.journal.add(at_ms, None, request, response, "server")
+        self._tell(None, path, request, response)
+        return Delivery(cors.opened(response, hosted.key, request.headers))
+
+    def _called(self, call: HostedCall, path: str) -> Delivery:
+        """Return the answer to a call of an operation, and note it in its world."""
+        hosted, request = call.hosted, call.request
+        at_ms = hosted.world.now()
+        responder, answer, fault = self._delivered(call)
+        response = answer if isinstance(answer, Response) else answer.response
+        name = call.operation.id
         hosted.journal.add(at_ms, name, request, response, responder, fault=fault)
-        self._control.house.counters.count(name, response, fault)
+        self._tell(call.operation, path, request, response, fault)
+        opened = cors.opened(response, hosted.key, request.headers)
+        if isinstance(answer, Response):
+            return Delivery(opened)
+        return Delivery(opened, answer.delay_ms, answer.cut)
+
+    def _tell(
+        self,
+        operation: Operation | None,
+        path: str,
+        request: Request,
+        response: Response,
+        fault: str = "",
+    ) -> None:
+        """Count an exchange, and log it."""
         refusal = response.header(REFUSAL_HEADER)
+        name = operation.id if operation else None
+        self._control.house.counters.count(name, refusal, fault)
         # Where the text of a refusal tells nothing, this line is the first place to look.
         bare = refusal and operation is not None and not operation.generation.tells_why
         level = logging.WARNING if bare else logging.INFO
@@ -164,25 +186,24 @@ class Service:
                 response.status,
                 f" {refusal}" if refusal else "",
             )
-        return delivery
 
-    def _delivered(self, call: HostedCall) -> tuple[str, Delivery, str]:
+    def _delivered(self, call: HostedCall) -> tuple[str, Delivery | Response, str]:
         """Return who answers, the answer as it is let out, and what disturbed it."""
         if call.operation.writes and (full := self.worlds.full_of_orders()):
             refusal = call.hosted.refuser.refuse(call.operation.generation, "limit-reached", full)
-            return "server", Delivery(refusal), ""
+            return "server", refusal, ""
         try:
             strike = call.hosted.faults.strike(call) or reserved_strike(call)
-            if strike is None:
-                if not call.hosted.breaks:
-                    responder, response = self._unbroken(call)
-                    return responder, Delivery(response), ""
+            if strike is not None:
+                return self._disturbed(call, strike)
+            if call.hosted.breaks:
                 responder, outcome = self._respond(call)
                 return responder, outcome.delivery, outcome.told
-            return self._disturbed(call, strike)
+            responder, response = self._unbroken(call)
         except Exception as error:
             log.exception("failed to answer %s", call.operation.id)
-            return "server", Delivery(self._failed(call, error)), ""
+            return "server", self._failed(call, error), ""
+        return responder, response, ""
 
     def _disturbed(self, call: HostedCall, strike: Strike) -> tuple[str, Delivery, str]:
         """Return an answer as faults let it out, on top of what breaks made of it."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Protocol
 
-from aiohttp.http import RawRequestMessage
 from aiohttp.web_request import BaseRequest
 from multidict import CIMultiDict, CIMultiDictProxy
 
@@ -68,17 +67,21 @@ class WireHeaders(Headers):
         return self._wire.values()
 
 
-def head_of(http: "BaseRequest | RawRequestMessage", body: bytes = b"") -> Request:
-    """Return the plain request of a head that was read."""
-    target = http.raw_path if isinstance(http, BaseRequest) else http.path
-    path, _, query = plain_target(target).partition("?")
-    return Request(http.method, path, query, WireHeaders(http.headers), body)
+def head_of(http: BaseRequest) -> Request:
+    """Return the plain request of a head that was read, without its body."""
+    return request_of(http.method, http.raw_path, WireHeaders(http.headers))
+
+
+def request_of(method: str, target: str, headers: WireHeaders, body: bytes = b"") -> Request:
+    """Return the plain request of a target as it was sent."""
+    if target[:1] != "/" or "#" in target:
+        target = plain_target(target)
+    path, _, query = target.partition("?")
+    return Request(method, path, query, headers, body)
 
 
 def plain_target(raw: str) -> str:
     """Return the path and query of a request target, also of one in absolute form."""
-    if raw[:1] == "/" and "#" not in raw:
-        return raw
     raw = raw.partition("#")[0]
     if not raw.startswith(("http://", "https://")):
         return raw

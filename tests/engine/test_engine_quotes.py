@@ -43,6 +43,7 @@ def test_the_vendors_bridge_example_with_a_channel_fee_comes_out() -> None:
     quote = world().quotes.bridge(10_000_000, "USDT", "ARB", "BNB", 10)
     assert quote == BridgeQuote(
         price=Decimal(1),
+        price_text="1",
         gross=10_000_000_000_000_000_000,
         out_usd="10.000000000000000000",
         service_fee=16_000_000_000_000_000,
@@ -305,7 +306,7 @@ def test_the_published_swap_comes_out_with_its_minimum_and_deadline() -> None:
 
 
 def test_published_transfers_come_before_the_rules() -> None:
-    fixed = BridgeQuote(Decimal(1), 10**19, "10", 1, 2, 6, 18)
+    fixed = BridgeQuote(Decimal(1), "1", 10**19, "10", 1, 2, 6, 18)
     key = ("USDT", 10**7, "ARB", "BNB", 0)
     quotes = world(fixed=FixedQuotes(bridge={key: fixed})).quotes
     assert quotes.bridge(10**7, "USDT", "ARB", "BNB") is fixed

@@ -146,6 +146,8 @@ class Faults(Settable[Fault, Tally]):
         Faults are asked in the order set: delays add up, and the first other fault decides; those
         behind it are not asked.
         """
+        if not self._items:
+            return None
         found: list[Fault] = []
         numbers: dict[str, Struck] = {}
         retry: int | None = None

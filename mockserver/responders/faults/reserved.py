@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Context, Decimal
+from itertools import takewhile
 from types import MappingProxyType
 
 from mockserver.contract import Inputs, Operation
@@ -38,8 +39,14 @@ _FAULTS: Mapping[str, tuple[str, Disturbance, bool]] = MappingProxyType(
 )
 """The fault of each reserved name: its kind, what it does, and whether the effect happens."""
 
-_CODES = "|".join(one.code for one in RESERVED if one.effect is Effect.FAULT)
-_HINT = re.compile(f"{_CODES}|{'|'.join(code.encode().hex() for code in _CODES.split('|'))}")
+_CODES = [one.code for one in RESERVED if one.effect is Effect.FAULT]
+_COMMON = "".join(
+    [places[0] for places in takewhile(lambda one: len(set(one)) == 1, zip(*_CODES, strict=True))]
+)
+"""What all codes begin with. A text without it, as it is or in hex, reserves nothing."""
+_COMMON_HEX = _COMMON.encode().hex()
+_COMMON_BYTES, _COMMON_HEX_BYTES = _COMMON.encode(), _COMMON_HEX.encode()
+_HINT = re.compile("|".join([*_CODES, *(code.encode().hex() for code in _CODES)]))
 _HINT_BYTES = re.compile(_HINT.pattern.encode())
 
 _AMOUNTS = ("amount", "fromAmount")
@@ -67,11 +74,17 @@ def reserved_strike(call: Call) -> Strike | None:
 
 def _may_reserve(request: Request) -> bool:
     # Nearly every request ends here: reading it a second time would cost more than the search.
-    return bool(
-        _HINT.search(request.query)
-        or _HINT_BYTES.search(request.body)
-        or any(_HINT.search(value) for value in request.headers.values_sent() if value[:2] == "0x")
-    )
+    body = request.body
+    if body and (_COMMON_BYTES in body or _COMMON_HEX_BYTES in body) and _HINT_BYTES.search(body):
+        return True
+    if _hinted(request.query):
+        return True
+    return any(_hinted(value) for value in request.headers.values_sent() if value[:2] == "0x")
+
+
+def _hinted(text: str) -> bool:
+    # A search for one plain text takes a tenth of the time of that for many.
+    return (_COMMON in text or _COMMON_HEX in text) and _HINT.search(text) is not None
 
 
 def _strike(reserved: Reserved, call: Call) -> Strike:
