@@ -127,7 +127,7 @@ class RequestReader:
         self._roles = [
             (location, roles)
             for location in LOCATIONS
-            if (roles := [(f.name, f.role) for f in self.fields if f.location == location])
+            if (roles := {f.name: f.role for f in self.fields if f.location == location})
         ]
         self._has_body = "body" in schema.get("properties", {})
 
@@ -154,8 +154,9 @@ class RequestReader:
 
     def _read_query(self, query: str, extra: list[Violation]) -> dict[str, Json]:
         found: dict[str, Json] = {}
+        known = self._query
         for name, text in query_pairs(query):
-            field = self._query.get(name)
+            field = known.get(name)
             if field is None:
                 found.setdefault(name, text)
             elif text in field.absent:
@@ -182,10 +183,11 @@ class RequestReader:
         values: dict[str, Json] = {}
         for location, roles in self._roles:
             part = instance.get(location)
-            if type(part) is dict and part:
-                for name, role in roles:
-                    if name in part:
-                        values[role] = part[name]
+            if type(part) is dict:
+                for name, value in part.items():
+                    role = roles.get(name)
+                    if role is not None:
+                        values[role] = value
         return Inputs(values, self._by_role)
 
 

@@ -19,6 +19,7 @@ from mockserver.engine.ledger import (
     user,
 )
 from mockserver.engine.orders import Event, Order, history
+from mockserver.engine.scenario import Scenario
 from mockserver.values import value_class
 
 _CLOSING = (Status.SUCCEEDED, Status.FAILED, Status.REFUNDED)
@@ -124,17 +125,27 @@ def opening(core: Core, placed: Placed, address: str) -> int:
 
     An account named in the scenario comes first, then the token's fixed amount, then USD worth.
     """
-    openings, wanted = core.scenario.openings, account_address(address)
-    for account in openings.accounts:
+    scenario = core.scenario
+    for account in scenario.openings.accounts:
         if (account.chain, account.token, account_address(account.address)) == (
             placed.chain.nickname,
             placed.symbol,
-            wanted,
+            account_address(address),
         ):
             return _units(account.amount, placed)
+    key = (placed.symbol, placed.decimals)
+    units = scenario.opening_units.get(key)
+    if units is None:
+        units = scenario.opening_units[key] = _opening(scenario, placed)
+    return units
+
+
+def _opening(scenario: Scenario, placed: Placed) -> int:
+    """Return what an address that the scenario does not name owns at the beginning."""
+    openings = scenario.openings
     if placed.symbol in openings.whole:
         return _units(openings.whole[placed.symbol], placed)
-    price = core.scenario.prices.usd.get(placed.symbol)
+    price = scenario.prices.usd.get(placed.symbol)
     if not price:
         return 0
     usd, part = openings.usd.as_integer_ratio()

@@ -74,9 +74,12 @@ class Desk:
         self, amount: int, source: Placed, target: Placed, phase: Phase, channel_bps: int = 0
     ) -> BridgeQuote:
         """Quote a 2.0 transfer between tokens on chains. Raises `Refusal`."""
-        now = self._core.now()
+        core = self._core
+        # Where no outage is planned and no price drifts, the answer is the same at any time.
+        steady = not core.state.calendar.windows and core.scenario.prices.drift is None
+        now = core.state.clock.virtual_ms if steady else core.now()
         self.admit(source, target, phase, now)
-        return self._core.scenario.transfers.bridge(amount, source, target, now, channel_bps)
+        return core.scenario.transfers.bridge(amount, source, target, now, channel_bps)
 
     def cross_chain(
         self, amount: Decimal, symbol: str, source_chain: str, target_chain: str, fee_level: int

@@ -86,9 +86,10 @@ def outcome(order: Order, event: Event) -> Posting | None:
 
 def touched(order: Order) -> Iterator[tuple[AccountKey, int]]:
     """Yield the accounts an order concerns, with what its submission has changed on each."""
-    yield sender_key(order), order.topup - order.amount
-    if recipient_key(order) != sender_key(order):
-        yield recipient_key(order), 0
+    sender, recipient = sender_key(order), recipient_key(order)
+    yield sender, order.topup - order.amount
+    if recipient != sender:
+        yield recipient, 0
 
 
 def gained(posting: Posting | None, key: AccountKey) -> int:

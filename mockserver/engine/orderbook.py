@@ -44,7 +44,11 @@ class OrderBook:
 
     def submit(self, request: OrderRequest) -> OrderView:
         """Accept a 2.0 order. Raises `Refusal`, and then nothing is changed."""
-        return self._view(placed_order(self._core, draft(self._core, request)))
+        return self._view(self.accept(request))
+
+    def accept(self, request: OrderRequest) -> Order:
+        """Accept a 2.0 order as `submit` does, without asking how it stands."""
+        return placed_order(self._core, draft(self._core, request))
 
     def submit_opaque(self, request: OpaqueOrderRequest) -> OrderView:
         """Accept a 2.0 order of an unknown deposit. Raises `Refusal`, and nothing is changed."""

@@ -25,6 +25,12 @@ class Kind(IntEnum):
     AGGREGATE = 2
 
 
+# A member of an enumeration takes longer to be looked up than a name.
+_SUCCEEDED = Status.SUCCEEDED
+_RETURNED = (Status.FAILED, Status.REFUNDED)
+_TIMED = (Policy.TIME, Policy.IMMEDIATE)
+
+
 @value_class(frozen=True, slots=True)
 class Event:
     """A status an order has from a moment on (ms since 1970)."""
@@ -152,21 +158,32 @@ def history(order: Order, calendar: Calendar) -> tuple[Event, ...]:
 
 def view(order: Order, calendar: Calendar, now_ms: int) -> OrderView:
     """Return an order as it stands at a moment. Nothing is stored or changed."""
-    event = at(history(order, calendar), now_ms)
-    done = event.status is Status.SUCCEEDED
-    returned = event.status in (Status.FAILED, Status.REFUNDED)
-    delivery = order.delivered
-    back = order.amount if returned else delivery.back if done else 0
+    event = standing(order, calendar, now_ms)
+    out, back, exec_hash = 0, 0, ""
+    if event.status is _SUCCEEDED:
+        delivery = order.delivered
+        out, back, exec_hash = delivery.net, delivery.back, order.exec_hash
+    elif event.status in _RETURNED:
+        back = order.amount
+    back_hash = order.back_hash if back else ""
     return OrderView(
-        order=order,
-        status=event.status,
-        since_ms=event.at_ms,
-        reason=event.reason,
-        amount_out=delivery.net if done else 0,
-        back_amount=back,
-        exec_hash=order.exec_hash if done else "",
-        back_hash=order.back_hash if back else "",
+        order, event.status, event.at_ms, event.reason, out, back, exec_hash, back_hash
     )
+
+
+def standing(order: Order, calendar: Calendar, now_ms: int) -> Event:
+    """Return the last event of an order that has happened by a moment."""
+    told = order.past or order.ticket_ms is not None
+    if calendar.windows or told or order.policy not in _TIMED:
+        return at(history(order, calendar), now_ms)
+    # Nothing disturbs it: its course says all, and no event but the last needs to be made.
+    age = now_ms - order.started_ms
+    reached, *later = order.course.steps
+    after_ms = 0
+    for step in later:
+        if step.status is not reached.status and step.after_ms <= age:
+            reached, after_ms = step, max(0, step.after_ms)
+    return Event(order.started_ms + after_ms, reached.status, reached.reason)
 
 
 def at(events: tuple[Event, ...], now_ms: int) -> Event:
@@ -226,7 +243,7 @@ def _undisturbed(order: Order, calendar: Calendar) -> Iterator[Event]:
     yield Event(order.started_ms, first.status, first.reason)
     for number, step in enumerate(later, start=1):
         moment: int | None
-        if order.policy in (Policy.TIME, Policy.IMMEDIATE):
+        if order.policy in _TIMED:
             moment = calendar.when(order.route, order.started_ms, step.after_ms)
         else:
             moment = _ticked(order, number, len(later))

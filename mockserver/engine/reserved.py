@@ -67,6 +67,7 @@ RESERVED = (
 
 _BY_CODE = {reserved.code: reserved for reserved in RESERVED}
 _HEX = re.compile(r"0x0+(\d{4})")
+_HEX_START = "0x0000"
 
 
 def in_amount(units: int, decimals: int) -> Reserved | None:
@@ -79,7 +80,9 @@ def in_amount(units: int, decimals: int) -> Reserved | None:
 
 def in_hex(text: str) -> Reserved | None:
     """Return what an address or a hash reserves."""
-    found = _HEX.fullmatch(text) if len(text) in (42, 66) else None
+    if not text.startswith(_HEX_START) or len(text) not in (42, 66):
+        return None
+    found = _HEX.fullmatch(text)
     return _BY_CODE.get(found[1]) if found else None
 
 

@@ -5,6 +5,9 @@ from mockserver.engine.core import State
 from mockserver.engine.mishaps import CannotSteer
 from mockserver.engine.refusal import Refusal
 
+_MOST_WIDTH = 4
+"""Bytes that a character takes at most."""
+
 
 def check_order(state: State, *texts: str) -> None:
     """Raise `Refusal` where a world takes no further order, or none with texts so long."""
@@ -38,6 +41,8 @@ def _check_count(count: int, limit: limits.Limit) -> None:
 
 
 def _check_texts(texts: tuple[str, ...]) -> None:
+    if _MOST_WIDTH * sum(map(len, texts)) <= limits.ORDER_TEXT.most:
+        return
     size = sum([len(text.encode("utf-8", "surrogatepass")) for text in texts])
     if size > limits.ORDER_TEXT.most:
         raise Refusal(

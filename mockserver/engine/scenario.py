@@ -98,6 +98,9 @@ class Scenario:
     transfers: TransferQuotes = field(init=False, repr=False, compare=False)
     """Its quotes of transfers."""
 
+    opening_units: dict[tuple[str, int], int] = field(init=False, repr=False, compare=False)
+    """What an address that is not named owns at the beginning, by symbol and decimals."""
+
     def __post_init__(self) -> None:
         """Make what all worlds of the scenario share."""
         put = object.__setattr__
@@ -105,6 +108,7 @@ class Scenario:
         fixed = self.fixed
         quotes = TransferQuotes(self.rates, self.prices, fixed.bridge, fixed.near_percent)
         put(self, "transfers", quotes)
+        put(self, "opening_units", {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,7 +304,9 @@ def _terms(desk: Desk, request: OrderRequest, source: Placed, target: Placed) ->
 
 def _capped(terms: Terms, expected: int | None) -> Terms:
     """Return terms that pay out no more than expected; the service keeps the rest (SOL)."""
-    surplus = 0 if expected is None else max(0, _net(terms) - expected)
+    if expected is None:
+        return terms
+    surplus = max(0, _net(terms) - expected)
     return replace(terms, service_fee=terms.service_fee + surplus)
 
 

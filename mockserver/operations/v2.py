@@ -146,14 +146,14 @@ def submit_order(world: World, inputs: Inputs) -> Json:
         expected=rules.expected,
         minimum=rules.minimum,
     )
-    return {"id": world.orders.submit(request).order.id}
+    return {"id": world.orders.accept(request).id}
 
 
 def check_order(world: World, inputs: Inputs) -> Json:
     """Return how an order stands; `timestamp` in seconds, of the last change (DR)."""
     view = world.orders.poll(inputs.text("id"))
     return {
-        "status": view.status.value,
+        "status": view.status,
         "timestamp": view.since_ms // 1000,
         "execHash": view.exec_hash,
         "reason": view.reason,

@@ -116,11 +116,12 @@ class Shelf:
     def changed(self, journal: "Journal", by: int) -> None:
         """Note that a journal needs more bytes than before, or fewer."""
         self._used += by
-        if by > 0:
+        if journal.weight == by:
+            # It had nothing before.
             self._journals[id(journal)] = journal
-            while self._used > self._most:
-                max(self._journals.values(), key=lambda one: one.weight).halve()
-        elif not journal.weight:
+        while self._used > self._most:
+            max(self._journals.values(), key=lambda one: one.weight).halve()
+        if not journal.weight:
             self._journals.pop(id(journal), None)
 
     def leave(self, journal: "Journal") -> None:

@@ -20,6 +20,7 @@ from mockserver.server.connection import Connection, http_response
 from mockserver.server.heads import Heads, cut_head
 from mockserver.server.lane import LaneConnection, is_possible
 from mockserver.server.listener import EndingServer
+from mockserver.server.repeated import Repeated
 from mockserver.server.wire import Answering, head_of
 
 __all__ = ["Answering", "HttpServer"]
@@ -45,17 +46,16 @@ class HttpServer(EndingServer):
         )
         self._answering = answering
         self.heads = Heads()
-        self._connection = LaneConnection if lane and is_possible() else Connection
+        self._lane = lane and is_possible()
+        self._repeated = Repeated()
 
     def __call__(self) -> RequestHandler:
         """Return the protocol of one connection."""
-        return self._connection(
-            self,
-            answering=self._answering,
-            heads=self.heads,
-            loop=asyncio.get_running_loop(),
-            **self._kwargs,
-        )
+        options = {**self._kwargs, "answering": self._answering, "heads": self.heads}
+        loop = asyncio.get_running_loop()
+        if self._lane:
+            return LaneConnection(self, loop=loop, repeated=self._repeated, **options)
+        return Connection(self, loop=loop, **options)
 
     def shed(self) -> int:
         """Close half of the idle connections, those first that came first; return how many."""

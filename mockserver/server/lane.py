@@ -1,24 +1,29 @@
 """The fast lane: a request that has come whole is answered where its bytes arrive.
 
-aiohttp's own parser reads every byte, and the same service answers. What is saved is the way
-through a task and two turns of the loop for a request that nothing waits for. Everything else (a
-body still on its way, pipelining, HTTP/1.0, `Connection: close`, broken HTTP, a delay, a fault, a
-client that does not read) goes down the ordinary road, which never learns that it was looked at.
+aiohttp's own parser reads every byte that has not come just so before (`repeated.py`), and the
+same service answers. What is saved is the way through a task and two turns of the loop for a
+request that nothing waits for. Everything else (a body still on its way, pipelining, HTTP/1.0,
+`Connection: close`, broken HTTP, a delay, a fault, a client that does not read) goes down the
+ordinary road, which never learns that it was looked at.
 
 The lane may be left out: `HttpServer(answering, lane=False)`.
 """
+
+from typing import Any
 
 from aiohttp.http import HttpVersion11, RawRequestMessage
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import RequestHandler
 
 from mockserver import limits
+from mockserver.exchange import Request
 from mockserver.server.connection import Connection
+from mockserver.server.repeated import Repeated
 from mockserver.server.wire import WireHeaders, request_of
 
 _NEEDED = (
-    *("_manager", "_messages", "_next_keepalive_close_time", "_paused", "_parser", "_upgraded"),
-    *("_waiter", "keepalive_timeout"),
+    *("_close", "_force_close", "_manager", "_messages", "_next_keepalive_close_time", "_paused"),
+    *("_parser", "_request_count", "_upgraded", "_waiter", "keepalive_timeout"),
 )
 
 
@@ -34,13 +39,32 @@ def is_possible() -> bool:
 class LaneConnection(Connection):
     """A connection that answers at once what it can."""
 
-    __slots__ = ()
+    __slots__ = ("_between", "_repeated")
+
+    def __init__(self, *args: Any, repeated: Repeated, **options: Any) -> None:
+        """Serve as a connection does; `repeated` is shared by all connections."""
+        super().__init__(*args, **options)
+        self._repeated = repeated
+        self._between = True
+        """Whether the parser surely stands between two requests and has no byte of the next."""
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; a whole request on an idle connection is answered now."""
         waiter = self._waiter
-        if waiter is None or waiter.done() or self._messages or self._paused or self._upgraded:
+        if not data and self._between:
+            # Who has read a body asks the parser to go on with what it kept, which is nothing.
+            return
+        if waiter is None or waiter.done() or self._messages or self._busy():
+            self._between = False
             super().data_received(data)
+            return
+        request = self._repeated.request(data) if self._between else None
+        if request is not None:
+            self._request_count += 1
+            if not self._sent(request):
+                self._request_count -= 1
+                self._between = False
+                super().data_received(data)
             return
         # The ordinary road sleeps until this future is set: it is hidden while the bytes are read.
         self._waiter = None
@@ -48,10 +72,16 @@ class LaneConnection(Connection):
             super().data_received(data)
         finally:
             self._waiter = waiter
-        if self._messages and not (len(self._messages) == 1 and self._answered()):
+        if len(self._messages) != 1 or not self._answered(data):
+            self._between = False
+        if self._messages:
             waiter.set_result(None)
 
-    def _answered(self) -> bool:
+    def _busy(self) -> bool:
+        """Tell whether what comes now is no business of the lane."""
+        return self._paused or self._upgraded or self._close or self._force_close
+
+    def _answered(self, data: bytes) -> bool:
         """Answer the one request in the queue, unless the ordinary road has to."""
         message, payload = self._messages[0]
         if not isinstance(message, RawRequestMessage) or not _whole(message, payload):
@@ -59,22 +89,31 @@ class LaneConnection(Connection):
         headers = WireHeaders(message.headers)
         if headers.size > limits.HEAD.most or payload.total_bytes > _MOST_BODY:
             return False
+        size = data.find(b"\r\n\r\n") + 4 + payload.total_bytes
+        self._between = self._between and size == len(data)
         body = b"" if payload is EMPTY_PAYLOAD else payload.read_nowait()
-        request = request_of(message.method, message.path, headers, body)
+        if not self._sent(request_of(message.method, message.path, headers, body)):
+            return False
+        self._messages.popleft()
+        if self._parser is not None:
+            self._parser.message_consumed()
+        if self._between and payload is EMPTY_PAYLOAD:
+            self._repeated.remember(data, headers)
+        return True
+
+    def _sent(self, request: Request) -> bool:
+        """Answer a request, or keep what was made of it for the ordinary road."""
         try:
             delivery = self._answering.answer(request)
         except Exception as error:  # noqa: BLE001 - told of on the ordinary road
             self.made = error
             return False
         raw = self.heads.written(delivery.response) if delivery.at_once else None
-        transport, parser, manager = self.transport, self._parser, self._manager
-        if raw is None or transport is None or parser is None or manager is None:
+        if raw is None or self.transport is None or self._manager is None:
             self.made = delivery
             return False
-        self._messages.popleft()
-        parser.message_consumed()
-        manager.requests_count += 1
-        transport.write(raw)
+        self._manager.requests_count += 1
+        self.transport.write(raw)
         self._next_keepalive_close_time = self._loop.time() + self.keepalive_timeout
         return True
 

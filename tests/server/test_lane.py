@@ -9,11 +9,14 @@ from contextlib import asynccontextmanager
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from multidict import CIMultiDict
 
 from mockserver.clock import ClockMode
 from mockserver.server import lane
 from mockserver.server.assembly import Settings, build
 from mockserver.server.http import HttpServer
+from mockserver.server.repeated import Repeated
+from mockserver.server.wire import WireHeaders
 from tests.conftest import START_MS, costly, listening
 
 _DATE = re.compile(rb"(?<=\r\nDate: )[^\r]*")
@@ -44,6 +47,28 @@ PIECES = (
     b"\x16\x03\x01\r\n\r\n",
     b"\r\n",
 )
+LINES = (
+    b"get /v1/getChain HTTP/1.1",
+    b"GET  /v1/getChain HTTP/1.1",
+    b"GET /v1/getChain  HTTP/1.1",
+    b"GET /v1/getChain HTTP/1.0",
+    b"GET /v1/getChain HTTP/1.2",
+    b"GET /v1/getChain HTTP/1.1 ",
+    b"GET /v1/get Chain HTTP/1.1",
+    b"GET /v1/getChain#x HTTP/1.1",
+    b"GET //a/v1/getChain HTTP/1.1",
+    b"GET http://a/v1/getChain HTTP/1.1",
+    b"GET /v1/get\x7fChain HTTP/1.1",
+    b"GET /v1/get\x00Chain HTTP/1.1",
+    b"GET /v1/get\nChain HTTP/1.1",
+    b"GET /v1/get\rChain HTTP/1.1",
+    b"GET /v1/get\xc3\xa9Chain HTTP/1.1",
+    b"GET * HTTP/1.1",
+    b"HEAD /v1/getChain HTTP/1.1",
+    b"POST /v1/getChain HTTP/1.1",
+    b"GET / HTTP/1.1\r\nX: y",
+)
+"""Request lines that only the parser reads, whatever fields follow them."""
 
 
 @asynccontextmanager
@@ -97,6 +122,35 @@ def test_the_lane_is_there_for_this_aiohttp() -> None:
 def test_every_stream_gets_the_same_bytes_on_both_roads(pieces, places) -> None:
     fast, ordinary = asyncio.run(_both(_cut(b"".join(pieces) + _LAST, places)))
     assert fast == ordinary
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_request_line_before_fields_that_came_before_is_read_as_ever(line) -> None:
+    parts = [_GET, _GET, line + _GET[_GET.index(b"\r\n") :], _GET, _LAST]
+    fast, ordinary = asyncio.run(_both(parts))
+    assert fast == ordinary
+
+
+@costly(20, 500)
+@given(st.lists(st.sampled_from((*PIECES[:18], *LINES)), min_size=1, max_size=6))
+def test_requests_one_after_the_other_get_the_same_bytes(pieces) -> None:
+    parts = [one if one in PIECES else one + b"\r\nHost: a\r\n\r\n" for one in pieces]
+    fast, ordinary = asyncio.run(_both([_GET, *parts, _LAST]))
+    assert fast == ordinary
+
+
+def test_fields_that_repeat_are_read_once() -> None:
+    repeated, headers = Repeated(), WireHeaders(CIMultiDict({"Host": "a"}))
+    assert repeated.request(_GET) is None
+    repeated.remember(_GET, headers)
+    found = repeated.request(b"GET /v1/x?y=1 HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert found is not None
+    assert (found.method, found.path, found.query) == ("GET", "/v1/x", "y=1")
+    assert found.headers is headers
+    repeated.remember(_GET + _GET, headers)
+    assert repeated.request(_GET + _GET) is None
+    for line in LINES:
+        assert repeated.request(line + b"\r\nHost: a\r\n\r\n") is None
 
 
 @costly(20, 500)

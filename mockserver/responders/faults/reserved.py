@@ -43,11 +43,13 @@ _CODES = [one.code for one in RESERVED if one.effect is Effect.FAULT]
 _COMMON = "".join(
     [places[0] for places in takewhile(lambda one: len(set(one)) == 1, zip(*_CODES, strict=True))]
 )
-"""What all codes begin with. A text without it, as it is or in hex, reserves nothing."""
-_COMMON_HEX = _COMMON.encode().hex()
-_COMMON_BYTES, _COMMON_HEX_BYTES = _COMMON.encode(), _COMMON_HEX.encode()
-_HINT = re.compile("|".join([*_CODES, *(code.encode().hex() for code in _CODES)]))
+"""What all codes begin with."""
+_RESTS = "|".join(code.removeprefix(_COMMON) for code in _CODES)
+_REST_HEXES = "|".join(rest.encode().hex() for rest in _RESTS.split("|"))
+# A pattern that begins with plain text is found several times as fast as one of alternatives.
+_HINT = re.compile(f"{_COMMON}(?:{_RESTS})")
 _HINT_BYTES = re.compile(_HINT.pattern.encode())
+_HINT_HEX = re.compile(f"{_COMMON.encode().hex()}(?:{_REST_HEXES})".encode())
 
 _AMOUNTS = ("amount", "fromAmount")
 _MOST_DIGITS = 77
@@ -74,17 +76,11 @@ def reserved_strike(call: Call) -> Strike | None:
 
 def _may_reserve(request: Request) -> bool:
     # Nearly every request ends here: reading it a second time would cost more than the search.
-    body = request.body
-    if body and (_COMMON_BYTES in body or _COMMON_HEX_BYTES in body) and _HINT_BYTES.search(body):
+    if request.body and (_HINT_BYTES.search(request.body) or _HINT_HEX.search(request.body)):
         return True
-    if _hinted(request.query):
+    if request.query and _HINT.search(request.query):
         return True
-    return any(_hinted(value) for value in request.headers.values_sent() if value[:2] == "0x")
-
-
-def _hinted(text: str) -> bool:
-    # A search for one plain text takes a tenth of the time of that for many.
-    return (_COMMON in text or _COMMON_HEX in text) and _HINT.search(text) is not None
+    return any(value[:2] == "0x" and _HINT.search(value) for value in request.headers.values_sent())
 
 
 def _strike(reserved: Reserved, call: Call) -> Strike:
