@@ -32,6 +32,9 @@ from mockserver.engine.submission import (
     placed_order,
 )
 
+# A member of an enumeration takes longer to be looked up than a name.
+_AUTO, _POLLS = ClockMode.AUTO, Policy.POLLS
+
 
 class OrderBook:
     """The orders of a world."""
@@ -65,7 +68,7 @@ class OrderBook:
         order's next event. Raises `Refusal` for an unknown order.
         """
         order = self._ticked(self._core.order(order_id))
-        if self._core.state.clock.mode is ClockMode.AUTO:
+        if self._core.state.clock.mode is _AUTO:
             order = self._jumped(order)
         return self._view(order)
 
@@ -219,7 +222,7 @@ class OrderBook:
         return order
 
     def _ticked(self, order: Order) -> Order:
-        if order.policy is not Policy.POLLS or len(order.ticks) >= order.polls_needed:
+        if order.policy is not _POLLS or len(order.ticks) >= order.polls_needed:
             return order
         now, calendar = self._core.now(), self._core.state.calendar
         status = at(history(order, calendar), now).status

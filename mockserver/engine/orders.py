@@ -28,7 +28,8 @@ class Kind(IntEnum):
 # A member of an enumeration takes longer to be looked up than a name.
 _SUCCEEDED = Status.SUCCEEDED
 _RETURNED = (Status.FAILED, Status.REFUNDED)
-_TIMED = (Policy.TIME, Policy.IMMEDIATE)
+_IMMEDIATE = Policy.IMMEDIATE
+_TIMED = (Policy.TIME, _IMMEDIATE)
 
 
 @value_class(frozen=True, slots=True)
@@ -207,7 +208,7 @@ def restarted(order: Order, calendar: Calendar, now: int) -> Order:
 
 def planned(course: Course, policy: Policy, route: Route, calendar: Calendar, now: int) -> Course:
     """Return the course an order takes under a policy: an immediate one waits only for a halt."""
-    if policy is not Policy.IMMEDIATE:
+    if policy is not _IMMEDIATE:
         return course
     return course.collapsed(1 if calendar.speed(route, now) == 0 else 0)
 

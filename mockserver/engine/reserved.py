@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from mockserver.engine.amounts import rescale_floor
-
 
 class Effect(StrEnum):
     """What a reserved value chooses."""
@@ -72,8 +70,11 @@ _HEX_START = "0x0000"
 
 def in_amount(units: int, decimals: int) -> Reserved | None:
     """Return what an amount of smallest units reserves; only its first four decimals may be set."""
-    scaled = rescale_floor(units, decimals, 4)
-    if rescale_floor(scaled, 4, decimals) != units:
+    if decimals > 4:
+        scaled, more = divmod(units, 10 ** (decimals - 4))
+    else:
+        scaled, more = units * 10 ** (4 - decimals), 0
+    if more:
         return None
     return _BY_CODE.get(f"{scaled % 10_000:04d}")
 
@@ -88,6 +89,9 @@ def in_hex(text: str) -> Reserved | None:
 
 def reserved_in(units: int, decimals: int, *texts: str) -> Iterator[Reserved]:
     """Yield what the values of a request reserve: the amount's first, then of each text."""
-    for reserved in (in_amount(units, decimals), *map(in_hex, texts)):
-        if reserved is not None:
+    reserved = in_amount(units, decimals)
+    if reserved is not None:
+        yield reserved
+    for text in texts:
+        if text.startswith(_HEX_START) and (reserved := in_hex(text)) is not None:
             yield reserved

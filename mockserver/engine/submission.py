@@ -23,6 +23,9 @@ from mockserver.engine.room import check_order
 from mockserver.engine.scenario import OrderRule
 from mockserver.values import value_class
 
+# A member of an enumeration takes longer to be looked up than a name.
+_BRIDGE, _V2, _SUBMIT = Kind.BRIDGE, Generation.V2, Phase.SUBMIT
+
 
 @value_class(frozen=True, slots=True)
 class OrderRequest:
@@ -131,7 +134,7 @@ def draft(core: Core, request: OrderRequest) -> Draft:
     checked_address(chain, request.sender, "sender")
     checked_address(target_chain, request.recipient, "recipient")
     return Draft(
-        generation=Generation.V2,
+        generation=_V2,
         kind=request.kind,
         source=source,
         target=target,
@@ -223,7 +226,7 @@ def _new_order(core: Core, wanted: Draft) -> Order:
     spendable = Balances(core).spendable(wanted.source, wanted.sender)
     return Order(
         id=order_id,
-        sn=_sn(core, wanted, now) if wanted.generation is Generation.V1 else None,
+        sn=None if wanted.generation is _V2 else _sn(core, wanted, now),
         generation=wanted.generation,
         kind=wanted.kind,
         route=route,
@@ -281,7 +284,7 @@ def _reported_ms(core: Core, chain: str, cert_hash: str) -> int | None:
 
 
 def _terms(desk: Desk, request: OrderRequest, source: Placed, target: Placed) -> Terms:
-    if request.kind is Kind.BRIDGE:
+    if request.kind is _BRIDGE:
         if source.token.index != target.token.index:
             raise Refusal(
                 "no-route",
@@ -289,9 +292,7 @@ def _terms(desk: Desk, request: OrderRequest, source: Placed, target: Placed) ->
                 f"{target.symbol!r}; submit an aggregate order for that",
                 about="target token",
             )
-        bridge = desk.bridge_placed(
-            request.amount, source, target, Phase.SUBMIT, request.channel_bps
-        )
+        bridge = desk.bridge_placed(request.amount, source, target, _SUBMIT, request.channel_bps)
         fees = _split(bridge.service_fee, request.channel_bps, bridge.rate_bps)
         return Terms(bridge.gross, *fees, bridge.gas_fee)
     quote = desk.aggregate_placed(request.amount, source, target, Phase.SUBMIT, request.channel_bps)
@@ -340,7 +341,7 @@ def _split(fee: int, channel_bps: int, rate_bps: int) -> tuple[int, int]:
 
 def _dust(wanted: Draft) -> int:
     """Return what rescaling cuts off a transfer, in smallest units of the token in."""
-    if wanted.kind is not Kind.BRIDGE:
+    if wanted.kind is not _BRIDGE:
         return 0
     into, back = wanted.source.decimals, wanted.target.decimals
     arriving = amounts.rescale_floor(wanted.amount, into, back)
@@ -373,8 +374,10 @@ def _steering(core: Core, wanted: Draft) -> tuple[Course, Policy, int]:
 
 def _shortfall(wanted: Draft) -> str:
     """Return by how much an order misses the minimum it names, or nothing (A-153)."""
+    if wanted.minimum is None:
+        return ""
     net = _net(wanted.terms)
-    if wanted.minimum is None or wanted.minimum <= net:
+    if wanted.minimum <= net:
         return ""
     target = wanted.target
     least, gets = (
@@ -386,7 +389,7 @@ def _shortfall(wanted: Draft) -> str:
 
 def _may_take(wanted: Draft, course: Course) -> bool:
     """Whether a submission may take a course: only swaps are filled in part (ESS1)."""
-    return wanted.kind is Kind.AGGREGATE or course.delivered_percent == 100
+    return course.delivered_percent == 100 or wanted.kind is Kind.AGGREGATE
 
 
 def _matches(rule: OrderRule, wanted: Draft) -> bool:
@@ -434,7 +437,7 @@ def _same(order: Order, wanted: Draft) -> Order:
 
 
 def _check_slippage(request: OrderRequest | OpaqueOrderRequest) -> None:
-    if request.kind is Kind.BRIDGE and request.slippage_bps != 0:
+    if request.kind is _BRIDGE and request.slippage_bps != 0:
         right = "0 for a cross-chain order"
     elif not 0 <= request.slippage_bps <= MAX_SLIPPAGE_BPS:
         right = f"0 to {MAX_SLIPPAGE_BPS} basis points"

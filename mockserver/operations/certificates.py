@@ -45,10 +45,11 @@ def certificate(inputs: Inputs) -> Certificate | None:
 def certificate_of(text: str, *, strict: bool) -> Certificate | None:
     """Return the deposit that a hex text tells of; see `certificate`."""
     told = _decoded(text, strict=strict)
-    if told is None or not (strict or set(_NEEDED) & set(told)):
+    if told is None or not (strict or not told.keys().isdisjoint(_NEEDED)):
         return None
-    missing = [key for key in (_ALL if strict else _NEEDED) if key not in told]
-    if missing:
+    needed = _ALL if strict else _NEEDED
+    if not told.keys() >= set(needed):
+        missing = [key for key in needed if key not in told]
         raise _bad(f"the order information lacks {', '.join(map(repr, missing))}")
     if strict:
         _check_public_key(told["fromPublicKey"])
@@ -89,7 +90,7 @@ def _check_public_key(value: Json) -> None:
 
 def _number(told: Mapping[str, Json], key: str) -> int:
     value = told[key]
-    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    text = str(value) if type(value) is int else value
     if isinstance(text, str) and _DIGITS.fullmatch(text):
         return int(text)
     raise _bad(f"{key!r} is {ascii(value)[:60]}, expected a whole number as text")

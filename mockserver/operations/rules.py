@@ -29,6 +29,9 @@ class OrderRules:
     execution: str | None = None
 
 
+_NONE = OrderRules()
+
+
 def order_rules(inputs: Inputs) -> OrderRules:
     """Return the rules of `extra`.
 
@@ -36,6 +39,8 @@ def order_rules(inputs: Inputs) -> OrderRules:
     rules. In the observed dialect it is refused. Raises `Refusal`.
     """
     text = inputs.text("extra")
+    if not text:
+        return _NONE
     if inputs.reading("extra") == STRICT:
         return rules_of(text)
     try:

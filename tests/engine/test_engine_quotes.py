@@ -66,7 +66,7 @@ def test_the_vendors_older_bridge_example_comes_out() -> None:
 
 
 @settings(deadline=None)
-@given(st.integers(1, 10**77), st.integers(0, 10**12), st.integers(0, 50))
+@given(st.integers(1, 10**77 - 1), st.integers(0, 10**12), st.integers(0, 50))
 def test_bridge_quotes_are_monotone_and_exact(amount: int, more: int, channel: int) -> None:
     quotes = world().quotes
     try:
@@ -82,7 +82,7 @@ def test_bridge_quotes_are_monotone_and_exact(amount: int, more: int, channel: i
     assert quote.gross == amount // 10**12
     assert quote.service_fee == quote.gross * (6 + channel) // 10_000
     assert quote.net > 0
-    larger = quotes.bridge(min(amount + more, 10**77), "USDT", "BNB", "ARB", channel)
+    larger = quotes.bridge(min(amount + more, 10**77 - 1), "USDT", "BNB", "ARB", channel)
     assert larger.gross >= quote.gross
     assert larger.net >= quote.net
     assert larger.gas_fee == quote.gas_fee
