@@ -34,8 +34,16 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise NotJson(f"not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
-    _limit_depth(text, depth)
+    objects = text.count("{")
+    if objects + text.count("[") > depth:
+        # Counting brackets bounds the depth from above; only such a text is gone through.
+        _limit_depth(text, depth)
     try:
+        if objects == 1:
+            value, end = _SCAN_FLAT(text, 0)
+            # As many colons as keys: none is in a text, and no key came twice.
+            if end == len(text) and type(value) is dict and len(value) == text.count(":"):
+                return value
         value, end = _SCAN(text, 0)
         if end == len(text):
             return value
@@ -150,14 +158,15 @@ _DECODER = json.JSONDecoder(
 )
 
 
+_FLAT = json.JSONDecoder(parse_float=_decimal, parse_constant=_no_constant)
+
 _SCAN: Callable[[str, int], tuple[Json, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
 """The decoder without its look for blanks, which the bodies of most clients have none of."""
+_SCAN_FLAT: Callable[[str, int], tuple[Json, int]] = _FLAT.scan_once  # type: ignore[attr-defined]
+"""The same without a look at each key, several times as fast."""
 
 
 def _limit_depth(text: str, most: int) -> None:
-    # Counting brackets bounds the depth from above; only a text that reaches the bound is scanned.
-    if text.count("[") + text.count("{") <= most:
-        return
     depth, in_string, escaped = 0, False, False
     for character in text:
         if in_string:
