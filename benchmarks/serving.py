@@ -33,7 +33,6 @@ from benchmarks.processes import Running, pinned, started
 from mockserver.contract import load
 
 _WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
-_SIGNED = {"Evmaddress": _WALLET, "Signature": "ab" * 65}
 _RUN = random.Random().randrange(1 << 60)  # noqa: S311 - only makes requests new
 
 
@@ -67,7 +66,12 @@ def submission(number: int) -> bytes:
         "toIndex": "5",
         "triggerPrice": "0",
     }
-    return loadgen.post("/v1/submitOrder", json.dumps(body).encode(), _SIGNED)
+    return loadgen.post("/v1/submitOrder", json.dumps(body).encode(), _signed(number))
+
+
+def _signed(number: int) -> dict[str, str]:
+    """Return the headers of a submission, which a wallet signs anew each time."""
+    return {"Evmaddress": _WALLET, "Signature": f"{_RUN + number:0130x}"}
 
 
 def checked(answer: bytes) -> bytes | None:
@@ -85,7 +89,7 @@ def refused(number: int) -> bytes:
     told = json.loads(body)
     del told["toChain"]
     told["slippage"] = "much"
-    return loadgen.post("/v1/submitOrder", json.dumps(told).encode(), _SIGNED)
+    return loadgen.post("/v1/submitOrder", json.dumps(told).encode(), _signed(number))
 
 
 def mixed(number: int) -> bytes:

@@ -22,6 +22,9 @@ from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bo
 
 log = logging.getLogger("mockserver.server")
 
+_COLLECTED = (10_000, 5, 10)
+"""After how many new objects the collector looks for cycles among them (decision 170)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Listening:
@@ -109,6 +112,7 @@ async def _host(
     url = address(listening.host, server.port)
     # What is loaded by now lives as long as the process; the collector need not look at it.
     gc.freeze()
+    gc.set_threshold(*_COLLECTED)
     gc.enable()
     with _ready_file(listening.ready_file, url):
         announce(url)
