@@ -271,7 +271,7 @@ def _exposed_ms(calendar: Calendar, route: Route, now: int) -> int | None:
 
     An outage that began and ended in the instant of the submission is past.
     """
-    strike = calendar.strike(route, now)
+    strike = calendar.strike(route, now) if calendar.windows else None
     over = strike is not None and strike[0] == now and not strike[1].covers(now)
     return now + 1 if over else None
 
@@ -355,9 +355,10 @@ def _steering(core: Core, wanted: Draft) -> tuple[Course, Policy, int]:
         scenario.default_policy,
         scenario.default_polls,
     )
-    rule = next((rule for rule in scenario.order_rules if _matches(rule, wanted)), None)
-    if rule is not None:
-        name, policy, polls = rule.course, rule.policy or policy, rule.polls or polls
+    for rule in scenario.order_rules:
+        if _matches(rule, wanted):
+            name, policy, polls = rule.course, rule.policy or policy, rule.polls or polls
+            break
     shortfall = _shortfall(wanted)
     name = "refund" if shortfall else name
     texts = (wanted.recipient, wanted.sender, wanted.cert_hash)

@@ -241,13 +241,10 @@ def _headers(items: Sequence[tuple[str, str]]) -> list[list[str]]:
 
 
 def _weight(request: Request, response: Response) -> int:
-    texts = len(request.path) + len(request.query) + len(request.body) + len(response.body)
-    return (
-        _OVERHEAD
-        + texts
-        + request.headers.size
-        + sum([len(value) for _, value in response.headers])
-    )
+    weight = len(request.path) + len(request.query) + len(request.body) + len(response.body)
+    for _, value in response.headers:
+        weight += len(value)
+    return _OVERHEAD + weight + request.headers.size
 
 
 def _pairs(query: str) -> list[list[str]] | str:
