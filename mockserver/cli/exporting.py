@@ -1,6 +1,7 @@
 """Commands that print the contract: routes, OpenAPI, registers, reference pages."""
 
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -8,6 +9,7 @@ import click
 from mockserver import __version__
 from mockserver.cli.files import write_text
 from mockserver.cli.tables import print_table
+from mockserver.jsontext import Json
 
 _DIALECT = click.option(
     "--dialect",
@@ -90,26 +92,9 @@ def assumptions(as_json: bool) -> None:
     """List what nobody shows and the mock had to choose, with the reasons."""
     from mockserver.contract import load
 
-    register = load().assumptions
-    if as_json:
-        _print_json(
-            [
-                {
-                    "id": one.id,
-                    "title": one.title,
-                    "chosen": one.chosen,
-                    "reason": one.reason,
-                    "alternatives": list(one.alternatives),
-                    "concerns": list(one.concerns),
-                }
-                for one in register
-            ]
-        )
-        return
-    print_table(
-        ("id", "what is not shown", "what we chose", "why"),
-        [(one.id, one.title, one.chosen, one.reason) for one in register],
-    )
+    columns = {"id": "id", "what is not shown": "title", "what we chose": "chosen", "why": "reason"}
+    more = ("alternatives", "concerns")
+    _print_register(load().assumptions, columns, more, as_json=as_json)
 
 
 @click.command()
@@ -118,26 +103,8 @@ def errata(as_json: bool) -> None:
     """List where the description and the clients in the field contradict each other."""
     from mockserver.contract import load
 
-    register = load().errata
-    if as_json:
-        _print_json(
-            [
-                {
-                    "id": one.id,
-                    "title": one.title,
-                    "documented": one.documented,
-                    "observed": one.observed,
-                    "source": list(one.source),
-                    "operations": list(one.operations),
-                }
-                for one in register
-            ]
-        )
-        return
-    print_table(
-        ("id", "documented", "observed", "source"),
-        [(one.id, one.documented, one.observed, ", ".join(one.source)) for one in register],
-    )
+    columns = {"id": "id", "documented": "documented", "observed": "observed", "source": "source"}
+    _print_register(load().errata, columns, ("title", "operations"), as_json=as_json)
 
 
 @click.command()
@@ -186,3 +153,26 @@ def _write(text: str, output: Path | None) -> None:
         click.echo(text, nl=False)
     else:
         write_text(output, text)
+
+
+def _print_register(
+    register: Iterable[object], columns: Mapping[str, str], more: Sequence[str], *, as_json: bool
+) -> None:
+    """Print the entries of a register: as a table of some members, or `more` of them as JSON."""
+    told = [
+        {name: _listed(getattr(one, name)) for name in (*columns.values(), *more)}
+        for one in register
+    ]
+    if as_json:
+        _print_json(told)
+        return
+    rows = [tuple(_joined(one[name]) for name in columns.values()) for one in told]
+    print_table(tuple(columns), rows)
+
+
+def _listed(value: object) -> Json:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _joined(value: Json) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)

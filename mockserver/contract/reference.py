@@ -71,15 +71,12 @@ def operations_page(contract: Contract, generation_id: str) -> str:
 def refusals_page(rules: Iterable[RefusalRule]) -> str:
     """Return the page of every way the service says no."""
     lines = [
-        "# Refusals",
-        "",
-        _NOTE,
-        (
+        *_head(
+            "Refusals",
             "Every way the service says no. The header `X-Mock-Refusal` carries the name and the "
             "exact reason. The interface description shows no code but 0 (section 7): every code "
-            "here is observed or assumed, as `schemas/refusals.yaml` marks it."
+            "here is observed or assumed, as `schemas/refusals.yaml` marks it.",
         ),
-        "",
         *_table(
             ("name", "meaning", "HTTP", "v1 `code`", "v1 `msg`", "2.0 `code`", "2.0 `msg`"),
             (
@@ -102,15 +99,12 @@ def refusals_page(rules: Iterable[RefusalRule]) -> str:
 def assumptions_page(register: Iterable[Assumption]) -> str:
     """Return the page of everything nobody shows and we chose."""
     lines = [
-        "# Assumptions",
-        "",
-        _NOTE,
-        (
+        *_head(
+            "Assumptions",
             "What neither the interface description nor public material shows. The mock had to "
             "choose; the alternatives are as plausible. Do not rely on any of it against the real "
-            "service."
+            "service.",
         ),
-        "",
     ]
     for one in register:
         lines += [
@@ -128,14 +122,11 @@ def assumptions_page(register: Iterable[Assumption]) -> str:
 def errata_page(register: Iterable[Erratum]) -> str:
     """Return the page of the places where the description and real clients contradict."""
     lines = [
-        "# Errata",
-        "",
-        _NOTE,
-        (
+        *_head(
+            "Errata",
             "Where the interface description and the clients in the field contradict each other. "
-            "The dialect `documented` applies none of these, `observed` applies all."
+            "The dialect `documented` applies none of these, `observed` applies all.",
         ),
-        "",
         *_table(
             ("id", "what", "documented", "observed", "source", "operations"),
             (
@@ -242,6 +233,10 @@ def _type(node: Mapping[str, Any]) -> str:
         if kind:
             return kind if isinstance(kind, str) else " or ".join(kind)
     return "any"
+
+
+def _head(title: str, about: str) -> tuple[str, ...]:
+    return (f"# {title}", "", _NOTE, about, "")
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -6,10 +6,22 @@ from functools import cache
 from typing import Any
 
 from mockserver import contract, jsontext
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.generations import GENERATIONS
 from mockserver.conformance.checks.judge import judged
+from mockserver.conformance.checks.list_items import LIST_ITEMS
+from mockserver.conformance.checks.lists import EXCHANGE_LISTS
+from mockserver.conformance.checks.lists_compared import CROSS_LISTS
+from mockserver.conformance.checks.orders import ORDERS
 from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.published_forms import TAKEN
+from mockserver.conformance.checks.quotes import EXCHANGE_QUOTES
+from mockserver.conformance.checks.quotes_compared import CROSS_QUOTES
+from mockserver.conformance.checks.reads import EXCHANGE_READS
 from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.checks.swaps import EXCHANGE_SWAPS
+from mockserver.conformance.checks.tickets import TICKET_RULES
+from mockserver.conformance.checks.usable_offers import CROSS_USABLE
+from mockserver.conformance.checks.v1_orders import V1_ORDERS
 from mockserver.conformance.options import Options
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.runner import run
@@ -22,15 +34,28 @@ from mockserver.testing import MockServer, running
 from tests.conformance.exchanges import UNJUDGED
 
 CONTRACT = contract.load()
-_LAYERS = (Layer.EXCHANGE, Layer.CROSS, Layer.GENERATION, Layer.STATEFUL)
-PACK: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.layer in _LAYERS)
+PACK: tuple[Rule, ...] = (
+    *TAKEN,
+    *EXCHANGE_LISTS,
+    *EXCHANGE_QUOTES,
+    *EXCHANGE_SWAPS,
+    *EXCHANGE_READS,
+    *LIST_ITEMS,
+    *CROSS_LISTS,
+    *CROSS_QUOTES,
+    *CROSS_USABLE,
+    *GENERATIONS,
+    *ORDERS,
+    *TICKET_RULES,
+    *V1_ORDERS,
+)
 """The rules that these tests are about."""
 _NAMES = frozenset(rule.name for rule in PACK)
 
 
 def named(*names: str) -> tuple[Rule, ...]:
     """Return rules by name; an unknown one fails the test."""
-    by_name = {rule.name: rule for rule in RULES}
+    by_name = {rule.name: rule for rule in PACK}
     return tuple(by_name[name] for name in names)
 
 

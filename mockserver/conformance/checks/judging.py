@@ -1,11 +1,12 @@
 """The frame around checks: it counts what they judged, so that they say only what is wrong."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import wraps
 
 from mockserver.conformance.checks.rule import Check, Finding
 from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotApplicable, Vacuous
 from mockserver.contract import Operation
 
@@ -53,3 +54,13 @@ def judging(
         return counted
 
     return framed
+
+
+def named(exchanges: Iterable[Exchange], member: str) -> Iterator[Said]:
+    """Judge the answers that have a text in a member of their data: it is not empty."""
+    for exchange in exchanges:
+        name = exchange.data.get(member)
+        if isinstance(name, str):
+            yield JUDGED
+            if not name.strip():
+                yield Finding(f"{member} is an empty text", (exchange,), f"data.{member}")

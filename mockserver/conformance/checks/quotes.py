@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from mockserver.conformance.checks.comparing import Quote, is_elsewhere, power_of_ten, quotes
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said, judging, named
 from mockserver.conformance.checks.pricing import prices_for
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery import amounts
@@ -195,13 +195,7 @@ def minimum_is_not_above_output(context: RunContext, operation: Operation) -> It
 @judging("aggregator is a text in no quote")
 def aggregator_is_named(context: RunContext, operation: Operation) -> Iterator[Said]:
     """The quote names the aggregator that was chosen."""
-    for exchange in _given(context, operation):
-        name = exchange.data.get("aggregator")
-        if not isinstance(name, str):
-            continue
-        yield JUDGED
-        if not name.strip():
-            yield Finding("aggregator is an empty text", (exchange,), "data.aggregator")
+    return named(_given(context, operation), "aggregator")
 
 
 @judging("chainDecimal is an integer in no quote")

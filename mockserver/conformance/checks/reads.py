@@ -6,7 +6,7 @@ from typing import Any
 
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks.comparing import quotes, token_at
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said, judging, named
 from mockserver.conformance.checks.operations import EVERY
 from mockserver.conformance.checks.pricing import DOLLARS, is_a_dollar
 from mockserver.conformance.checks.rule import Check, Finding, Rule, rule
@@ -215,12 +215,7 @@ def update_time_never_goes_back(context: RunContext, operation: Operation) -> It
 @judging("source is a text in no answer")
 def price_source_is_named(context: RunContext, operation: Operation) -> Iterator[Said]:
     """The price names its provider."""
-    for exchange in _answered(context, PRICE):
-        source = exchange.data.get("source")
-        if isinstance(source, str):
-            yield JUDGED
-            if not source.strip():
-                yield Finding("source is an empty text", (exchange,), "data.source")
+    return named(_answered(context, PRICE), "source")
 
 
 @judging(

@@ -8,46 +8,41 @@ from mockserver.contract.diff.values import Change, Difference, Effect, Level, R
 _HARM = {Role.REQUEST: Effect.NARROWER, Role.ANSWER: Effect.WIDER}
 
 _WHY = {
-    ("required", Role.REQUEST, Effect.NARROWER): "clients that leave it out are refused",
-    ("required", Role.REQUEST, Effect.WIDER): "clients may leave it out, and need not",
-    ("required", Role.ANSWER, Effect.WIDER): "clients that count on it may find it missing",
-    ("required", Role.ANSWER, Effect.NARROWER): "clients can count on it",
-    ("input-added", Role.REQUEST, Effect.NARROWER): "clients that do not know it are refused",
-    ("input-added", Role.REQUEST, Effect.WIDER): "clients may send it, and need not",
-    (
-        "input-removed",
-        Role.REQUEST,
-        Effect.NARROWER,
-    ): "clients that send it are refused, or it has no effect any more",
-    ("field-removed", Role.ANSWER, Effect.WIDER): "clients that read it find nothing",
-    ("field-added", Role.ANSWER, Effect.NARROWER): "clients pass over what they do not know",
-    (
-        "field-added",
-        Role.ANSWER,
-        Effect.WIDER,
-    ): "the old version ruled out further fields; a client that holds it to that stops",
-    ("values", Role.ANSWER, Effect.WIDER): "clients may meet a value that they do not know",
-    ("values", Role.REQUEST, Effect.NARROWER): "clients that send the value are refused",
-    ("closed", Role.REQUEST, Effect.NARROWER): "clients that send further names are refused",
-    ("closed", Role.REQUEST, Effect.WIDER): "further names are passed over",
-    (
-        "closed",
-        Role.ANSWER,
-        Effect.WIDER,
-    ): "further fields may come; a client that refuses unknown ones stops",
-    ("type", Role.REQUEST, Effect.OTHER): "clients that send the old type are refused",
-    ("type", Role.ANSWER, Effect.OTHER): "clients that read the old type cannot read the new one",
-    (
-        "success-code",
-        Role.ANSWER,
-        Effect.OTHER,
-    ): "clients that look for the old code take each success for a refusal",
-    (
-        "refusal-status",
-        Role.ANSWER,
-        Effect.OTHER,
-    ): "clients that look for refusals under the old status miss them",
-    ("default", Role.REQUEST, Effect.UNDECIDED): "clients that leave it out get another behaviour",
+    (Role.REQUEST, Effect.NARROWER): {
+        "required": "clients that leave it out are refused",
+        "input-added": "clients that do not know it are refused",
+        "input-removed": "clients that send it are refused, or it has no effect any more",
+        "values": "clients that send the value are refused",
+        "closed": "clients that send further names are refused",
+    },
+    (Role.REQUEST, Effect.WIDER): {
+        "required": "clients may leave it out, and need not",
+        "input-added": "clients may send it, and need not",
+        "closed": "further names are passed over",
+    },
+    (Role.ANSWER, Effect.WIDER): {
+        "required": "clients that count on it may find it missing",
+        "field-removed": "clients that read it find nothing",
+        "field-added": "the old version ruled out further fields; a client that holds it to that "
+        "stops",
+        "values": "clients may meet a value that they do not know",
+        "closed": "further fields may come; a client that refuses unknown ones stops",
+    },
+    (Role.ANSWER, Effect.NARROWER): {
+        "required": "clients can count on it",
+        "field-added": "clients pass over what they do not know",
+    },
+    (Role.REQUEST, Effect.OTHER): {
+        "type": "clients that send the old type are refused",
+    },
+    (Role.ANSWER, Effect.OTHER): {
+        "type": "clients that read the old type cannot read the new one",
+        "success-code": "clients that look for the old code take each success for a refusal",
+        "refusal-status": "clients that look for refusals under the old status miss them",
+    },
+    (Role.REQUEST, Effect.UNDECIDED): {
+        "default": "clients that leave it out get another behaviour",
+    },
 }
 
 _GENERAL = {
@@ -127,7 +122,7 @@ def _why(difference: Difference, role: Role) -> str:
     words = (
         _NOTES.get(difference.kind)
         or _ANY_ROLE.get(effect)
-        or _WHY.get((difference.kind, role, effect))
+        or _WHY.get((role, effect), {}).get(difference.kind)
         or _GENERAL[role, effect]
     )
     return f"{words} ({difference.reason})" if difference.reason else words

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import SplitResult
 
 from mockserver.documents import FieldPath
 from mockserver.errors import InvalidFile, Problem
-from mockserver.exchange import Request, Response
+from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.validation import dotted, kind_of
 
@@ -122,3 +123,9 @@ class Node:
         if not isinstance(self.value, Mapping):
             self.fail(f"expected an object, got {kind_of(self.value)}")
         return self.value
+
+
+def request_of(request: Node, parts: SplitResult, headers: Pairs, body: bytes) -> Request:
+    """Return a request to an address."""
+    method = request.at("method").text()
+    return Request(method, parts.path or "/", parts.query, Headers(headers), body)

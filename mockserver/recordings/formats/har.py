@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from mockserver import __version__, jsontext
 from mockserver.clock import ClockRefused, iso, parse_instant
-from mockserver.exchange import BadEncoding, Headers, Request, Response, query_pairs
+from mockserver.exchange import BadEncoding, Request, Response, query_pairs
 from mockserver.jsontext import Json
 from mockserver.recordings.formats.foreign import (
     ForeignExchange,
@@ -16,6 +16,7 @@ from mockserver.recordings.formats.foreign import (
     Node,
     Pairs,
     Skipped,
+    request_of,
 )
 from mockserver.recordings.recording import RecordedExchange
 
@@ -45,13 +46,7 @@ def _entry(entry: Node) -> ForeignExchange | Skipped:
     body, omitted = _content(response)
     return ForeignExchange(
         entry.place,
-        Request(
-            request.at("method").text(),
-            parts.path or "/",
-            parts.query,
-            Headers(_headers(request)),
-            _posted(request),
-        ),
+        request_of(request, parts, _headers(request), _posted(request)),
         Response(response.at("status").status(), _of_plain_body(_headers(response)), body),
         _time(entry),
         _duration(entry),

@@ -3,8 +3,14 @@
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from mockserver.exchange import Headers, Request, Response
-from mockserver.recordings.formats.foreign import ForeignExchange, ForeignRecording, Node, Pairs
+from mockserver.exchange import Response
+from mockserver.recordings.formats.foreign import (
+    ForeignExchange,
+    ForeignRecording,
+    Node,
+    Pairs,
+    request_of,
+)
 
 
 def is_cassette(root: Node) -> bool:
@@ -24,13 +30,7 @@ def _interaction(one: Node) -> ForeignExchange:
     parts = urlsplit(request.at("uri").text())
     return ForeignExchange(
         one.place,
-        Request(
-            request.at("method").text(),
-            parts.path or "/",
-            parts.query,
-            Headers(_headers(request)),
-            _body(request),
-        ),
+        request_of(request, parts, _headers(request), _body(request)),
         Response(response.at("status").at("code").status(), _headers(response), _body(response)),
     )
 

@@ -1,6 +1,6 @@
 """The catalogue for readers: as JSON, and as a page of the reference."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mockserver.contract import Layer
 from mockserver.jsontext import Json
@@ -47,22 +47,20 @@ def page(note: str) -> str:
 
 
 def _table(breaks: Iterable[Break]) -> str:
-    rows = ["| name | what is wrong | operations | verdict | by |", "|---|---|---|---|---|"]
-    for one in breaks:
-        star = " *" if one.needs_writes else ""
-        rows.append(
-            f"| `{one.name}`{star} | {one.summary} | {', '.join(one.operations)} "
-            f"| {one.verdict.value} | {one.section} |"
-        )
-    return "\n".join(rows) + "\n"
+    heads = ("name", "what is wrong", "operations", "verdict", "by")
+    return _rows(heads, ((one, one.summary, ", ".join(one.operations)) for one in breaks))
 
 
 def _allowed(controls: Iterable[Break]) -> str:
-    rows = ["| name | what differs | why it is allowed | verdict | by |", "|---|---|---|---|---|"]
-    for one in controls:
+    heads = ("name", "what differs", "why it is allowed", "verdict", "by")
+    return _rows(heads, ((one, one.summary, one.because) for one in controls))
+
+
+def _rows(heads: Sequence[str], found: Iterable[tuple[Break, str, str]]) -> str:
+    rows = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for one, what, more in found:
         star = " *" if one.needs_writes else ""
         rows.append(
-            f"| `{one.name}`{star} | {one.summary} | {one.because} "
-            f"| {one.verdict.value} | {one.section} |"
+            f"| `{one.name}`{star} | {what} | {more} | {one.verdict.value} | {one.section} |"
         )
     return "\n".join(rows) + "\n"

@@ -269,6 +269,11 @@ def _wrong_type(told: Mapping[str, Json]) -> Disturbance:
     return WrongType(told["contentType"], page=False)
 
 
+def _cutting(summary: str, cut: Cut, *, answers: bool) -> Kind:
+    """Return a kind that cuts the connection: what was never answered was not done either."""
+    return Kind(summary, {}, (), lambda told: CutFault(cut), done=answers, answers=answers)
+
+
 _STATUS: Schema = {
     "type": "integer",
     "minimum": 400,
@@ -334,37 +339,17 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             done=False,
             answers=False,
         ),
-        "reset-before-headers": Kind(
-            "the connection is reset before anything was sent",
-            {},
-            (),
-            lambda told: CutFault(Cut.RESET_BEFORE),
-            done=False,
-            answers=False,
+        "reset-before-headers": _cutting(
+            "the connection is reset before anything was sent", Cut.RESET_BEFORE, answers=False
         ),
-        "reset-after-headers": Kind(
-            "the connection is reset when only the headers were sent",
-            {},
-            (),
-            lambda told: CutFault(Cut.RESET_AFTER),
-            done=True,
-            answers=True,
+        "reset-after-headers": _cutting(
+            "the connection is reset when only the headers were sent", Cut.RESET_AFTER, answers=True
         ),
-        "empty-answer": Kind(
-            "the connection is closed without an answer",
-            {},
-            (),
-            lambda told: CutFault(Cut.EMPTY),
-            done=False,
-            answers=False,
+        "empty-answer": _cutting(
+            "the connection is closed without an answer", Cut.EMPTY, answers=False
         ),
-        "truncated-body": Kind(
-            "the connection is closed in the middle of the body",
-            {},
-            (),
-            lambda told: CutFault(Cut.TRUNCATED),
-            done=True,
-            answers=True,
+        "truncated-body": _cutting(
+            "the connection is closed in the middle of the body", Cut.TRUNCATED, answers=True
         ),
         "broken-json": Kind(
             "a body that is no JSON", {}, (), lambda told: BrokenJson(), done=True, answers=True
