@@ -1,0 +1,56 @@
+"""Every JUnit file that is written is one that Jenkins takes: it keeps the schema junit-10.xsd."""
+
+from pathlib import Path
+
+import pytest
+import xmlschema
+from click.testing import CliRunner
+
+from mockserver.cli import _cli
+from mockserver.conformance.report.model import ReportModel
+from mockserver.conformance.report.writing import FORMATS
+from mockserver.contract import observed
+from tests.conformance.report.made import finding, report
+from tests.conformance.report.test_formats import told
+from tests.recordings.test_drift import price, side
+
+__all__ = ["side", "told"]
+
+
+@pytest.fixture(scope="module")
+def jenkins():
+    """The schema as Jenkins has it, under its own licence."""
+    return xmlschema.XMLSchema(Path(__file__).with_name("junit-10.xsd"))
+
+
+def offences(schema, text):
+    """Return what a schema does not allow in a text."""
+    return [f"{error.path}: {error.reason}" for error in schema.iter_errors(text)]
+
+
+def test_a_report_of_conformance_keeps_it(jenkins, told):
+    assert offences(jenkins, FORMATS["junit"](ReportModel(told))) == []
+
+
+def test_a_report_with_what_is_accepted_keeps_it(jenkins):
+    accepted = report(finding("seen otherwise", basis=observed("OAE")))
+    assert offences(jenkins, FORMATS["junit"](ReportModel(accepted))) == []
+
+
+def test_a_report_of_a_drift_keeps_it(jenkins, side):
+    old, new = side("old", price(price="1")), side("new", price(price=1, more=True))
+    command = ["recordings", "drift", str(old), str(new), "--format", "junit"]
+    assert offences(jenkins, CliRunner().invoke(_cli, command).output) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        '<testsuites skipped="1"/>',
+        '<testsuite name="a" tests="1" failures="0"/>',
+        "<testsuites><testcase name='a'/></testsuites>",
+        '<testsuite name="a" tests="1" failures="0" errors="0" time="0.12345"/>',
+    ],
+)
+def test_what_jenkins_refuses_would_be_noticed(jenkins, wrong):
+    assert offences(jenkins, wrong)
