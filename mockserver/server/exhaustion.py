@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import logging
+import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,6 +14,9 @@ log = logging.getLogger("mockserver.server")
 _OUT_OF = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _SILENT_SECONDS = 60
 _FILES = 65_536
+_SPARE = 8
+"""File descriptors that are left for other things than connections."""
+_SOON = 0.1
 
 
 def allow_more_files() -> None:
@@ -28,14 +32,43 @@ def allow_more_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+def most_connections() -> int:
+    """Return how many connections there may be so that some file descriptors are left."""
+    if sys.platform == "win32":
+        return sys.maxsize
+    import resource  # noqa: PLC0415 (not on Windows)
+
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if soft == resource.RLIM_INFINITY:
+        return sys.maxsize
+    with contextlib.suppress(OSError):
+        return max(1, soft - len(os.listdir("/dev/fd")) - _SPARE)  # noqa: PTH208 (names are enough)
+    return max(1, soft - 2 * _SPARE)
+
+
 class Exhaustion:
-    """What a loop does where it can accept no connection: it closes idle ones, and says so once."""
+    """What a server does as file descriptors run out: it closes idle connections, and says so once.
+
+    asyncio complains where it can accept no connection; uvloop closes it and tells nobody, so that
+    connections are counted as well.
+    """
 
     def __init__(self, shed: Callable[[], int]) -> None:
         """Take what closes idle connections and returns how many."""
         self._shed = shed
         self._told_at: float | None = None
         self._shed_at: float | None = None
+        self._again: asyncio.TimerHandle | None = None
+
+    def crowded(self) -> None:
+        """Make room where connections are nearly as many as file descriptors."""
+        loop = asyncio.get_running_loop()
+        closed = self._shed()
+        if closed:
+            self._tell(loop.time(), "nearly all file descriptors are taken", closed)
+        elif self._again is None:
+            # Those that came in the same turn of the loop are not idle before the next one.
+            self._again = loop.call_later(_SOON, self._once_more)
 
     def handle(self, loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
         """Handle what went wrong in a loop."""
@@ -48,12 +81,17 @@ class Exhaustion:
         if self._shed_at is not None and now - self._shed_at < 0.5:
             return
         self._shed_at = now
+        reason = (error.strerror or str(error)).lower()
+        self._tell(now, f"no connection can be accepted: {reason}", self._shed())
+
+    def _once_more(self) -> None:
+        self._again = None
         closed = self._shed()
+        if closed:
+            now = asyncio.get_running_loop().time()
+            self._tell(now, "nearly all file descriptors are taken", closed)
+
+    def _tell(self, now: float, what: str, closed: int) -> None:
         if self._told_at is None or now - self._told_at >= _SILENT_SECONDS:
             self._told_at = now
-            log.warning(
-                "no connection can be accepted: %s; closed %d idle ones, others wait; "
-                "allow more with `ulimit -n`",
-                (error.strerror or str(error)).lower(),
-                closed,
-            )
+            log.warning("%s; closed %d idle connections; allow more with `ulimit -n`", what, closed)

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import struct
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -45,6 +46,8 @@ class HttpServer(EndingServer):
             keepalive_timeout=limits.IDLE.most,
         )
         self._answering = answering
+        self._open: set[RequestHandler] = set()
+        self.watch(sys.maxsize, lambda: None)
         self.heads = Heads()
         self._lane = lane and is_possible()
         self._repeated = Repeated()
@@ -57,13 +60,35 @@ class HttpServer(EndingServer):
             return LaneConnection(self, loop=loop, repeated=self._repeated, **options)
         return Connection(self, loop=loop, **options)
 
+    def watch(self, most: int, crowded: Callable[[], None]) -> None:
+        """Call `crowded` with each connection from so many open ones on."""
+        self._most, self._crowded = most, crowded
+
+    def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
+        """Count a connection, and tell where there are too many."""
+        super().connection_made(handler, transport)
+        self._open.add(handler)
+        if len(self._open) >= self._most:
+            self._crowded()
+
+    def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
+        """Count a connection no more."""
+        super().connection_lost(handler, exc)
+        self._open.discard(handler)
+
     def shed(self) -> int:
         """Close half of the idle connections, those first that came first; return how many."""
-        idle = [one for one in self.connections if isinstance(one, Connection) and one.idle]
+        idle = [one for one in self.connections if one in self._open and _is_idle(one)]
         closed = idle[: -(-len(idle) // 2)]
         for one in closed:
             one.force_close()
+            # Its end is told of later; it makes room already.
+            self._open.discard(one)
         return len(closed)
+
+
+def _is_idle(connection: RequestHandler) -> bool:
+    return isinstance(connection, Connection) and connection.idle
 
 
 class _Unreadable(Exception):

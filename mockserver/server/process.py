@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from mockserver import jsontext, limits, userfiles
 from mockserver.errors import CannotServe
-from mockserver.server.exhaustion import Exhaustion, allow_more_files
+from mockserver.server.exhaustion import Exhaustion, allow_more_files, most_connections
 from mockserver.server.http import Answering, HttpServer
 from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bound
 
@@ -45,7 +45,9 @@ def serve(answering: Answering, listening: Listening, announce: Callable[[str], 
 
     def make_server() -> HttpServer:
         server = HttpServer(answering)
-        asyncio.get_running_loop().set_exception_handler(Exhaustion(server.shed).handle)
+        exhaustion = Exhaustion(server.shed)
+        asyncio.get_running_loop().set_exception_handler(exhaustion.handle)
+        server.watch(most_connections(), exhaustion.crowded)
         return server
 
     host(make_server, listening, announce, DRAIN_SECONDS)

@@ -1,6 +1,7 @@
 """Everything that is kept has an end, in count and in bytes, and says so when it is reached."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from mockserver import jsontext, limits
 from mockserver.clock import ClockMode
 from mockserver.exchange import Headers, Request, Response
+from mockserver.responders.faults import Faults
 from mockserver.responders.journal import Journal, Shelf
+from mockserver.responders.stubs import Stubs
 from mockserver.server.assembly import Settings, build
 from tests.conftest import START_MS, WALLET, certificate, order
 from tests.server.test_bad_input import refused
@@ -103,7 +106,11 @@ def few(monkeypatch):
     """Make a bound small: `few("STUBS", 3)`."""
 
     def set_to(name: str, most: int) -> None:
-        monkeypatch.setattr(limits, name, replace(getattr(limits, name), most=most))
+        usual = getattr(limits, name)
+        monkeypatch.setattr(limits, name, replace(usual, most=most))
+        for kind, attribute in product((Stubs, Faults), ("most", "most_bytes")):
+            if getattr(kind, attribute) is usual:
+                monkeypatch.setattr(kind, attribute, replace(usual, most=most))
 
     return set_to
 
