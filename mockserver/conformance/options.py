@@ -18,7 +18,7 @@ USUAL_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""
 OPERATIONS = 19
 """How many operations the description has."""
-MOST_EDGES = 550
+MOST_EDGES = 630
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
 

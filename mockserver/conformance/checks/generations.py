@@ -11,7 +11,7 @@ from mockserver.conformance.checks.rule import Finding, Rule, rule
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, require_accepted
 from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Chain, Token
+from mockserver.conformance.discovery.inventory import Chain, Token, asked_chain
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.discovery.v1_data import scalar
@@ -56,8 +56,12 @@ def v1_chains_are_chains_of_the_service(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
     """Every chain that v1 offers is one of the service, as 2.0 lists them."""
-    chains = _v1_chains(context)
     inventory = inventory_of(context)
+    nothing = tuple(_no_v1_chain(context))
+    if nothing:
+        yield from nothing
+        return
+    chains = _v1_chains(context)
     if not inventory.chains:
         context.require_success("v2.getChain/usual")
         raise Vacuous("2.0 lists no chain")
@@ -72,6 +76,21 @@ def v1_chains_are_chains_of_the_service(
             (context.require("v2.getChain/usual"), context.require(f"{V1_CHAINS}/usual")),
             "data.chains[]",
             cause="unknown chain",
+        )
+
+
+def _no_v1_chain(context: RunContext) -> Iterator[Finding]:
+    """Yield a finding where v1 offers nothing at all, while 2.0 lists an EVM chain."""
+    look = context.require_success(f"{V1_CHAINS}/usual")
+    lists = [value for value in look.data.values() if isinstance(value, list)]
+    evm = [chain for chain in inventory_of(context).chains if chain.evm and chain.offered]
+    if lists and not any(lists) and evm:
+        yield Finding(
+            f"v1 lists no chain, 2.0 lists {evm[0].name} and {len(evm) - 1} more EVM chains",
+            (context.require("v2.getChain/usual"), look),
+            "data.chains[]",
+            assumed("A-276", "v1 offers chains while 2.0 offers EVM chains"),
+            cause="no chain",
         )
 
 
@@ -121,9 +140,18 @@ def v1_tokens_are_in_2(context: RunContext, operation: Operation) -> Iterator[Sa
     """v1 and 2.0 list the same tokens on a chain."""
     for chain, twin in _twins(context):
         here, there = inventory_of(context).v1_on(chain.name), inventory_of(context).on(twin.name)
-        if not here or not there:
+        empty = _empty_list(context, chain)
+        if not there or not (here or empty):
             continue
         yield JUDGED
+        if empty is not None:
+            yield Finding(
+                f"v1 lists no token on {chain.name}, 2.0 has {len(there)}",
+                (empty,),
+                "data.tokenVos[]",
+                cause="missing in v1",
+            )
+            continue
         offered = tuple(token for token in here if token.offered)
         only_here = _symbols(offered) - _symbols(there)
         only_there = _symbols(tuple(token for token in there if token.offered)) - _symbols(here)
@@ -292,8 +320,18 @@ def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
 def _twins(context: RunContext) -> Iterator[tuple[Chain, Chain]]:
     for chain in inventory_of(context).v1_chains:
         twin = inventory_of(context).twin(chain)
-        if twin is not None and inventory_of(context).v1_on(chain.name):
+        if twin is not None:
             yield chain, twin
+
+
+def _empty_list(context: RunContext, chain: Chain) -> Exchange | None:
+    """Return the list of tokens of a v1 chain that was given, and has no item."""
+    for look in context.of(V1_TOKENS):
+        if look.succeeded and asked_chain(look) in chain.names:
+            lists = [value for value in look.data.values() if isinstance(value, list)]
+            if lists and not any(lists):
+                return look
+    return None
 
 
 def _pairs(context: RunContext) -> Iterator[tuple[Token, tuple[Token, ...]]]:

@@ -83,9 +83,8 @@ def _lists(
     context: RunContext, operation: Operation
 ) -> Iterator[tuple[Exchange, tuple[Token, ...]]]:
     context.require_success(f"{operation.id}/usual")
-    for name in _LOOKS[operation.id]:
-        look = context.get(f"{operation.id}/{name}")
-        if look is not None and look.succeeded:
+    for look in context.of(operation):
+        if look.succeeded:
             yield look, tokens_of(look, context.bindings, inventory_of(context).chains)
 
 

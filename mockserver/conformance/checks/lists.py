@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from mockserver import jsontext
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Check, Finding, Rule, rule
+from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.guessing import MEANT_OTHERWISE, can_play
 from mockserver.conformance.discovery.inventory import (
@@ -55,6 +56,7 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
     if not any(listed(one.member("data")) for one in looks):
         raise Vacuous("every list of tokens is empty")
     shown |= {role for one in looks for role in _PARTS if _all_tell(one, role, context)}
+    yield from _no_counts(look)
     lacking = [role for role in _PARTS if role not in shown and listed(look.member("data"))]
     absent = [role for role in lacking if not _all_could_show(look, role, context)]
     for role in absent:
@@ -213,6 +215,31 @@ def _names(look: Exchange, context: RunContext, role: str) -> list[str]:
         stated = [text(member(item, (one,))) for one in candidates]
         names.extend([name for name in stated if name and folded(name) in known][:1])
     return names
+
+
+def _no_counts(look: Exchange) -> Iterator[Finding]:
+    """Yield a finding where a member that is called decimals is a number, and no count."""
+    for _, item in listed(look.member("data")):
+        for value in _called_decimals(item, 0):
+            told = amounts.number(value)
+            if told is not None and (told < 0 or told != told.to_integral_value()):
+                yield Finding(
+                    f"decimals of a token are {value}, which is no count",
+                    (look,),
+                    "data.list[].decimals",
+                    cause="no count",
+                )
+                return
+
+
+def _called_decimals(item: Json, depth: int) -> Iterator[Json]:
+    if not isinstance(item, dict) or depth > _FEW:
+        return
+    for name, value in item.items():
+        if isinstance(value, dict):
+            yield from _called_decimals(value, depth + 1)
+        elif any(part in folded(name) for part in _PARTS["decimals"]) and text(value):
+            yield value
 
 
 def _all_show(look: Exchange, role: str) -> bool:

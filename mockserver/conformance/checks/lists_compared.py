@@ -13,7 +13,7 @@ from mockserver.conformance.discovery.listing import folded, listed
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
-from mockserver.contract import Basis, Layer, Operation, documented, observed
+from mockserver.contract import Basis, Layer, Operation, assumed, documented, observed
 
 CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
 _PROBES = (
@@ -113,13 +113,15 @@ def both_lists_say_the_same(context: RunContext, operation: Operation) -> Iterat
     everything = [token for token in _all_tokens(context) if token.chain]
     told: set[str] = set()
     for look in _looks(context):
-        for token in tokens_of(look, context.bindings, inventory_of(context).chains):
+        here_all = tokens_of(look, context.bindings, inventory_of(context).chains)
+        placed = _shows_addresses(here_all) and _shows_addresses(everything)
+        for token in here_all:
             other = _find(everything, token) or _by_symbol(everything, token)
             if other is None:
                 continue
             yield JUDGED
             for role, here, there, basis in _differences(token, other):
-                if role in told:
+                if role in told or (role == "address" and not placed):
                     continue
                 told.add(role)
                 yield Finding(
@@ -134,6 +136,8 @@ def both_lists_say_the_same(context: RunContext, operation: Operation) -> Iterat
 def no_list_is_empty(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """A list is not empty while other lists of the same service have something."""
     look = context.require_success(f"{operation.id}/usual")
+    if operation.id == OF_CHAIN:
+        yield from _chains_without_tokens(context)
     if listed(look.member("data")):
         return
     others = [
@@ -155,6 +159,24 @@ def no_list_is_empty(context: RunContext, operation: Operation) -> Iterator[Find
     )
 
 
+def _chains_without_tokens(context: RunContext) -> Iterator[Finding]:
+    """Yield a finding for a chain that is listed, and has no token while others have some."""
+    looks = list(_looks(context))
+    full = [one for one in looks if listed(one.member("data"))]
+    last = {name for chain in last_chains(context) or () if chain.offered for name in chain.names}
+    for look in looks:
+        chain = asked_chain(look)
+        if full and chain in last and not listed(look.member("data")):
+            yield Finding(
+                f"{chain} is listed, and has no token",
+                (full[0], look),
+                "data.list[]",
+                assumed("A-275", "a chain that is listed has a token"),
+                cause="chain without tokens",
+            )
+            return
+
+
 def _all_tokens(context: RunContext) -> tuple[Token, ...]:
     look = context.require_success(f"{ASSETS}/usual")
     return tokens_of(look, context.bindings, inventory_of(context).chains)
@@ -164,9 +186,8 @@ def _looks(context: RunContext) -> Iterator[Exchange]:
     """Yield the lists of tokens of chains that are in the list of chains."""
     context.require_success(f"{OF_CHAIN}/usual")
     names = {name for chain in inventory_of(context).chains for name in chain.names}
-    for name in ("usual", "second chain", "another name", "sampled"):
-        look = context.get(f"{OF_CHAIN}/{name}")
-        if look is not None and look.succeeded and asked_chain(look) in names:
+    for look in context.of(OF_CHAIN):
+        if look.succeeded and asked_chain(look) in names:
             yield look
 
 
@@ -200,13 +221,22 @@ def _elsewhere(tokens: tuple[Token, ...], wanted: Token) -> bool:
     )
 
 
+def _shows_addresses(tokens: Iterable[Token]) -> bool:
+    return any(token.address and not token.is_native for token in tokens)
+
+
+def _is_of_a_coin(one: Token, other: Token) -> bool:
+    """Tell whether an address may be left out: a chain's own coin has none."""
+    return (not one.address or not other.address) and (one.is_native and other.is_native)
+
+
 def _differences(one: Token, other: Token) -> Iterator[tuple[str, object, object, Basis]]:
     if one.symbol != other.symbol:
         yield "symbol", one.symbol, other.symbol, documented("v2.get-bridge-quote")
     if one.decimals is not None and other.decimals is not None and one.decimals != other.decimals:
         yield "decimals", one.decimals, other.decimals, TAKEN
-    if one.address and other.address and one.address.lower() != other.address.lower():
-        yield "address", one.address, other.address, TAKEN
+    if one.address.lower() != other.address.lower() and not _is_of_a_coin(one, other):
+        yield "address", repr(one.address), repr(other.address), TAKEN
     if one.index and other.index and one.index != other.index:
         basis = documented("v2.order.to-index")
         yield "index", one.index, other.index, basis

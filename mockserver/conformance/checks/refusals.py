@@ -10,6 +10,7 @@ from mockserver.conformance.requests.negative import Kind, NegativeCase
 from mockserver.conformance.requests.negative_cases import negative_cases
 from mockserver.conformance.requests.probe import PLAIN, Group
 from mockserver.conformance.requests.protocol import is_beneath
+from mockserver.conformance.requests.targets import wrong_elsewhere
 from mockserver.conformance.requests.wrong_values import probes_with_a, with_a
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -56,6 +57,7 @@ def _refused(context: RunContext, operation: Operation, kind: Kind) -> Iterator[
     odd = [one for one in negative_cases(operation) if one.kind is kind]
     exchanges = [(one, context.get(one.probe_name(operation))) for one in odd]
     there = [(one, exchange) for one, exchange in exchanges if exchange is not None]
+    there += [(one, exchange) for one in odd for exchange in _elsewhere(context, operation, one)]
     if not there:
         if not odd:
             raise NotApplicable("the operation has no input that could be wrong in this way")
@@ -68,6 +70,14 @@ def _refused(context: RunContext, operation: Operation, kind: Kind) -> Iterator[
     if not any(is_its_own(exchange) for _, exchange in there):
         raise Inconclusive(f"no such request was answered: {said(there[0][1])}")
     _check_that_refusals_mean_something(context, operation)
+
+
+def _elsewhere(
+    context: RunContext, operation: Operation, negative: NegativeCase
+) -> Iterator[Exchange]:
+    """Yield the requests at the edges that are wrong in the same way, and about something else."""
+    begins = wrong_elsewhere(operation, negative)
+    return (one for one in context.of(operation) if one.probe.startswith(begins))
 
 
 def _taken(context: RunContext, negative: NegativeCase, exchange: Exchange) -> Iterator[Finding]:
@@ -144,6 +154,30 @@ def refusal_carries_code(context: RunContext, operation: Operation) -> Iterator[
             )
 
 
+def refusal_is_told(context: RunContext, operation: Operation) -> Iterator[Finding]:
+    """A refusal has a text, which does not say success, and in v1 a status like every answer."""
+    said: set[str] = set()
+    for exchange in answered(context, operation):
+        if not exchange.refused or exchange.answer.status >= 300 or is_beneath(exchange):
+            continue
+        for place, message in _untold(exchange):
+            if place not in said:
+                said.add(place)
+                yield Finding(message, (exchange,), place=place, cause=message)
+
+
+def _untold(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    message = exchange.member("msg")
+    if isinstance(message, str) and message.strip().lower() in ("success", "succeeded", "ok"):
+        yield "msg", "msg of a refusal says success"
+    elif message is not None and not isinstance(message, str):
+        yield "msg", "msg of a refusal is no text"
+    if exchange.operation.generation.id == "v1":
+        absent = [name for name in ("msg", "status") if exchange.member(name) is None]
+        if absent:
+            yield absent[0], f"a refusal has no {' and no '.join(absent)}"
+
+
 def _about(kind: Kind, check: Check, severity: Severity, fact: str) -> Rule:
     """Return the rule about the wrong requests of a kind that are chosen by hand."""
     names = probes_with_a(kind)
@@ -195,6 +229,15 @@ REFUSALS = (
         layer=Layer.PROTOCOL,
         operations=_WITH_BODY,
         probes=(_BROKEN.of(_WITH_BODY),),
+    ),
+    rule(
+        refusal_is_told,
+        Severity.MINOR,
+        assumed("A-017", "a refusal has every field of the envelope, and says why"),
+        layer=Layer.SCHEMA,
+        operations=EVERY,
+        probes=(PLAIN,),
+        every_exchange=True,
     ),
     rule(
         refusal_carries_code,

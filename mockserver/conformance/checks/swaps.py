@@ -17,7 +17,7 @@ from mockserver.conformance.requests.valid import quoted_attempt
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
-from mockserver.contract import Layer, Operation, documented, observed
+from mockserver.contract import Layer, Operation, assumed, documented, observed
 
 SWAP = "v2.getAggregateSwap"
 _PROBES = (
@@ -209,6 +209,15 @@ def call_pays_the_recipient(context: RunContext, operation: Operation) -> Iterat
     data = one.text("data").lower(), other.text("data").lower()
     if usual not in data[0]:
         if another in data[1]:
+            return
+        if data[0] == data[1]:
+            yield Finding(
+                "the call data for another recipient is the same, and names neither",
+                (one, other),
+                "query.recipient",
+                assumed("A-277", "a call that pays another recipient is another call"),
+                cause="same call",
+            )
             return
         raise NotApplicable("the call data does not show whom it pays")
     if another not in data[1]:

@@ -5,6 +5,7 @@ computed from the contract (bounds, enumerations, optional inputs) and from what
 (every chain, every class of token); no chance is involved but in which token stands for its class.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -38,8 +39,10 @@ from mockserver.conformance.requests.covering import (
     features,
     route_features,
 )
-from mockserver.conformance.requests.negative import signed
+from mockserver.conformance.requests.missing_inputs import missing_inputs
+from mockserver.conformance.requests.negative import NegativeCase, signed
 from mockserver.conformance.requests.write_targets import submissions
+from mockserver.conformance.requests.wrong_values import wrong_values
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation
@@ -141,6 +144,7 @@ def _found(context: "RunContext", operation: Operation) -> Iterator[Target]:
                 yield Target(operation.id, label, draft)
         except (NotRun, Inconclusive):
             pass
+    yield from _wrong_elsewhere(context, operation)
     if usual is not None:
         yield from _odd_values(context, operation, usual)
 
@@ -151,6 +155,30 @@ def _submissions(context: "RunContext", operation: Operation) -> Iterator[Target
             yield Target(operation.id, label, draft, sound)
     except (NotRun, Inconclusive):
         pass
+
+
+def wrong_elsewhere(operation: Operation, case: NegativeCase) -> str:
+    """Return how the probes begin that make other requests wrong in the way of a case."""
+    return f"{operation.id}/{ODD_WORDS}{case.words} of "
+
+
+def _wrong_elsewhere(context: "RunContext", operation: Operation) -> Iterator[Target]:
+    """Yield requests that are wrong like the usual one, and about something else.
+
+    A service that puts a value of its own in the place of a wrong one may refuse the usual request
+    all the same, since the rest does not fit that value: it has another coin, or other decimals.
+    """
+    bases = _OTHER_BASES.get(operation.id)
+    if bases is None:
+        return
+    for case in (*missing_inputs(operation), *wrong_values(operation)):
+        try:
+            for label, base in bases(context, case.place.partition(".")[2]):
+                draft = signed(case.change(base, context), operation, context.caller)
+                name = f"{case.words} of {label}"
+                yield Target(operation.id, name, draft, sound=False)
+        except (NotRun, Inconclusive):
+            continue
 
 
 def _usual(context: "RunContext", operation: Operation) -> Draft | None:
@@ -437,6 +465,76 @@ def _v1_raw(context: "RunContext") -> Iterator[tuple[str, Draft]]:
     for label, one in covering(tokens, lambda one: features(context, one, "")):
         yield label, valid.v1_raw(context, one, usual_amount(context, one))
 
+
+def _coins(context: "RunContext") -> list[Token]:
+    return [one for one in usable_tokens(context) if one.is_native][:MOST_ROUTES]
+
+
+def _bridge_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
+    """Yield the transfer of the token with the fewest decimals, of which any amount is much."""
+    if place == "amount":
+        route = min(bridges(context), key=lambda one: one.source.decimals or 0)
+        amount = amount_text(
+            usual_amount(context, route.source), route.source, reading_of(context, BRIDGE)
+        )
+        yield "the fewest decimals", valid.bridge(context, route, amount)
+
+
+def _swap_routes(context: "RunContext", place: str) -> Iterator[tuple[str, Route]]:
+    """Yield swaps of the coin of each chain for a wrong chain, of contracts for others."""
+    routes = [one for one in swaps(context) if one.source.chain == one.target.chain]
+    coins = {one.source.chain: one for one in routes if one.source.is_native}
+    if place in ("fromChain", "chain"):
+        yield from ((f"the coin of {name}", one) for name, one in sorted(coins.items()))
+    elif place in ("fromTokenAddress", "toTokenAddress"):
+        plain = [one for one in routes if not one.source.is_native and not one.target.is_native]
+        for label, found in (("a coin", list(coins.values())), ("contracts", plain)):
+            if found:
+                yield label, context.draw(f"{label} {place}").choice(found)
+
+
+def _quote_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
+    reading = reading_of(context, SWAP_QUOTE)
+    for label, route in _swap_routes(context, place):
+        amount = amount_text(usual_amount(context, route.source), route.source, reading)
+        yield label, valid.aggregate(context, route, amount)
+
+
+def _call_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
+    one = valid.quoted_attempt(context)
+    for label, route in _swap_routes(context, place):
+        made = replace(one, route=route, probe="v2.getAggregateQuote/none")
+        yield label, valid.swap(context, made)
+
+
+def _price_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
+    tokens = [one for one in usable_tokens(context) if one.address]
+    if place == "chain":
+        yield from (
+            (f"the coin of {one.chain}", valid.price(context, one)) for one in _coins(context)
+        )
+    elif place == "symbol":
+        often = Counter(one.symbol for one in tokens if not one.is_native).most_common(2)
+        for symbol, _ in often:
+            token = next(one for one in tokens if one.symbol == symbol)
+            yield symbol, valid.price(context, token)
+
+
+def _balance_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
+    """Yield the balance of a coin, whose address most chains have in common."""
+    if place == "chain":
+        for coin in _coins(context)[:1]:
+            yield f"the coin of {coin.chain}", valid.balance(context, coin, context.caller.address)
+
+
+_OTHER_BASES: dict[str, Callable[["RunContext", str], Iterator[tuple[str, Draft]]]] = {
+    BRIDGE: _bridge_bases,
+    SWAP_QUOTE: _quote_bases,
+    "v2.getAggregateSwap": _call_bases,
+    "v2.getPrice": _price_bases,
+    "v2.getBalance": _balance_bases,
+}
+"""Requests of other things than the usual one, by the input that is made wrong in them."""
 
 _ROUTED: dict[str, Callable[["RunContext"], Iterator[tuple[str, Draft]]]] = {
     BRIDGE: _bridged,

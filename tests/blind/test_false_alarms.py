@@ -1,0 +1,36 @@
+"""Nothing that the description allows is a violation: the second service, healthy and varied."""
+
+import pytest
+
+from mockserver.conformance import Verdict, run
+from tests.blind.serve import blind_service
+from tests.blind.variations import VARIATIONS
+
+SEEDS = 200
+_WORLDS = ((), *((name,) for name in VARIATIONS))
+
+
+def violations(variations, *, seed, armed, whole):
+    """Judge a service that keeps the description; return what it is accused of all the same."""
+    how = {} if whole else {"edges": False, "examples": 0}
+    with blind_service(variations=variations) as url:
+        result = run(url, seed=seed, arm_writes=armed, **how)
+    return [
+        (outcome.id, finding.message)
+        for outcome in result.outcomes
+        for finding in outcome.findings
+        if outcome.verdict_of(finding) is Verdict.VIOLATION
+    ]
+
+
+@pytest.mark.parametrize("armed", [False, True], ids=["reading", "submitting"])
+def test_a_healthy_service_is_not_accused(armed):
+    assert violations((), seed=1, armed=armed, whole=not armed) == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("armed", [False, True], ids=["reading", "submitting"])
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_no_seed_accuses_what_is_allowed(seed, armed):
+    variations = _WORLDS[seed % len(_WORLDS)]
+    assert violations(variations, seed=seed, armed=armed, whole=seed % 2 == 0) == []

@@ -1,0 +1,39 @@
+"""What a run finds of the second service's faults: some of each class, and all in a deep run."""
+
+import pytest
+
+from tests.blind.counting import Count
+from tests.blind.faults import FAULTS
+from tests.blind.regions import REGIONS
+
+SOME = (
+    "refusal-of-v1-without-status",
+    "v1-chains-empty",
+    "assets-decimals-negative",
+    "by-chain-empty-for-one",
+    "bridge-needs-no-amount",
+    "aggregate-takes-any-source",
+    "swap-data-always-the-same",
+    "price-needs-no-chain",
+)
+"""One of each class that a run has once passed over."""
+READING, SUBMITTING = 0.95, 0.9
+"""The shares of faults and regions that a deep run has to find at least."""
+
+
+@pytest.fixture(scope="module")
+def count():
+    return Count()
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_a_fault_is_found(name, count):
+    assert count.found(FAULTS[name])
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("shows", "share"), [("reading", READING), ("submitting", SUBMITTING)])
+def test_most_of_everything_is_found(shows, share, count):
+    rows = [row for row in (*FAULTS.values(), *REGIONS.values()) if row.shows == shows]
+    missed = [row.name for row in rows if not count.found(row)]
+    assert len(missed) <= len(rows) * (1 - share), missed
