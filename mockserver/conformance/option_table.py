@@ -167,6 +167,27 @@ RUN = (
         absent=_SECRET,
     ),
     Option("address", "text", "The account that requests name."),
+    Option(
+        "order",
+        "texts",
+        "A 2.0 order from before, to be looked up without a submission.",
+        metavar="ID",
+        named={"keyword": "orders"},
+    ),
+    Option(
+        "ticket",
+        "texts",
+        "A ticket from before, to be looked up without a submission.",
+        metavar="ID",
+        named={"keyword": "tickets"},
+    ),
+    Option(
+        "hash",
+        "texts",
+        "The transaction of a v1 order of the account, as CHAIN:HASH with the chain's v1 name.",
+        metavar="CHAIN:HASH",
+        named={"keyword": "hashes"},
+    ),
     Option("timestamp", "instant", "Stamp v1 requests with this time, whatever comes of it."),
     Option(
         "only",

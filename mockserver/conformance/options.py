@@ -18,6 +18,8 @@ USUAL_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""
 OPERATIONS = 19
 """How many operations the description has."""
+NAMED_COST = 4
+"""How many requests each order, ticket or transaction may add that somebody names."""
 MOST_EDGES = 630
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
@@ -96,6 +98,7 @@ class Options:
         generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
         generated += len(self.probes)
         planned = 250 if self.arming.writes else 150
+        planned += NAMED_COST * self.caller.names
         return planned + (MOST_EDGES if self.edges else 0) + generated
 
 

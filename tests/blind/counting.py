@@ -9,17 +9,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from mockserver.conformance import Outcome, Result, Verdict, run
+from mockserver.conformance import Outcome, Result, RunOptions, Verdict, run
 from tests.blind.faults import FAULTS
 from tests.blind.regions import REGIONS
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service
-from tests.blind.world import ACCOUNT
+from tests.blind.world import ACCOUNT, OLD_HASH
 
 _CHANCE = re.compile(r"[0-9a-fA-F]{6,}|\d+")
 _TOLD = (Verdict.VIOLATION, Verdict.DIFFERS_OBSERVED, Verdict.DIFFERS_ASSUMPTION)
-NAMED = {
+NAMED: RunOptions = {
     "address": ACCOUNT,
+    "orders": ("30000001001", "30000001002"),
+    "tickets": ("71", "72"),
+    "hashes": (f"ETH:{OLD_HASH}",),
 }
 """What a user of the second service would name, who has orders and tickets there."""
 
@@ -46,14 +49,13 @@ class Count:
         return bool(self._said((row.name,), row.shows) - self._healthy[row.shows])
 
     def _said(self, faults: Sequence[str], shows: str) -> frozenset[str]:
+        how: RunOptions = {"seed": self.seed, "arm_writes": shows == "submitting"}
+        if shows == "naming":
+            how = {**how, **NAMED}
+        if not self.whole:
+            how = {**how, "edges": False, "examples": 0}
         with blind_service(faults) as url:
-            result = run(
-                url,
-                seed=self.seed,
-                arm_writes=shows == "submitting",
-                **(NAMED if shows == "naming" else {}),
-                **({} if self.whole else {"edges": False, "examples": 0}),
-            )
+            result = run(url, **how)
         return frozenset(_findings(result))
 
 

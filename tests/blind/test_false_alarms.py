@@ -2,7 +2,7 @@
 
 import pytest
 
-from mockserver.conformance import Verdict, run
+from mockserver.conformance import RunOptions, Verdict, run
 from tests.blind.serve import blind_service
 from tests.blind.variations import VARIATIONS
 
@@ -12,9 +12,11 @@ _WORLDS = ((), *((name,) for name in VARIATIONS))
 
 def violations(variations, *, seed, armed, whole):
     """Judge a service that keeps the description; return what it is accused of all the same."""
-    how = {} if whole else {"edges": False, "examples": 0}
+    how: RunOptions = {"seed": seed, "arm_writes": armed}
+    if not whole:
+        how = {**how, "edges": False, "examples": 0}
     with blind_service(variations=variations) as url:
-        result = run(url, seed=seed, arm_writes=armed, **how)
+        result = run(url, **how)
     return [
         (outcome.id, finding.message)
         for outcome in result.outcomes

@@ -7,6 +7,7 @@ from mockserver.conformance.checks.generations import GENERATIONS
 from mockserver.conformance.checks.list_items import LIST_ITEMS
 from mockserver.conformance.checks.lists import EXCHANGE_LISTS
 from mockserver.conformance.checks.lists_compared import CROSS_LISTS
+from mockserver.conformance.checks.named import NAMED_RULES
 from mockserver.conformance.checks.orders import ORDERS
 from mockserver.conformance.checks.protocol import PROTOCOL
 from mockserver.conformance.checks.published_forms import TAKEN
@@ -45,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     *ORDERS,
     *TICKET_RULES,
     *V1_ORDERS,
+    *NAMED_RULES,
 )
 """Every rule, in the order of reports."""
 

@@ -17,6 +17,7 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE
 from mockserver.conformance.discovery.listing import folded, text
 from mockserver.conformance.discovery.settling import ORDER_STATUSES
+from mockserver.conformance.requests.named import LOOKS, NAMED
 from mockserver.conformance.requests.valid import order_route
 from mockserver.conformance.requests.writes import (
     CHECK,
@@ -40,12 +41,14 @@ _LOOKS = {
     "impossible": (*(f"impossible {poll}" for poll in FEW_POLLS), f"impossible {END}"),
 }
 """The looks at each order, by the submission that made it, in the order of time."""
+_TOLD = {**_LOOKS, **{name: tuple(f"{name}{look}" for look in LOOKS) for name in NAMED}}
+"""The same, with the looks at orders that the user has named."""
 _PROBES = (
     f"{ORDER}/usual",
     f"{ORDER}/second",
     f"{ORDER}/same again",
     f"{ORDER}/impossible",
-    *(f"{CHECK}/{name}" for names in _LOOKS.values() for name in names),
+    *(f"{CHECK}/{name}" for names in _TOLD.values() for name in names),
 )
 _AGREE = Decimal("1.25")
 _EXACTLY = Decimal("1.002")
@@ -72,7 +75,7 @@ def _told(context: RunContext, names: Sequence[str]) -> Iterator[Exchange]:
 
 def _statuses(context: RunContext) -> list[Exchange]:
     """Return every look at an order. Raises `NotRun` or `Inconclusive` where there is none."""
-    found = [look for names in _LOOKS.values() for look in _told(context, names)]
+    found = [look for names in _TOLD.values() for look in _told(context, names)]
     if not found:
         context.require_success(f"{CHECK}/usual")
     return found
@@ -136,7 +139,7 @@ def same_deposit_is_one_order(context: RunContext, operation: Operation) -> Iter
 @judging("no order came to its end while it was looked at", first=_statuses)
 def final_statuses_stay(context: RunContext, operation: Operation) -> Iterator[Said]:
     """An order that has come to its end keeps its status."""
-    for looks in _LOOKS.values():
+    for looks in _TOLD.values():
         line = Timeline(submitted.ORDER)
         for look in _told(context, looks):
             change = breaking(line, look, Property.ENDS_ONCE)
@@ -169,7 +172,7 @@ def status_is_spelled_as_published(context: RunContext, operation: Operation) ->
 @judging("timestamp is an integer in no answer", first=_statuses)
 def timestamps_are_seconds_and_go_on(context: RunContext, operation: Operation) -> Iterator[Said]:
     """The timestamp of an order is in seconds, and never goes back."""
-    for looks in _LOOKS.values():
+    for looks in _TOLD.values():
         line = Timeline(submitted.ORDER)
         for look in _told(context, looks):
             change = breaking(line, look, Property.GOES_ON)
@@ -265,6 +268,8 @@ def each_order_is_told_for_itself(context: RunContext, operation: Operation) -> 
     """Two orders of different amounts are not told of with one and the same answer."""
     _statuses(context)
     first, second = _ended(context, "usual"), _ended(context, "second")
+    if first is None and second is None:
+        first, second = (_ended(context, name) for name in NAMED[:2])
     if first is None or second is None:
         raise Vacuous("not both orders came to their end while they were looked at")
     if _asked_id(first) == _asked_id(second):
@@ -288,7 +293,10 @@ def each_order_is_told_for_itself(context: RunContext, operation: Operation) -> 
 
 def settled_orders_are_told_alike(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """An order that has come to its end is told the same way each time it is asked."""
-    one, again = context.require_each(f"{CHECK}/{END}", f"{CHECK}/{END_AGAIN}")
+    looks = [*_told(context, _TOLD[NAMED[0]])][:2]
+    if len(looks) < 2:
+        looks = list(context.require_each(f"{CHECK}/{END}", f"{CHECK}/{END_AGAIN}"))
+    one, again = looks
     if one.text("status") not in ORDER_STATUSES.final:
         raise Vacuous("the order had not come to its end")
     for name in ("reason", "amountOut", "timestamp"):
@@ -305,13 +313,13 @@ def settled_orders_are_told_alike(context: RunContext, operation: Operation) -> 
 def _first_ends(context: RunContext) -> Iterator[Exchange]:
     """Yield the looks at orders in the end they came to first; a later one is for another rule."""
     _statuses(context)
-    for names in _LOOKS.values():
+    for names in _TOLD.values():
         ends = [look for look in _told(context, names) if look.text("status") in _ENDS]
         yield from (look for look in ends if look.text("status") == ends[0].text("status"))
 
 
 def _ended(context: RunContext, submission: str) -> Exchange | None:
-    looks = [one for one in _told(context, _LOOKS[submission]) if one.text("status") in _ENDS]
+    looks = [one for one in _told(context, _TOLD[submission]) if one.text("status") in _ENDS]
     return looks[-1] if looks else None
 
 

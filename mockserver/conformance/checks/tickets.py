@@ -9,6 +9,7 @@ from mockserver.conformance.checks.comparing import body_of
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding, Rule, rule
 from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.requests.named import READ
 from mockserver.conformance.requests.valid import fresh_hash
 from mockserver.conformance.requests.writes import (
     ANOTHER,
@@ -32,7 +33,7 @@ _MADE = {"usual": "usual order", "second": "unpaid transaction"}
 _PROBES = (
     *(f"{TICKET}/{name}" for name in (*_MADE, "same again")),
     *(f"{CHECK_TICKET}/{name}" for name in ("usual", END, END_AGAIN)),
-    *(f"{TICKETS}/{when} {kind}" for when in (EARLY, LATE) for kind in FILTERS),
+    *(f"{TICKETS}/{when} {kind}" for when in (EARLY, LATE, READ) for kind in FILTERS),
     f"{TICKETS}/{ANOTHER}",
 )
 _REFUSED = (f"{TICKET}/chain unlisted", f"{TICKET}/without body.chain")
@@ -64,7 +65,7 @@ def tickets_have_one_status(context: RunContext, operation: Operation) -> Iterat
     """A ticket is listed under one status at a time, and under Succeeded where it has succeeded."""
     found: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
-    for when in (EARLY, LATE):
+    for when in _whens(context):
         places: dict[str, list[tuple[str, Exchange, Json]]] = {}
         for kind, look, item in _listed(_looks(context, when)):
             yield JUDGED
@@ -181,7 +182,7 @@ def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Ite
 @judging("no ticket is listed")
 def each_ticket_is_listed_once(context: RunContext, operation: Operation) -> Iterator[Said]:
     """A list of tickets shows each ticket once."""
-    for when in (EARLY, LATE):
+    for when in _whens(context):
         for look in _looks(context, when).values():
             numbers = [_number(item) for item in look.items() if isinstance(item, Mapping)]
             if any(numbers):
@@ -257,6 +258,14 @@ def ticket_ids_are_unique(context: RunContext, operation: Operation) -> Iterator
 def same_report_is_one_ticket(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """The same report twice is one ticket, or refused the second time."""
     return submitted.TICKET.twice(context)
+
+
+def _whens(context: RunContext) -> tuple[str, ...]:
+    """Return when the lists were read: for an account that was named, before anything else."""
+    read = [context.get(f"{TICKETS}/{READ} {kind}") for kind in FILTERS]
+    if not all(look is not None and look.succeeded for look in read):
+        return (EARLY, LATE)
+    return (READ,) if context.get(f"{TICKET}/usual") is None else (READ, EARLY, LATE)
 
 
 def _looks(context: RunContext, when: str) -> dict[str, Exchange]:

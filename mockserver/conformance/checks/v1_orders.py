@@ -12,6 +12,7 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.v1_data import holds, scalar
+from mockserver.conformance.requests.named import LOOKS, NAMED, OF_ANOTHER
 from mockserver.conformance.requests.valid import fresh_hash
 from mockserver.conformance.requests.writes import (
     ANOTHER,
@@ -23,6 +24,7 @@ from mockserver.conformance.requests.writes import (
     V1_ORDER,
 )
 from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity
 from mockserver.contract import Layer, Operation, assumed, documented, observed
 
@@ -30,9 +32,12 @@ _LOOKS = {
     "usual": ("usual", *FEW_POLLS, END, END_AGAIN),
     "second": ("second", f"second {END}"),
 }
+_TOLD = {**_LOOKS, **{name: tuple(f"{name}{look}" for look in LOOKS) for name in NAMED}}
+"""The same, with the looks at orders that the user has named."""
 _PROBES = (
     *(f"{V1_ORDER}/{name}" for name in (*_LOOKS, "same again")),
-    *(f"{DETAIL}/{name}" for names in _LOOKS.values() for name in names),
+    *(f"{DETAIL}/{name}" for names in _TOLD.values() for name in names),
+    f"{DETAIL}/{OF_ANOTHER}",
     f"{DETAIL}/{ANOTHER}",
     f"{DETAIL}/{OTHER_CHAIN}",
     f"{V1_QUOTE}/{END}",
@@ -78,6 +83,12 @@ def accepted_v1_orders_are_found(context: RunContext, operation: Operation) -> I
 def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Iterator[Finding]:
     """A v1 order is not shown to the address of somebody else."""
     message = "an order is shown to an evmAddress that is not its user's"
+    if context.get(f"{V1_ORDER}/usual") is None and context.get(f"{DETAIL}/{OF_ANOTHER}"):
+        own = context.require_success(f"{DETAIL}/{NAMED[0]}")
+        other = context.require(f"{DETAIL}/{OF_ANOTHER}")
+        transaction = context.caller.hashes[0].partition(":")[2]
+        yield from _shown(own, other, transaction, "query.evmAddress", message)
+        return
     yield from _shown_at(context, ANOTHER, "query.evmAddress", message)
 
 
@@ -94,10 +105,15 @@ def _shown_at(context: RunContext, look: str, place: str, message: str) -> Itera
     other = context.require(f"{DETAIL}/{look}")
     if not other.whole:
         raise Inconclusive(f"the look {look!r} was not answered: {other.answer.reason}")
+    yield from _shown(own, other, fresh_hash(context, "usual v1 order"), place, message)
+
+
+def _shown(
+    own: Exchange, other: Exchange, transaction: str, place: str, message: str
+) -> Iterator[Finding]:
     if not other.succeeded:
         return
     number = text(scalar(own.member("data"), "number"))
-    transaction = fresh_hash(context, "usual v1 order")
     shown = holds(other.member("data"), transaction)
     if shown or (number and holds(other.member("data"), number)):
         yield Finding(message, (own, other), place)
@@ -138,7 +154,7 @@ def v1_order_tells_what_was_submitted(context: RunContext, operation: Operation)
 )
 def final_v1_statuses_stay(context: RunContext, operation: Operation) -> Iterator[Said]:
     """A v1 order that has come to its end keeps its status."""
-    for looks in _LOOKS.values():
+    for looks in _TOLD.values():
         line = Timeline(submitted.V1_ORDER)
         for name in looks:
             look = context.get(f"{DETAIL}/{name}")

@@ -36,9 +36,7 @@ def service_time(context: RunContext, exchange: Exchange) -> int | None:
     A stand-in may live in a time of its own, so its orders count first, then the stamps of v1
     requests where it is seen to judge them, and then the `Date` of the answer.
     """
-    told = [one.data.get("timestamp") for one in context.of("v2.checkOrder")]
-    times = [t for t in told if isinstance(t, int) and not isinstance(t, bool)]
-    times = [t for t in times if LEAST_S <= t <= MOST_S]
+    times = [t for t in context.order_times() if LEAST_S <= t <= MOST_S]
     if times:
         return max(times)
     stamped = _taken_stamps(context)

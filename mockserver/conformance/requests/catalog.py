@@ -7,6 +7,7 @@ from mockserver.conformance.requests.comparisons import (
 )
 from mockserver.conformance.requests.further import further_probes
 from mockserver.conformance.requests.lists import list_probes
+from mockserver.conformance.requests.named import named_probes
 from mockserver.conformance.requests.negative_cases import negative_probes
 from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.requests.reads import read_probes
@@ -23,6 +24,7 @@ def probes_of(contract: Contract) -> tuple[Probe, ...]:
         *comparison_probes(),
         *v1_probes(),
         *v1_comparison_probes(),
+        *named_probes(),
         *write_probes(),
         *contrast_probes(),
         *negative_probes(contract),

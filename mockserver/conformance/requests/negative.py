@@ -86,10 +86,7 @@ def probe_of(operation: Operation, negative: NegativeCase) -> Probe:
         draft = negative.change(_base_for(context, operation, negative), context)
         return signed(draft, operation, context.caller) if negative.resigned else draft
 
-    # Where nothing was submitted a look-up is refused with its headers, too.
-    looks_up = "example_needs" in operation.row and negative.place.startswith("headers")
-    after = ("v1.submitCrossChain/usual",) if looks_up else ()
-    return replace(negative_probe(operation, negative.words, build, *after), kind=negative.kind)
+    return replace(negative_probe(operation, negative.words, build), kind=negative.kind)
 
 
 def _base_for(context: RunContext, operation: Operation, negative: NegativeCase) -> Draft:

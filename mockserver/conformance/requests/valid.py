@@ -93,8 +93,7 @@ def _caller_now(context: RunContext) -> Caller:
     Orders tell their times in seconds; a stamp that is older than its time-out is refused.
     """
     caller = context.caller
-    told = [exchange.data.get("timestamp") for exchange in context.of("v2.checkOrder")]
-    times = [one * 1000 for one in told if isinstance(one, int) and not isinstance(one, bool)]
+    times = [one * 1000 for one in context.order_times()]
     later = [one for one in times if 0 < one - caller.timestamp_ms < _LONGEST_RUN_MS]
     return replace(caller, timestamp_ms=max(later)) if later else caller
 
@@ -318,7 +317,12 @@ def v1_detail(context: RunContext, transaction: str, user: str = "") -> Draft:
 
 
 def order_id(context: RunContext, probe: str) -> str:
-    """Return the id that a submission of an order was answered with. Raises `NotRun`."""
+    """Return the id that a submission of an order was answered with. Raises `NotRun`.
+
+    Where nothing was submitted it is the first one that the user has named.
+    """
+    if context.caller.orders and context.get(probe) is None:
+        return context.caller.orders[0]
     found = text(context.require_success(probe).data.get("id"))
     if not found:
         raise NotRun(f"{probe} was answered without an id")
@@ -326,7 +330,12 @@ def order_id(context: RunContext, probe: str) -> str:
 
 
 def ticket_id(context: RunContext, probe: str) -> str:
-    """Return the id that a submission of a ticket was answered with, as text. Raises `NotRun`."""
+    """Return the id that a submission of a ticket was answered with, as text. Raises `NotRun`.
+
+    Where nothing was submitted it is the first one that the user has named.
+    """
+    if context.caller.tickets and context.get(probe) is None:
+        return context.caller.tickets[0]
     found = text(context.require_success(probe).data.get("ticketId"))
     if not found:
         raise NotRun(f"{probe} was answered without a ticketId")
@@ -388,7 +397,18 @@ def _usual_ticket(context: RunContext) -> Draft:
     return ticket(context, order_route(context).source.chain, fresh_hash(context, "usual order"))
 
 
+def named_detail(context: RunContext, number: int = 0, user: str = "") -> Draft:
+    """Return the look-up of a v1 order that the user has named. Raises `NotRun` without one."""
+    if number >= len(context.caller.hashes):
+        raise NotRun("no transaction of a v1 order was named")
+    chain, _, transaction = context.caller.hashes[number].partition(":")
+    values = {"chain": chain, "hash": transaction, "evmAddress": user or context.caller.address}
+    return filled(context, "v1.getOrderDetailByHashAndEvmAddress", values)
+
+
 def _usual_detail(context: RunContext) -> Draft:
+    if context.caller.hashes and context.get("v1.submitCrossChain/usual") is None:
+        return named_detail(context)
     context.require_success("v1.submitCrossChain/usual")
     return v1_detail(context, fresh_hash(context, "usual v1 order"))
 

@@ -47,6 +47,9 @@ class RunOptions(TypedDict, total=False):
     app_key: str
     app_secret: str
     address: str
+    orders: str | Iterable[str]
+    tickets: str | Iterable[str]
+    hashes: str | Iterable[str]
     timestamp: str | int
     bindings: str | Path
     roles: Mapping[str, str]
@@ -127,6 +130,10 @@ def _caller(chosen: Mapping[str, Any]) -> Caller:
         changes = {"app_key": key, "app_secret": secret, "own_keys": True}
     if chosen.get("address"):
         changes["address"] = chosen["address"]
+    changes |= {name: chosen[name] for name in ("orders", "tickets", "hashes") if name in chosen}
+    for one in changes.get("hashes", ()):
+        if not all(one.partition(":")):
+            raise UnsafeOrWrong(f"hash: expected CHAIN:HASH, such as ETH:0x41…, got {one!r}")
     if "timestamp" in chosen:
         changes |= {"timestamp_ms": chosen["timestamp"], "fixed_time": True}
     return Caller(**changes)

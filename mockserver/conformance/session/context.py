@@ -12,6 +12,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK, is_first_look
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Contract, Operation
+from mockserver.exchange import query_pairs
 
 _T = TypeVar("_T")
 
@@ -116,6 +117,18 @@ class RunContext:
         if self._access is not None and wanted not in self._access.operations:
             raise Undeclared(f"{wanted} is read, and no request of it is asked for")
         return tuple(self._by_operation.get(wanted, ()))
+
+    def order_times(self) -> tuple[int, ...]:
+        """Return the timestamps of the orders that the run itself has made, as they were told.
+
+        An order that somebody has named is of another day.
+        """
+        looks = [one for one in self.of("v2.checkOrder") if not self._is_named(one)]
+        told = [one.data.get("timestamp") for one in looks]
+        return tuple(one for one in told if isinstance(one, int) and not isinstance(one, bool))
+
+    def _is_named(self, look: Exchange) -> bool:
+        return dict(query_pairs(look.request.query)).get("id") in self._caller.orders
 
     def get(self, probe: str) -> Exchange | None:
         """Return the exchange of a probe, or None where it was not sent."""
