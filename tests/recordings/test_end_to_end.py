@@ -1,5 +1,7 @@
 """From a service to a folder and back: recorded, served, learned from, and seen to drift."""
 
+import json
+import time
 from urllib.parse import urlencode
 
 import pytest
@@ -12,7 +14,9 @@ from mockserver.learning.seeding import scenario_text, seed_of
 from mockserver.recordings import gather
 from mockserver.responders.replay import ReplayMode
 from mockserver.scenarios import load_catalog
+from tests.blind.rows import Example
 from tests.blind.serve import blind_service
+from tests.blind.tour import request_of
 from tests.conftest import Client, frozen, running
 from tests.recordings.conftest import Recorder, recording
 
@@ -163,23 +167,95 @@ def test_drift_finds_exactly_the_change_that_was_planted(service, tmp_path):
     assert (change.old, change.new) == ("text", "null")
 
 
+@pytest.mark.parametrize(("breaks", "refuted"), [((), []), (("balance-negative",), ["A-022"])])
+def test_learn_refutes_what_the_service_does_otherwise(service, record, breaks, refuted):
+    with service(breaks=breaks) as real:
+        recorder = record(url=f"http://127.0.0.1:{real.port}")
+        for name in ("v2.getBalance", "v2.getPrice"):
+            row = OBSERVED.operation(name).row
+            recorder.call(target=f"{row['path']}?{urlencode(row['example']['query'])}")
+    told = {one.id: one for one in learn(gather([recorder.folder])).assumptions}
+    assert [name for name, one in told.items() if one.against] == refuted
+    assert list(told["A-022"].against if breaks else told["A-022"].seen_in) == [
+        "v2.getBalance.yaml#v2-get-balance"
+    ]
+    assert not told["A-023"].against
+
+
+def blind_flows(recorder, settled=None):
+    """Run both flows with the examples of the second service; return each answer's status and body.
+
+    Orders are looked at until they have come to the end, or to one that is given.
+    """
+    seen = {}
+    for name in ("v2.getBridgeQuote", "v2.getAggregateQuote", "v2.getAggregateSwap"):
+        seen[name] = asked(recorder, name)
+    seen["v2.submitOrder"] = asked(recorder, "v2.submitOrder")
+    order = json.loads(seen["v2.submitOrder"][1])["data"]["id"]
+    seen["v2.checkOrder"] = looked(
+        lambda: asked(recorder, "v2.checkOrder", id=order),
+        lambda body: body["data"]["status"] == "Succeeded",
+    )
+    for name in ("v1.getCrossChainQuote", "v1.getTransferToMinterRaw", "v1.submitCrossChain"):
+        seen[name] = asked(recorder, name)
+    seen["v1.getOrderDetail"] = looked(
+        lambda: asked(recorder, "v1.getOrderDetail", hash="0x" + "77" * 32),
+        lambda body: body["data"] != json.loads(seen["v1.submitCrossChain"][1])["data"],
+    )
+    return seen
+
+
+def asked(recorder, operation, **inputs):
+    """Send the usual request of an operation of the second service."""
+    method, target, headers, body = request_of(Example(operation, inputs))
+    status, _, answer = recorder.call(method, target, body or None, headers)
+    assert status == 200, answer
+    return status, answer
+
+
+def looked(look, ended):
+    """Look until an order has ended, as a client that polls does."""
+    until = time.monotonic() + 20
+    while True:
+        status, body = look()
+        if ended(json.loads(body)) or time.monotonic() > until:
+            return status, body
+
+
 def test_a_service_that_is_not_ours_is_recorded_and_served_again(record):
+    lists = ("v2.getChain", "v2.getAssets", "v2.getAssetsByChain", "v1.getSupportChains")
     with blind_service() as url:
-        recorder = record(url=url)
-        lived = {target: recorder.call(target=target) for target in TARGETS}
-    assert {status for status, _, _ in lived.values()} == {200}
-    assert learn(gather([recorder.folder])).violated == ()
-    with running(frozen(replay=(recorder.folder,))) as second:
+        recorder = record("--arm-writes", url=url)
+        listed = {name: asked(recorder, name) for name in lists}
+        lived = blind_flows(recorder)
+    sources = gather([recorder.folder])
+    assert b"Succeeded" in lived["v2.checkOrder"][1]
+    with running(frozen(replay=(recorder.folder,), clock=ClockMode.AUTO)) as second:
+        assert "not:" not in second.service.replaying
         replayed = Recorder(second.port, recorder.folder)
-        for target, (status, _, body) in lived.items():
-            again = replayed.call(target=target)
-            assert (again[0], again[2]) == (status, body)
-            assert "x-mock-source" in again[1]
+        assert {name: asked(replayed, name) for name in lists} == listed
+        assert blind_flows(replayed) == lived
+        _, near = asked(replayed, "v2.getBridgeQuote", amount="12505000")
+        assert near == lived["v2.getBridgeQuote"][1]
+    lesson = learn(sources)
+    assert lesson.violated == ()
+    assert [one.id for one in lesson.assumptions if one.against] == []
+    assert {"A-026"} <= {one.id for one in lesson.assumptions}
 
 
-TARGETS = (
-    "/v1/getChain",
-    "/v1/getAssets",
-    "/v1/getAssetsByChain?chain=ETH",
-    "/open/v1/base/getSupportChains",
-)
+def test_drift_finds_the_change_of_a_service_that_is_not_ours(tmp_path):
+    for side, faults in (("old", ()), ("new", ("bridge-gasFee-is-a-number",))):
+        with (
+            blind_service(faults) as url,
+            recording("--out", str(tmp_path / side), "--upstream-v2", url) as (port, _),
+        ):
+            for name in ("v2.getChain", "v2.getBridgeQuote"):
+                asked(Recorder(port, tmp_path / side), name)
+    old, new = (gather([tmp_path / side]) for side in ("old", "new"))
+    [change] = drift(old, new, OBSERVED).changes
+    assert (change.place, change.kind, change.old, change.new) == (
+        "data.gasFee",
+        "type",
+        "text",
+        "number",
+    )
