@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -34,6 +35,7 @@ class Upstream:
 
     reply: Callable[[BaseHTTPRequestHandler, bytes], None]
     port: int = 0
+    secure: Callable[[Path], None] = lambda _: None
     seen: list[tuple[str, str, dict[str, str], bytes]] = field(default_factory=list)
 
     @property
@@ -82,7 +84,14 @@ def upstream() -> Iterator[Upstream]:
 
     server = Server(("127.0.0.1", 0), Handler)
     service.port = server.server_address[1]
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def secure(file: Path) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(file)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+
+    service.secure = secure
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield service
     server.shutdown()
     server.server_close()
@@ -185,11 +194,11 @@ def record(tmp_path: Path, upstream: Upstream) -> Iterator[Callable[..., Recorde
     """Start recorders of the service: `record("--arm-writes")`."""
     with ExitStack() as stack:
 
-        def start(*arguments: str, url: str = "") -> Recorder:
-            base, out = url or upstream.url, tmp_path / "recorded"
+        def start(*arguments: str, url: str = "", out: str = "recorded") -> Recorder:
+            base, folder = url or upstream.url, tmp_path / out
             bases = ("--upstream-v1", base, "--upstream-v2", base)
-            port, _ = stack.enter_context(recording("--out", str(out), *bases, *arguments))
-            return Recorder(port, out)
+            port, _ = stack.enter_context(recording("--out", str(folder), *bases, *arguments))
+            return Recorder(port, folder)
 
         yield start
 

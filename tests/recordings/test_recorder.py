@@ -1,8 +1,10 @@
 """The recorder passes on what a service answers, unchanged, and keeps it before the answer ends."""
 
 import contextlib
+import datetime
 import gzip
 import http.client
+import ipaddress
 import re
 import resource
 import socket
@@ -11,6 +13,10 @@ import threading
 
 import click
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from mockserver.errors import CrosschainMockError
 from mockserver.recordings import FolderBusy
@@ -256,6 +262,52 @@ def test_a_service_without_tls_is_told_of(record, upstream):
     recorder = record(url=f"https://127.0.0.1:{upstream.port}")
     status, sentence = recorder.said()
     assert (status, "speaks no TLS that works" in sentence) == (502, True)
+
+
+@pytest.fixture
+def secure(upstream, tmp_path):
+    """Serve with TLS, under a certificate that nobody but its own file vouches for."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "service")])
+    now = datetime.datetime.now(datetime.UTC)
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    file = tmp_path / "service.pem"
+    certificate = made.public_bytes(serialization.Encoding.PEM)
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    file.write_bytes(private + certificate)
+    (tmp_path / "trusted.pem").write_bytes(certificate)
+    upstream.secure(file)
+    return tmp_path / "trusted.pem"
+
+
+def test_a_certificate_that_nobody_vouches_for_is_told_of(record, upstream, secure):
+    recorder = record(url=f"https://127.0.0.1:{upstream.port}")
+    status, sentence = recorder.said()
+    assert (status, upstream.seen, recorder.exchanges) == (502, [], [])
+    assert f"the certificate of https://127.0.0.1:{upstream.port} is not valid: " in sentence
+    assert "self-signed certificate" in sentence
+    url = f"https://127.0.0.1:{upstream.port}"
+    trusting = record("--upstream-ca", str(secure), url=url, out="trusting")
+    assert trusting.call()[0] == 200
+    assert len(trusting.exchanges) == 1
+
+
+def test_a_certificate_of_another_host_is_told_of(record, upstream, secure):
+    recorder = record("--upstream-ca", str(secure), url=f"https://localhost:{upstream.port}")
+    status, sentence = recorder.said()
+    assert (status, upstream.seen) == (502, [])
+    assert "certificate is not valid for 'localhost'" in sentence
 
 
 def test_two_recorders_do_not_share_a_folder(record):
