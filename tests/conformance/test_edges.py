@@ -3,6 +3,7 @@
 import pytest
 
 from mockserver.conformance import run
+from mockserver.conformance.report.report import coverage_of
 from mockserver.conformance.requests.targets import is_odd_target, is_target
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
@@ -41,6 +42,19 @@ def test_the_healthy_mock_keeps_its_rules_at_every_edge(dialect):
     assert len(asked) > 300
     assert result.submissions == 0
     assert any(is_odd_target(one.probe) and one.refused for one in asked)
+
+
+def test_the_report_counts_the_edges_and_says_why_some_were_left_out():
+    with running(clock="frozen", refusals="allow") as mock:
+        result, _ = told(mock.url, budget=300)
+    targets = coverage_of(result).targets
+    asked = [one for one in result.exchanges if is_target(one.probe)]
+    assert len(targets.hit) == len(asked)
+    assert targets.total > 500
+    assert list(targets.reasons) == [
+        "what is left of the budget is kept for what comes after",
+        "writes are not armed",
+    ]
 
 
 def test_edges_are_asked_by_itself_here_and_within_the_budget():

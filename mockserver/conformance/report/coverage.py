@@ -1,7 +1,8 @@
 """Fact coverage: which facts of the contract a run could prove, and which it did."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mockserver import jsontext
@@ -12,6 +13,7 @@ from mockserver.conformance.basis import (
     joined,
 )
 from mockserver.conformance.checks.schema_walk import Applied, walk
+from mockserver.conformance.requests.targets import is_target
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Basis, Contract, Operation
 from mockserver.exchange import BadEncoding, Request, query_pairs
@@ -70,6 +72,27 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Targets:
+    """The edges of inputs that a run asked at: probes that were answered, and why others were not.
+
+    There are none where nobody wanted edges to be asked at.
+    """
+
+    hit: tuple[str, ...] = ()
+    missed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.hit) + len(self.missed)
+
+    @property
+    def reasons(self) -> Mapping[str, int]:
+        """How many were missed for each reason, the most frequent first."""
+        return dict(Counter(self.missed.values()).most_common())
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """The facts of a contract against the exchanges of a run.
 
@@ -82,6 +105,7 @@ class Coverage:
     facts: tuple[Fact, ...]
     within_reach: frozenset[str]
     proven: frozenset[str]
+    targets: Targets = Targets()
 
     @property
     def whole(self) -> Share:
@@ -107,6 +131,14 @@ class Coverage:
             sum(fact.id in self.within_reach for fact in facts),
             sum(fact.id in self.proven for fact in facts),
         )
+
+
+def targets_of_run(exchanges: Iterable[Exchange], unsent: Mapping[str, str]) -> Targets:
+    """Return the targets that the exchanges of a run hit, and those that were left out of it."""
+    asked = [one for one in exchanges if is_target(one.probe)]
+    missed = {name: why for name, why in unsent.items() if is_target(name)}
+    missed |= {one.probe: "no whole answer came" for one in asked if not one.whole}
+    return Targets(tuple(one.probe for one in asked if one.whole), missed)
 
 
 def facts_of(contract: Contract) -> tuple[Fact, ...]:

@@ -157,6 +157,13 @@ def _coverage(coverage: Coverage) -> dict[str, Json]:
             {"id": fact.id, "withinReach": fact.id in coverage.within_reach, **_basis(fact.basis)}
             for fact in coverage.unproven
         ],
+        "targets": {
+            "total": coverage.targets.total,
+            "hit": len(coverage.targets.hit),
+            "missed": [
+                {"probe": probe, "reason": why} for probe, why in coverage.targets.missed.items()
+            ],
+        },
     }
 
 

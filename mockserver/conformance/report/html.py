@@ -228,6 +228,11 @@ class _Page:
             f"<p>{whole.proven} of {whole.total} facts were proven ({whole.score} %); "
             f"{whole.within_reach} were within reach of this plan ({whole.index} %).</p>"
         )
+        targets = coverage.targets
+        if targets.total:
+            why = "; ".join(f"{count} x {reason}" for reason, count in targets.reasons.items())
+            left = f" Left out: {_esc(why)}." if why else ""
+            yield f"<p>Edges of inputs: {len(targets.hit)} of {targets.total} asked at.{left}</p>"
         yield "<details><summary>by operation</summary><div class='inside'><table>"
         yield '<tr><th>operation</th><th></th><th class="number">proven</th>'
         yield '<th class="number">within reach</th><th class="number">facts</th></tr>'

@@ -6,13 +6,14 @@ such as commands and tests, is made when it is asked for, and kept.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause, causes_of
+from mockserver.conformance.report.coverage import Coverage
 from mockserver.conformance.report.expectations import telling
 from mockserver.conformance.report.report import Acceptance, Accepted, Report
 from mockserver.conformance.report.shown import Shown, shown, visible
@@ -199,7 +200,7 @@ class ReportModel:
         self.fail_on, self.strict = report.fail_on, report.strict
         self.failing = report.failing
         self.silent = report.silent
-        self.coverage = report.coverage
+        self.coverage = None if report.coverage is None else self._masked(report.coverage)
         result = report.result
         self.contract, self.target = result.contract, result.target
         self.seed, self.elapsed_ms = result.seed, result.elapsed_ms
@@ -308,6 +309,10 @@ class ReportModel:
             examples = [one for one in cause.examples if id(one.finding) in self._open]
             if examples:
                 yield CauseModel(cause.only(examples), self._writer)
+
+    def _masked(self, coverage: Coverage) -> Coverage:
+        missed = {name: self._writer.text(why) for name, why in coverage.targets.missed.items()}
+        return replace(coverage, targets=replace(coverage.targets, missed=missed))
 
     def _words(self, found: Sequence[Accepted]) -> tuple[AcceptedModel, ...]:
         writer = self._writer

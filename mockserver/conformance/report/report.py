@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from mockserver.conformance.checks.outcome import Outcome, worst
 from mockserver.conformance.report.causes import Cause, causes_of
-from mockserver.conformance.report.coverage import Coverage, exercised
+from mockserver.conformance.report.coverage import Coverage, exercised, targets_of_run
 from mockserver.conformance.report.coverage import facts_of as facts_of_contract
 from mockserver.conformance.report.masking import Masker, masker_for
 from mockserver.conformance.result import Result
@@ -166,7 +166,8 @@ def coverage_of(result: Result) -> Coverage:
         for fact in facts_of_contract(result.contract)
         if result.contract.operation(fact.operation).generation.id in result.target.bases
     ]
-    return exercised(facts, result.exchanges)
+    targets = targets_of_run(result.exchanges, result.unsent or {})
+    return replace(exercised(facts, result.exchanges), targets=targets)
 
 
 def counted(number: int, noun: str) -> str:

@@ -135,6 +135,11 @@ class _Page:
         if self._verbose:
             for operation, share in coverage.operations.items():
                 self._indented(f"{operation}: {share.proven} of {share.total}")
+        targets = coverage.targets
+        if targets.total:
+            self._line(f"edges of inputs: {len(targets.hit)} of {targets.total} asked at")
+            for reason, count in targets.reasons.items():
+                self._indented(f"{count} x {one_line(reason, _LONGEST)}")
 
     def notes(self) -> None:
         if self._report.notes:

@@ -75,6 +75,7 @@ _LONG, _VERY_LONG = 120, 400
 _ODD_AMOUNTS = ("0", "01", "+1", "-1", "1.5", "1e3", "")
 _ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
 _LARGE_NUMBERS = (Decimal(100_000), Decimal(2_000_000), Decimal(10) ** 12)
+_NEXT_TO_NOTHING = "500"
 _MANY_COINS = Decimal(10)
 _SLIPPAGES = ("0", "1", "50", "500", "1000", "1001", "2001", "5000")
 _FEE_LEVELS = (0, 1, 2, 5, 6, 10)
@@ -367,6 +368,8 @@ def _bridged(context: "RunContext") -> Iterator[tuple[str, Draft]]:
         return valid.bridge(context, route, amount_text(whole, route.source, reading))
 
     yield from _parts(context, BRIDGE, quoted)
+    for label, route in covering(routes, lambda one: (f"{one.source.decimals} decimals",)):
+        yield f"next to nothing of {label}", valid.bridge(context, route, _NEXT_TO_NOTHING)
     chosen = list(covering(routes, route_features(context)))
     yield from ((label, quoted(route)) for label, route in chosen)
     yield from _back([route for _, route in chosen], quoted)

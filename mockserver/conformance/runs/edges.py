@@ -8,6 +8,7 @@ from mockserver.conformance.requests.targets import Target, targets_of
 from mockserver.conformance.result import INTERRUPTED
 from mockserver.conformance.session.pace import Refusing, Spent
 from mockserver.conformance.session.session import Session
+from mockserver.contract import Operation
 
 
 class Edges:
@@ -34,6 +35,8 @@ class Edges:
         if not self._wanted:
             return ""
         self._wanted = False
+        for target in self._unarmed(within):
+            self._session.context.leave_out(target.probe, "writes are not armed")
         for number, target in enumerate(self._in_turn(within)):
             reason = self._reason(number, target)
             if reason:
@@ -60,16 +63,25 @@ class Edges:
             return "what is left of the submissions is kept for generated ones"
         return ""
 
+    def _unarmed(self, within: Collection[str]) -> Iterator[Target]:
+        """Yield the targets that are submissions, where these may not leave."""
+        for operation in self._asked(within):
+            if operation.writes and not self._writes:
+                yield from targets_of(self._session.context, operation)
+
     def _in_turn(self, within: Collection[str]) -> Iterator[Target]:
         """Yield the targets of the operations in turn: a small budget meets all of them."""
-        context = self._session.context
-        served = self._session.transport.generations
         columns = [
-            targets_of(context, operation)
-            for operation in context.contract
-            if operation.id in within
-            and operation.generation.id in served
-            and (self._writes or not operation.writes)
+            targets_of(self._session.context, operation)
+            for operation in self._asked(within)
+            if self._writes or not operation.writes
         ]
         for row in zip_longest(*columns):
             yield from (target for target in row if target is not None)
+
+    def _asked(self, within: Collection[str]) -> Iterator[Operation]:
+        """Yield those of some operations whose generation has an address."""
+        served = self._session.transport.generations
+        for operation in self._session.context.contract:
+            if operation.id in within and operation.generation.id in served:
+                yield operation
