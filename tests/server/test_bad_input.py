@@ -144,6 +144,7 @@ def test_v1_quotes(mock, change, words):
     [
         ({"evmAddres": "0x123"}, ["'evmAddres'", "40 hex digits"]),
         ({"fromAddress": WALLET}, ["'fromAddress'", "E-"]),
+        ({"fromAddress": int(WALLET, 16) + 1}, ["'evmAddres'", "both are the same"]),
         ({"certHash": "0x12"}, ["'certHash'"]),
         ({"certHash": HASH[:-1]}, ["'certHash'"]),
         ({"fromAmount": 0.0000000001}, ["'fromAmount'", "decimals"]),

@@ -100,7 +100,9 @@ def broken_hex(value: Json, _: RunContext, __: str) -> Json:
 
 
 def another_address(value: Json, context: RunContext, label: str) -> Json:
-    """Return another EVM address than the given one."""
+    """Return another EVM address than the given one, read as a number where that is one."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value ^ 1
     if not isinstance(value, str) or not value.startswith("0x"):
         raise NotRun("the source address is not that of an EVM chain")
     return f"0x{context.draw(label).getrandbits(160) | 1 << 159:040x}"
@@ -126,6 +128,8 @@ _AS_TEXT = ("as text", Kind.TYPE, "a number in a text", as_text)
 _AS_NUMBER = ("as number", Kind.TYPE, "a number instead of a text", as_number)
 _DECIMALS = ("of another token", Kind.FORM, "decimals that no list shows", other_decimals)
 
+_OF_ANOTHER = ("of another", Kind.FORM, "not the user's EVM address", another_address)
+
 CHOSEN: Mapping[str, tuple[Row, ...]] = {
     "v1.getSupportTokens": (("chain", *_UNLISTED_CHAIN),),
     "v1.getCrossChainQuote": (
@@ -142,12 +146,13 @@ CHOSEN: Mapping[str, tuple[Row, ...]] = {
         ("token", *_UNLISTED_TOKEN),
         ("amount", *_ZERO),
         ("evmAddress", "malformed", Kind.FORM, "no EVM address", fixed("0x123")),
-        ("fromAddress", "of another", Kind.FORM, "not that of evmAddress", another_address),
+        ("fromAddress", *_OF_ANOTHER),
     ),
     "v1.submitCrossChain": (
         ("fromToken", *_UNLISTED_TOKEN),
         ("toChain", *_UNLISTED_CHAIN),
         ("fromAmount", *_NEGATIVE),
+        ("fromAddress", *_OF_ANOTHER),
     ),
     "v2.getAssetsByChain": (("chain", *_UNLISTED_CHAIN),),
     "v2.getBridgeQuote": (
@@ -251,6 +256,8 @@ def _basis(operation: Operation, field: Field, kind: Kind, value: Value) -> Basi
         return None
     if kind is Kind.UNLISTED:
         return _listed(operation, field)
+    if value is another_address and "integer" in field.types:
+        return assumed("A-012", f"{field.name} is the EVM address, read as a number")
     if value is another_address:
         return basis_of_input(operation, field)
     if value is other_decimals:
