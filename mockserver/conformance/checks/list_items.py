@@ -4,6 +4,7 @@ Which member plays which role is not published, so only lists that show a role a
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding, Rule, rule
@@ -88,22 +89,20 @@ def _lists(
             yield look, tokens_of(look, context.bindings, inventory_of(context).chains)
 
 
+_rule = partial(rule, operations=(ASSETS, OF_CHAIN), probes=_PROBES)
+
 LIST_ITEMS: tuple[Rule, ...] = (
-    rule(
+    _rule(
         every_token_is_complete,
         Severity.CRITICAL,
         documented("lists.token-items"),
         layer=Layer.EXCHANGE,
-        operations=(ASSETS, OF_CHAIN),
-        probes=_PROBES,
     ),
-    rule(
+    _rule(
         one_index_is_one_token,
         Severity.CRITICAL,
         documented("v2.order.to-index"),
         layer=Layer.CROSS,
-        operations=(ASSETS, OF_CHAIN),
-        probes=_PROBES,
     ),
 )
 """The rules of the items of lists beside each other."""

@@ -81,13 +81,10 @@ def _statuses(context: RunContext) -> list[Exchange]:
     return found
 
 
-def _asked(context: RunContext) -> None:
-    """Raise why no order could be looked at: `NotRun` or `Inconclusive`."""
-    context.require_success(f"{ORDER}/usual")
-    context.require_success(f"{CHECK}/usual")
-
-
-@judging("no order was accepted and looked at", first=_asked)
+@judging(
+    "no order was accepted and looked at",
+    first=lambda context: context.require_each(f"{ORDER}/usual", f"{CHECK}/usual"),
+)
 def accepted_orders_are_known(context: RunContext, operation: Operation) -> Iterator[Said]:
     """An order that was accepted can be checked, and stays known."""
     for submission, looks in _LOOKS.items():

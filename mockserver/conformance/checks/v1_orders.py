@@ -51,13 +51,10 @@ _ECHOED = {
 FOUND = documented("v1.get-order-detail")
 
 
-def _asked(context: RunContext) -> None:
-    """Raise why no order could be looked at: `NotRun` or `Inconclusive`."""
-    context.require_success(f"{V1_ORDER}/usual")
-    context.require_success(f"{DETAIL}/usual")
-
-
-@judging("no order was accepted and looked at", first=_asked)
+@judging(
+    "no order was accepted and looked at",
+    first=lambda context: context.require_each(f"{V1_ORDER}/usual", f"{DETAIL}/usual"),
+)
 def accepted_v1_orders_are_found(context: RunContext, operation: Operation) -> Iterator[Said]:
     """A v1 order that was accepted is found by its transaction and its user."""
     for submission, looks in _LOOKS.items():

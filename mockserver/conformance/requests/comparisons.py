@@ -78,11 +78,11 @@ def comparison_probes() -> tuple[Probe, ...]:
     return (
         Probe("v2.getPrice/again", _usual("v2.getPrice"), after=("v2.getPrice/usual",)),
         Probe("v2.getPrice/sampled", _sampled_price, after=LISTS),
-        Probe(f"{BRIDGE}/tenfold", _tenfold_bridge, after=_BRIDGES),
-        Probe(f"{BRIDGE}/back", _bridge_back, after=_BRIDGES),
+        Probe(f"{BRIDGE}/tenfold", _tenfold(BRIDGE), after=_BRIDGES),
+        Probe(f"{BRIDGE}/back", _back(BRIDGE), after=_BRIDGES),
         Probe(f"{BRIDGE}/again", _again(BRIDGE), after=_BRIDGES),
-        Probe(f"{SWAP_QUOTE}/tenfold", _tenfold_swap, after=_SWAPS),
-        Probe(f"{SWAP_QUOTE}/back", _swap_back, after=_SWAPS),
+        Probe(f"{SWAP_QUOTE}/tenfold", _tenfold(SWAP_QUOTE), after=_SWAPS),
+        Probe(f"{SWAP_QUOTE}/back", _back(SWAP_QUOTE), after=_SWAPS),
         Probe("v2.getAggregateSwap/to another", _swap_to_another, after=_SWAPS),
         Probe(
             f"v2.getAggregateSwap/{OF_THE_COIN}",
@@ -163,31 +163,31 @@ def _again(operation_id: str) -> Build:
     return lambda context: tried(context, require_accepted(context, operation_id))
 
 
-def _tenfold_bridge(context: RunContext) -> Draft:
-    one = require_accepted(context, BRIDGE)
-    whole = usual_amount(context, one.route.source) * TENFOLD
-    return bridge(context, one.route, amount_text(whole, one.route.source, one.reading))
+def _tenfold(operation_id: str) -> Build:
+    """Quote ten times what was quoted."""
+
+    def build(context: RunContext) -> Draft:
+        one = require_accepted(context, operation_id)
+        whole = usual_amount(context, one.route.source) * TENFOLD
+        amount = amount_text(whole, one.route.source, one.reading)
+        return _QUOTES[operation_id](context, one.route, amount)
+
+    return build
 
 
-def _bridge_back(context: RunContext) -> Draft:
+def _back(operation_id: str) -> Build:
     """Quote the way back of what the way there pays."""
-    one = require_accepted(context, BRIDGE)
-    back = Route(one.route.target, one.route.source)
-    return bridge(context, back, amount_text(_paid(context, BRIDGE), back.source, one.reading))
+
+    def build(context: RunContext) -> Draft:
+        one = require_accepted(context, operation_id)
+        back = Route(one.route.target, one.route.source)
+        amount = amount_text(_paid(context, operation_id), back.source, one.reading)
+        return _QUOTES[operation_id](context, back, amount)
+
+    return build
 
 
-def _tenfold_swap(context: RunContext) -> Draft:
-    one = require_accepted(context, SWAP_QUOTE)
-    whole = usual_amount(context, one.route.source) * TENFOLD
-    return aggregate(context, one.route, amount_text(whole, one.route.source, one.reading))
-
-
-def _swap_back(context: RunContext) -> Draft:
-    one = require_accepted(context, SWAP_QUOTE)
-    back = Route(one.route.target, one.route.source)
-    return aggregate(
-        context, back, amount_text(_paid(context, SWAP_QUOTE), back.source, one.reading)
-    )
+_QUOTES = {BRIDGE: bridge, SWAP_QUOTE: aggregate}
 
 
 def _paid(context: RunContext, operation_id: str) -> Decimal:
