@@ -1,5 +1,7 @@
 """What `conform URL` does: run, apply the baseline, write the reports, print, end."""
 
+import gc
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from mockserver.conformance.report.progress import Progress
 
 _WIDE = 10_000
+_SELDOM = (20_000, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ def judge(target: Target, options: Options, told: ReportOptions) -> int:
     """
     wanted = _wanted(told)
     why_not = wrong.WrongService()
+    _hurry()
     with (
         journalled(target, options, journal=told.journal, resume=told.resume) as keeper,
         _progress(quiet=told.quiet) as progress,
@@ -63,6 +67,17 @@ def judge(target: Target, options: Options, told: ReportOptions) -> int:
     found = {} if interrupted else why_not.wrong_service
     code = _reported(result, options, told, wanted, found)
     return 130 if interrupted else code
+
+
+def _hurry() -> None:
+    """Spare this process what is of no use to a run, and takes a tenth of its time.
+
+    Plugins of Hypothesis belong to test suites: one of them imports pytest. The garbage collector
+    looks again and again at exchanges, which a run keeps up to its end.
+    """
+    os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")
+    gc.freeze()
+    gc.set_threshold(*_SELDOM)
 
 
 def judge_recordings(named: Sequence[str], options: Options, told: ReportOptions) -> int:

@@ -1,5 +1,6 @@
 """The command `conform selftest`: would the rules notice?"""
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -31,11 +32,21 @@ class UnknownBreak(CrosschainMockError):
     show_default=True,
     help="Whether the runs submit orders and tickets to the mock; cheapest: once, as it takes.",
 )
-@click.option("--processes", default=1, show_default=True, type=click.IntRange(1, 64))
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 64),
+    help="How many trials to make at a time.  [default: one for each core]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--told", is_flag=True, help="Print what was said of each break.")
 def selftest(
-    names: tuple[str, ...], seeds: int, mode: str, processes: int, *, as_json: bool, told: bool
+    names: tuple[str, ...],
+    seeds: int,
+    mode: str,
+    processes: int | None,
+    *,
+    as_json: bool,
+    told: bool,
 ) -> None:
     """Run the rules against every break and control of the mock, and tell what they notice.
 
@@ -48,7 +59,7 @@ def selftest(
 
     jobs = trials.jobs_of(_chosen(names), range(1, seeds + 1), _MODES[mode])
     made = []
-    for trial in trials.selftest(jobs, processes=processes):
+    for trial in trials.selftest(jobs, processes=processes or _cores()):
         made.append(trial)
         _progress(len(made), len(jobs))
     summary = summary_of(made, () if names else RULES)
@@ -58,6 +69,13 @@ def selftest(
         _print(summary, told=told)
     if not summary.passed:
         sys.exit(1)
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _chosen(names: Sequence[str]) -> list[str]:

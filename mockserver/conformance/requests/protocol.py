@@ -16,6 +16,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Contract, Operation, documented
+from mockserver.exchange import BadEncoding, query_pairs
 
 WRONG_METHOD = "wrong method"
 UNKNOWN_PATH = "unknown path"
@@ -81,12 +82,16 @@ def _is_beneath(exchange: Exchange) -> bool:
     operation, request = exchange.operation, exchange.request
     if (request.method, request.path) != (operation.method, operation.path):
         return True
-    if len(request.query) > _LONG or operation.read(request).refusal is not None:
+    if len(request.query) > _LONG:
         return True
-    if "body" not in operation.request_schema.get("properties", {}):
-        return False
-    # That it can be decoded is known by now.
-    return not isinstance(jsontext.decode(request.body), dict)
+    # What else is wrong with it is dear to tell, and not asked here.
+    try:
+        query_pairs(request.query)
+        if "body" not in operation.request_schema.get("properties", {}):
+            return False
+        return not isinstance(jsontext.decode(request.body), dict)
+    except (BadEncoding, jsontext.NotJson):
+        return True
 
 
 def _body(words: str, told: str, made: Callable[[bytes], bytes]) -> NegativeCase:
