@@ -93,6 +93,7 @@ class FactRegister:
         """Take the content of `schemas/facts.yaml`."""
         self.sections: Mapping[str, str] = raw["sections"]
         self.facts = tuple(_fact(row) for row in raw["facts"])
+        self.lists: tuple[str, ...] = tuple(raw["lists"])
         self.statuses = {name: _statuses(row) for name, row in raw["statuses"].items()}
         self._by_id = {fact.id: fact for fact in self.facts}
         self._behind: dict[tuple[str, str, str, str], Fact | None] = {}

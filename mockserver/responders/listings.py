@@ -2,20 +2,21 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cache
 
+from mockserver.contract import shipped_facts
 from mockserver.engine.scenario import Scenario
 from mockserver.responders.responder import Call
 
-LIST_OPERATIONS = frozenset(
-    {
-        "v1.getSupportChains",
-        "v1.getSupportTokens",
-        "v2.getChain",
-        "v2.getAssets",
-        "v2.getAssetsByChain",
-    }
-)
-"""Operations whose answer depends on the lists, the dialect and the chain asked for alone."""
+
+@cache
+def list_operations() -> frozenset[str]:
+    """The operations whose answer depends on the lists, the dialect and the chain asked for alone.
+
+    They are read from the register of facts when the first request comes.
+    """
+    return frozenset(shipped_facts().lists)
+
 
 _KEPT = 256
 

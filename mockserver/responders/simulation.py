@@ -10,7 +10,7 @@ from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
 from mockserver.responders.authentication import NO_AUTH, authenticate
 from mockserver.responders.dialects import Contracts
-from mockserver.responders.listings import LIST_OPERATIONS, Listings
+from mockserver.responders.listings import Listings, list_operations
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.responder import Call
 from mockserver.responders.signer import OWN_ANSWERS
@@ -52,7 +52,7 @@ class Simulation:
         if operation.auth != NO_AUTH and (denial := authenticate(call, inputs)):
             return refuser.refuse(operation.generation, denial.name, denial.reason)
         try:
-            if operation.id in LIST_OPERATIONS:
+            if operation.id in list_operations():
                 body = self._listed(call, inputs)
             else:
                 body = operation.write(self._data(call, inputs))

@@ -202,3 +202,16 @@ def test_statuses_of_v1_are_those_of_its_orders():
     order = _contract().operation("v1.getOrderDetailByHashAndEvmAddress").data_schema
     schema = order["allOf"][0]["properties"]["order"]["properties"]["status"]
     assert [int(one) for one in (*statuses.open, *statuses.final)] == schema["enum"]
+
+
+def test_the_lists_are_operations_that_answer_a_list():
+    contract, lists = _contract(), shipped_facts().lists
+    assert len(set(lists)) == len(lists)
+    assert {one.id for one in contract if one.id in lists} == set(lists)
+    documented_ones = {
+        operation.id
+        for operation in contract
+        for *_, place, _ in documented(operation)
+        if place == "data.version"
+    }
+    assert documented_ones == {one for one in lists if one.startswith("v2.")}

@@ -1,14 +1,9 @@
 """How the probes of the lists are called: first of all, and once more at the end."""
 
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.contract import shipped_facts
 
-LIST_OPERATIONS = (
-    "v2.getChain",
-    "v2.getAssets",
-    "v2.getAssetsByChain",
-    "v1.getSupportChains",
-    "v1.getSupportTokens",
-)
+LIST_OPERATIONS = shipped_facts().lists
 FIRST_LOOK = ("usual", "second chain", "another name")
 LAST_LOOK = "last look"
 """How the probes are called that fetch the lists first, and once more at the end. What is known

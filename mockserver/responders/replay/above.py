@@ -10,7 +10,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
 from mockserver.recordings import End, MatchRule, MatchRules, RecordedExchange, RequestParts
-from mockserver.responders.listings import LIST_OPERATIONS
+from mockserver.responders.listings import list_operations
 from mockserver.responders.responder import Call
 
 _IDENTITIES = ("nickName", "symbol", "address", "name", "id")
@@ -49,7 +49,7 @@ def disturbed(call: Call, answer: Response, simulation: Simulating) -> Response:
 
     What they change in the simulated list, they change in the recorded one.
     """
-    if call.operation.id not in LIST_OPERATIONS or not call.hosted.world.outages.active():
+    if call.operation.id not in list_operations() or not call.hosted.world.outages.active():
         return answer
     try:
         recorded = jsontext.decode(answer.body)
