@@ -17,7 +17,8 @@ SOME = (
     "balance-of-other-than-evm",
     "tokens-of-trx-lack-index",
     "v1-raw-upper-case-address",
-    "order-long-certificate",
+    "bridge-usd-dust",
+    "order-certificate-in-upper-case",
     "ticket-on-other-than-evm",
 )
 """A few regions of each kind; all of them are tried in a deep run."""

@@ -40,6 +40,8 @@ MEANT = (
     "v2.getBalance",
     "v2.getPrice",
     "v1.getTransferToMinterRaw",
+    "v2.submitOrder",
+    "v2.submitTicket",
 )
 """The operations that are asked for the same thing in several forms."""
 _QUOTES = (BRIDGE, SWAP_QUOTE)
@@ -54,6 +56,9 @@ _EXACT_FEW = 2
 @judging("nothing was asked for twice in forms that mean the same")
 def same_meaning_same_answer(context: RunContext, operation: Operation) -> Iterator[Said]:
     """The order of parameters and the case of hex digits change nothing in an answer."""
+    if operation.writes:
+        yield from _taken_in_any_case(context, operation)
+        return
     moved = _moved(context, operation)
     if moved is None:
         return
@@ -148,6 +153,21 @@ def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> It
                 check_is_there(context, lacking)
                 told = f"refused without {name}, and taken with it: {said(lacking)}"
                 yield Finding(told, (whole, lacking), f"query.{name}", cause=name)
+
+
+def _taken_in_any_case(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """Judge submissions, of which no two are the same: each is taken, or none is."""
+    every = context.of(operation)
+    base = next((one for one in every if one.succeeded and label_of(one.probe)), None)
+    if base is None:
+        return
+    for other in every:
+        if UPPER_HEX in label_of(other.probe) and is_its_own(other):
+            yield JUDGED
+            if other.refused:
+                check_is_there(context, other)
+                told = f"the request is refused with {_how(other)}: {said(other)}"
+                yield Finding(told, (base, other), cause=_how(other))
 
 
 def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
