@@ -55,15 +55,15 @@ class LaneConnection(Connection):
             # Who has read a body asks the parser to go on with what it kept, which is nothing.
             return
         if waiter is None or waiter.done() or self._messages or self._busy():
-            self._between = False
+            waiting = len(self._messages)
             super().data_received(data)
+            self._between = self._between and self._came_alone(data, waiting)
             return
         request = self._repeated.request(data) if self._between else None
         if request is not None:
             self._request_count += 1
             if not self._sent(request):
                 self._request_count -= 1
-                self._between = False
                 super().data_received(data)
             return
         # The ordinary road sleeps until this future is set: it is hidden while the bytes are read.
@@ -72,14 +72,22 @@ class LaneConnection(Connection):
             super().data_received(data)
         finally:
             self._waiter = waiter
-        if len(self._messages) != 1 or not self._answered(data):
-            self._between = False
-        if self._messages:
+        self._between = self._between and self._came_alone(data, 0)
+        if self._messages and not (len(self._messages) == 1 and self._answered(data)):
             waiter.set_result(None)
 
     def _busy(self) -> bool:
         """Tell whether what comes now is no business of the lane."""
         return self._paused or self._upgraded or self._close or self._force_close
+
+    def _came_alone(self, data: bytes, waiting: int) -> bool:
+        """Tell whether these bytes were one usual request, no less and no more."""
+        if len(self._messages) != waiting + 1:
+            return False
+        message, payload = self._messages[-1]
+        if not isinstance(message, RawRequestMessage) or not _whole(message, payload):
+            return False
+        return data.find(b"\r\n\r\n") + 4 + payload.total_bytes == len(data)
 
     def _answered(self, data: bytes) -> bool:
         """Answer the one request in the queue, unless the ordinary road has to."""
@@ -89,8 +97,6 @@ class LaneConnection(Connection):
         headers = WireHeaders(message.headers)
         if headers.size > limits.HEAD.most or payload.total_bytes > _MOST_BODY:
             return False
-        size = data.find(b"\r\n\r\n") + 4 + payload.total_bytes
-        self._between = self._between and size == len(data)
         body = b"" if payload is EMPTY_PAYLOAD else payload.read_nowait()
         if not self._sent(request_of(message.method, message.path, headers, body)):
             return False
