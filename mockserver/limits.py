@@ -92,6 +92,9 @@ ALL_BYTES = Limit(
 FILE = Limit(
     "a file of ours: scenario, recording, contract, body", 32 * MIB, "bytes", "a file", "refused"
 )
+RECORDED_BODY = Limit(
+    "a body that a recorder keeps", 256 * MIB, "bytes", "a file", "passed on, and not kept"
+)
 FILE_DEPTH = Limit("nesting of YAML and JSON in files", 50, "levels", "a file", "refused")
 
 TABLE: tuple[Limit, ...] = (
@@ -132,6 +135,7 @@ TABLE: tuple[Limit, ...] = (
     BATCH,
     ALL_BYTES,
     FILE,
+    RECORDED_BODY,
     FILE_DEPTH,
 )
 """Every bound, in the order of the page."""

@@ -2,11 +2,12 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mockserver import userfiles
+from mockserver import limits, userfiles
 from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile, Problem
 from mockserver.jsontext import Json
@@ -14,6 +15,8 @@ from mockserver.recordings.layouts import LAYOUTS, encode, layout_of
 
 FOLDER = "bodies"
 """Name of the folder beside a recording that holds large bodies."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 DEFAULT_LAYOUT = next(iter(LAYOUTS))
 
@@ -62,7 +65,7 @@ def checksum_of(body: bytes) -> str:
 def _from_file(document: Document, place: FieldPath, named: Mapping[str, str]) -> bytes:
     file = Path(document.file).parent / FOLDER / named["name"]
     try:
-        body = userfiles.read(file)
+        body = userfiles.read(file, limits.RECORDED_BODY)
     except userfiles.NotReadable as error:
         raise InvalidFile([_problem(document, place, f"{file} {error}")]) from None
     if checksum_of(body) != named["sha256"]:
@@ -80,5 +83,4 @@ def as_text(body: bytes) -> str | None:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    control = sum(character < " " and character not in "\t\r\n" for character in text)
-    return None if control or "\x7f" in text else text
+    return None if _CONTROL.search(text) else text

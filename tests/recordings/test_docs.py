@@ -1,4 +1,4 @@
-"""The walk of `docs/how-to/record.md`, word for word, in a shell."""
+"""The walks of `docs/how-to/record.md` and `capsules.md`, word for word, in a shell."""
 
 import os
 import re
@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "how-to" / "record.md"
+PAGES = ROOT / "docs" / "how-to"
 
 
-def console_lines():
+def console_lines(page):
     """The commands of the page with the lines that they print."""
-    text = "".join(re.findall(r"```console\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL))
+    text = "".join(re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.DOTALL))
     walk: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         if line.startswith("$ "):
@@ -28,7 +28,8 @@ def console_lines():
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the page uses curl")
-def test_the_walk_works_word_for_word(tmp_path, free_ports):
+@pytest.mark.parametrize("page", ["record.md", "capsules.md"])
+def test_the_walk_works_word_for_word(tmp_path, free_ports, page):
     numbers = dict(zip(("8080", "8766", "8081"), free_ports, strict=True))
 
     def here(text):
@@ -52,7 +53,7 @@ def test_the_walk_works_word_for_word(tmp_path, free_ports):
     watch = threading.Timer(120, shell.kill)
     watch.start()
     try:
-        for written, printed in console_lines():
+        for written, printed in console_lines(PAGES / page):
             wanted = sorted(map(here, printed))
             line = here(written).replace(" --port 8766", "")
             if " record " in line:

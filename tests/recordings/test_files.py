@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mockserver import limits
 from mockserver.errors import InvalidFile
 from mockserver.exchange import Headers, Request, Response, query_pairs
 from mockserver.recordings import (
@@ -235,6 +236,13 @@ def test_a_large_body_has_a_file_of_its_own(tmp_path):
     held.write_bytes(body + b"changed")
     with pytest.raises(InvalidFile, match=r"v2.getChain.yaml:\d+: .*bodyFile: .* is not what was"):
         load(file)
+
+
+def test_a_body_may_be_larger_than_other_files(tmp_path):
+    body = bytes(limits.FILE.most + 1)
+    with RecordingFolder(tmp_path, recording()) as folder:
+        file = folder.keep("v2.getChain", exchange(body))
+    assert load(file).exchanges[0].response.body == body
 
 
 def test_a_full_file_is_followed_by_another(tmp_path):

@@ -111,7 +111,8 @@ def _given(data: Mapping[str, Any]) -> dict[str, Json] | None:
     usd, rate = _decimal(data.get("outAmountUsd")), number_of(data.get("serviceFeeRate"))
     if not out or out == "0" or fee is None or gas is None or usd is None:
         return None
-    bps = int(fee) * 10_000 // int(out) if rate is None else int(rate)
+    # A fee is rounded down to a smallest unit; its rate was a whole number before.
+    bps = (int(fee) * 10_000 + int(out) // 2) // int(out) if rate is None else int(rate)
     if not 0 <= bps <= 5_000:
         return None
     return {"out": out, "out_usd": usd, "service_fee": fee, "gas_fee": gas, "rate_bps": bps}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
+from mockserver import limits
 from mockserver.contract import Contract, ContractSource
 from mockserver.exchange import Request, Response
 from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, StandIns
@@ -16,9 +17,6 @@ from mockserver.server.recorder.noticing import ClockSkew, Dialects
 
 _DIALECTS = ("documented", "observed")
 _CODING = "Content-Encoding"
-
-MOST_BYTES = 256 * 1024 * 1024
-"""A body of more bytes is passed on, and not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +153,8 @@ def _shown(body: bytes, coding: str | None) -> tuple[bytes, str]:
         return body, ""
     # What cannot be searched for secrets is not kept.
     try:
-        return codings.decoded(body, coding, MOST_BYTES), ""
+        return codings.decoded(body, coding, limits.RECORDED_BODY.most), ""
     except codings.TooLong:
-        return b"", f"it unpacks to more than {MOST_BYTES} bytes"
+        return b"", f"it unpacks to more than {limits.RECORDED_BODY}"
     except (codings.UnknownCoding, codings.BadCoding) as error:
         return b"", str(error)

@@ -13,13 +13,13 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
-from mockserver import jsontext
+from mockserver import jsontext, limits
 from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, Request, Response
 from mockserver.server.listener import EndingServer
 from mockserver.server.process import Listening, host
-from mockserver.server.recorder.keeper import MOST_BYTES, Keeper, Taken
+from mockserver.server.recorder.keeper import Keeper, Taken
 from mockserver.server.wire import plain_target
 
 MOST_REQUEST = 16 * 1024 * 1024
@@ -266,8 +266,8 @@ class _Passage:
         return self.response
 
     def _remember(self, part: bytes) -> None:
-        if len(self._body) + len(part) > MOST_BYTES:
-            self._omitted = f"it has more than {MOST_BYTES} bytes"
+        if len(self._body) + len(part) > limits.RECORDED_BODY.most:
+            self._omitted = f"it has more than {limits.RECORDED_BODY}"
             self._body.clear()
         elif not self._omitted:
             self._body += part
