@@ -87,6 +87,14 @@ def test_a_finding_of_an_item_names_the_list_that_the_answer_has(data, place):
     assert placed(Finding("x", (one,), "data.list[].decimals")).place == place
 
 
+def test_a_chain_is_named_as_the_service_names_it():
+    rules, rule = named("each-item-is-listed-once"), "each-item-is-listed-once[v2.getChain]"
+    chains = data_of("v2.getChain/usual")
+    double = {**chains, "list": [*chains["list"], chains["list"][0]]}
+    [finding] = rejudged({"v2.getChain/usual": double}, rules)[rule].findings
+    assert repr(chains["list"][0]["nickName"]) in finding.message
+
+
 @pytest.mark.parametrize("dialect", ["documented", "observed"])
 @pytest.mark.parametrize("clock", ["auto", "frozen"])
 def test_a_second_run_on_the_same_server_is_as_good_as_the_first(dialect, clock):

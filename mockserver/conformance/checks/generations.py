@@ -153,8 +153,8 @@ def v1_tokens_are_in_2(context: RunContext, operation: Operation) -> Iterator[Sa
             )
             continue
         offered = tuple(token for token in here if token.offered)
-        only_here = _symbols(offered) - _symbols(there)
-        only_there = _symbols(tuple(token for token in there if token.offered)) - _symbols(here)
+        only_here = _symbols_not_in(offered, there)
+        only_there = _symbols_not_in(tuple(token for token in there if token.offered), here)
         for missing, where in ((only_here, "2.0"), (only_there, "v1")):
             if missing:
                 yield Finding(
@@ -342,8 +342,10 @@ def _pairs(context: RunContext) -> Iterator[tuple[Token, tuple[Token, ...]]]:
             yield token, others
 
 
-def _symbols(tokens: tuple[Token, ...]) -> set[str]:
-    return {token.symbol.upper() for token in tokens}
+def _symbols_not_in(tokens: tuple[Token, ...], others: tuple[Token, ...]) -> set[str]:
+    """Return the symbols, as the service writes them, that others do not have in any case."""
+    known = {token.symbol.upper() for token in others}
+    return {token.symbol for token in tokens if token.symbol.upper() not in known}
 
 
 def _looks(context: RunContext, token: Token) -> tuple[Exchange, ...]:

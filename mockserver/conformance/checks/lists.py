@@ -101,7 +101,7 @@ def each_item_is_listed_once(context: RunContext, operation: Operation) -> Itera
     look = context.require_success(f"{operation.id}/usual")
     if operation.id in (CHAINS, V1_CHAINS):
         role = "v1ChainName" if operation.id == V1_CHAINS else "chainName"
-        keys = [folded(key) for key in _names(look, context, role)]
+        keys = _spelled_alike(_names(look, context, role))
     else:
         chains = (
             inventory_of(context).v1_chains
@@ -122,6 +122,12 @@ def each_item_is_listed_once(context: RunContext, operation: Operation) -> Itera
             (look,),
             "data.list[]",
         )
+
+
+def _spelled_alike(names: list[str]) -> list[str]:
+    """Return names of which those that differ in case alone are spelled like the first of them."""
+    first: dict[str, str] = {}
+    return [first.setdefault(folded(name), name) for name in names]
 
 
 def one_token_has_one_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
