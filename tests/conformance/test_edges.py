@@ -45,6 +45,13 @@ def test_the_healthy_mock_keeps_its_rules_at_every_edge(dialect):
     assert any(is_odd_target(one.probe) and one.refused for one in asked)
 
 
+def test_fees_of_a_swap_that_another_chain_executes_are_counted_there():
+    # With this seed a swap to a token of 8 decimals is executed on a chain of 18.
+    with running(clock="frozen", refusals="allow") as mock:
+        _, found = told(mock.url, seed=4)
+    assert found == set()
+
+
 def test_the_report_counts_the_edges_and_says_why_some_were_left_out():
     with running(clock="frozen", refusals="allow") as mock:
         result, _ = told(mock.url, budget=300)

@@ -35,12 +35,14 @@ class Quote:
     """A quote that was given: what was asked, and what it pays, both in whole tokens.
 
     `put` is the amount of the request, `got` the output; `got` is None where it is no number.
+    `decimals` are those that output and fees are counted in.
     """
 
     exchange: Exchange
     route: Route
     put: Decimal
     got: Decimal | None
+    decimals: int
 
 
 def quotes(context: RunContext, operation_id: str) -> tuple[Quote, ...]:
@@ -82,7 +84,7 @@ def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
     ):
         decimals = counted
     got = None if out is None else amounts.EXACT.scaleb(out, -decimals)
-    return Quote(exchange, route, put, got)
+    return Quote(exchange, route, put, got, decimals)
 
 
 def is_elsewhere(context: RunContext, exchange: Exchange, target: Token) -> bool:

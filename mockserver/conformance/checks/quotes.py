@@ -284,10 +284,9 @@ def _fair_output(context: RunContext, quote: Quote) -> Decimal | None:
 def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Iterator[Finding]:
     """Yield a finding where fees eat up an output that is worth a good deal."""
     price = price_of(context, quote.route.target)
-    decimals = quote.route.target.decimals
-    if price is None or quote.got is None or quote.got <= 0 or decimals is None:
+    if price is None or quote.got is None or quote.got <= 0:
         return
-    fees = amounts.EXACT.scaleb(total, -decimals)
+    fees = amounts.EXACT.scaleb(total, -quote.decimals)
     if amounts.EXACT.multiply(quote.put, price_of(context, quote.route.source) or 0) < 90:
         return
     if fees >= quote.got:
@@ -301,8 +300,8 @@ def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Iterator[Findin
 
 def _vanishing(quote: Quote, name: str, fee: Decimal) -> Iterator[Finding]:
     """Yield a finding for a fee that is so small that it is counted in other decimals."""
-    decimals = quote.route.target.decimals
-    if decimals is None or decimals < 12 or fee <= 0 or quote.got is None or quote.got <= 0:
+    decimals = quote.decimals
+    if decimals < 12 or fee <= 0 or quote.got is None or quote.got <= 0:
         return
     if quote.got > _LARGE:
         # A fee that does not grow with the amount is next to nothing of a very large one.
