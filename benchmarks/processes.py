@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import time
 import urllib.request
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SERVER_CORE = 0
+_PATIENCE_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,34 @@ class Running:
         return (time.perf_counter() - began) * 1000
 
 
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
 def pinned(core: int) -> None:
     """Let this process run on one core alone, where there is more than one."""
     if core in os.sched_getaffinity(0):
         os.sched_setaffinity(0, {core})
+
+
+def started_at(name: str, port: int, *command: str, path: str = "/v1/getChain") -> Running:
+    """Start a server that was told its port, on the core of servers, and wait for an answer."""
+    began = time.perf_counter()
+    on_core = ("taskset", "--cpu-list", str(SERVER_CORE), *command)
+    process = subprocess.Popen(
+        on_core, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
+    )
+    while time.perf_counter() - began < _PATIENCE_SECONDS:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10).close()
+        except OSError:
+            time.sleep(0.01)
+        else:
+            return Running(name, process, port, (time.perf_counter() - began) * 1000)
+    process.kill()
+    raise AssertionError(f"{name} does not answer")
 
 
 def started(

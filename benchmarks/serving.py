@@ -6,9 +6,10 @@ Linux only.
 All servers are up at once, each on the same one core, the client on another. They take turns in
 short slices; ratios are taken inside a round, then their median. Where other programs use the
 machine, `CPU us` (of the server, for a request) is the figure to trust. `--npm FOLDER` names a
-folder where `npm install express@4 ajv@8` was run, and adds Express; `--server NAME=COMMAND` adds
-any server that prints its address. `--write` puts a table and a chart with the date and the
-versions into a folder.
+folder where `npm install express@4 ajv@8 @stoplight/prism-cli@5 wiremock@3` was run, and adds those
+that it finds: Express, Prism, and WireMock (it takes Java) with a journal and without. Prism
+answers constant examples, WireMock keeps no orders. `--server NAME=COMMAND` adds any server that
+prints its address. `--write` puts a table and a chart with the date and the versions into a folder.
 """
 
 import argparse
@@ -29,7 +30,8 @@ from pathlib import Path
 from benchmarks import loadgen
 from benchmarks.chart import chart, table
 from benchmarks.loadgen import Flow
-from benchmarks.processes import Running, pinned, started
+from benchmarks.peers import wiremock
+from benchmarks.processes import Running, free_port, pinned, started, started_at
 from mockserver.contract import load
 
 _WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
@@ -189,13 +191,34 @@ def _servers(folder: Path, options: argparse.Namespace) -> list[Running]:
     if find_spec("uvloop") is not None:
         found.insert(0, started("ours, speed", *mock, "--loop", "uvloop"))
     if options.npm is not None:
-        script = str(Path(__file__).parent / "peers" / "express.js")
-        modules = f"NODE_PATH={options.npm.resolve() / 'node_modules'}"
-        found.append(started("express", "env", modules, "node", script, str(data)))
+        found += _of_npm(options.npm.resolve() / "node_modules", folder, data)
     for item in options.server:
         name, _, command = item.partition("=")
         found.append(started(name, "sh", "-c", f"exec {command}"))
     return found
+
+
+def _of_npm(modules: Path, folder: Path, data: Path) -> Iterator[Running]:
+    """Start those that are installed of Express with ajv, Prism, and WireMock in both ways."""
+    if (modules / "express").exists():
+        script = str(Path(__file__).parent / "peers" / "express.js")
+        yield started("express", "env", f"NODE_PATH={modules}", "node", script, str(data))
+    if (modules / "@stoplight" / "prism-cli").exists():
+        document = Path(__file__).parents[1] / "docs" / "reference" / "openapi-v2.json"
+        port = free_port()
+        command = (str(modules / ".bin" / "prism"), "mock", "-v", "silent", "-p", str(port))
+        yield started_at("prism", port, *command, str(document))
+    for jar in sorted((modules / "wiremock" / "build").glob("*.jar")):
+        wiremock.write(folder / "wiremock", json.loads(data.read_text()))
+        root = ("java", "-jar", str(jar), "--root-dir", str(folder / "wiremock"))
+        # The client of this benchmark reads no chunks.
+        whole = ("--use-chunked-encoding", "never")
+        for name, journal in (
+            ("wiremock", ("--max-request-journal-entries", "1000")),
+            ("its journal off", ("--no-request-journal",)),
+        ):
+            port = free_port()
+            yield started_at(name, port, *root, *whole, "--port", str(port), *journal)
 
 
 def _data(ours: Running) -> dict[str, object]:
