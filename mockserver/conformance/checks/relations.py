@@ -26,7 +26,7 @@ from mockserver.conformance.requests.targets import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Severity
+from mockserver.conformance.verdict import NotApplicable, Severity
 from mockserver.contract import Layer, Operation, assumed, documented
 from mockserver.exchange import query_pairs
 from mockserver.jsontext import Json
@@ -53,7 +53,16 @@ _FLOAT_DIGITS = 24
 _EXACT_FEW = 2
 
 
-@judging("nothing was asked for twice in forms that mean the same")
+def _edges_are_asked(context: RunContext) -> None:
+    """Raise `NotApplicable` where the run was not to ask at the edges of inputs."""
+    if not any(map(label_of, (*(one.probe for one in context.exchanges), *context.unsent))):
+        raise NotApplicable("nothing was to be asked at the edges of inputs (--edges)")
+
+
+_judging = partial(judging, first=_edges_are_asked)
+
+
+@_judging("nothing was asked for twice in forms that mean the same")
 def same_meaning_same_answer(context: RunContext, operation: Operation) -> Iterator[Said]:
     """The order of parameters and the case of hex digits change nothing in an answer."""
     if operation.writes:
@@ -76,7 +85,7 @@ def same_meaning_same_answer(context: RunContext, operation: Operation) -> Itera
                 yield Finding(told, (base, other), place, cause=how)
 
 
-@judging("no call was made for another recipient or with another slippage")
+@_judging("no call was made for another recipient or with another slippage")
 def output_is_the_same_for_anybody(context: RunContext, operation: Operation) -> Iterator[Said]:
     """What a swap pays depends neither on who gets it nor on how much less would be taken."""
     for base, other in _pairs(context, operation, (RECIPIENT, SLIPPAGE_IS)):
@@ -89,7 +98,7 @@ def output_is_the_same_for_anybody(context: RunContext, operation: Operation) ->
             yield Finding(told, (base, other), "data.amountOut", cause=_how(other))
 
 
-@judging("no larger quote was given for the route of a smaller one")
+@_judging("no larger quote was given for the route of a smaller one")
 def more_never_pays_less(context: RunContext, operation: Operation) -> Iterator[Said]:
     """On one route a larger amount pays no less than a smaller one."""
     for less, more in _ladders(context, operation.id):
@@ -99,7 +108,7 @@ def more_never_pays_less(context: RunContext, operation: Operation) -> Iterator[
             yield Finding(told, (less.exchange, more.exchange), "data.outAmount")
 
 
-@judging("an amount and its parts were not quoted")
+@_judging("an amount and its parts were not quoted")
 def parts_add_up(context: RunContext, operation: Operation) -> Iterator[Said]:
     """An amount pays about what its two parts pay, but for fixed fees and the price's impact."""
     found = [_quoted(context, operation, label) for label in (*PARTS, WHOLE_OF_PARTS)]
@@ -115,7 +124,7 @@ def parts_add_up(context: RunContext, operation: Operation) -> Iterator[Said]:
         yield Finding(told, exchanges, "data.outAmount")
 
 
-@judging("no amounts of many digits were quoted")
+@_judging("no amounts of many digits were quoted")
 def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Iterator[Said]:
     """Amounts of many digits keep them, which they lose on their way through a float."""
     given = [
@@ -133,7 +142,7 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> I
         yield Finding(told, (one,), "data.outAmount")
 
 
-@judging("no combination of optional inputs was asked for")
+@_judging("no combination of optional inputs was asked for")
 def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Iterator[Said]:
     """An optional input may be left out, whichever others are there."""
     asked = {
