@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 
 from mockserver.conformance.checks.comparing import Quote, check_is_there, quote_of, quotes
-from mockserver.conformance.checks.evidence import is_its_own, said
+from mockserver.conformance.checks.evidence import is_its_own, said, sent
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding, rule
 from mockserver.conformance.discovery import amounts
@@ -33,7 +33,6 @@ from mockserver.jsontext import Json
 
 CALL = "v2.getAggregateSwap"
 MEANT = (
-    "v2.getAssetsByChain",
     BRIDGE,
     SWAP_QUOTE,
     CALL,
@@ -166,7 +165,7 @@ def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> It
 
 def _taken_in_any_case(context: RunContext, operation: Operation) -> Iterator[Said]:
     """Judge submissions, of which no two are the same: each is taken, or none is."""
-    every = context.of(operation)
+    every = sent(context, operation)
     base = next((one for one in every if one.succeeded and label_of(one.probe)), None)
     if base is None:
         return
