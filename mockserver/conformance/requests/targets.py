@@ -475,8 +475,9 @@ def _coins(context: "RunContext") -> list[Token]:
 
 def _bridge_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
     """Yield the transfer of the token with the fewest decimals, of which any amount is much."""
-    if place == "amount":
-        route = min(bridges(context), key=lambda one: one.source.decimals or 0)
+    routes = bridges(context) if place == "amount" else ()
+    if routes:
+        route = min(routes, key=lambda one: one.source.decimals or 0)
         amount = amount_text(
             usual_amount(context, route.source), route.source, reading_of(context, BRIDGE)
         )
