@@ -188,11 +188,6 @@ def test_whole_tokens_are_found_out():
         ("getBridgeQuote", {"outAmountUsd": "9"}, "usd-value-fits-output[v2.getBridgeQuote]"),
         ("getAggregateQuote", {"aggregator": ""}, "aggregator-is-named[v2.getAggregateQuote]"),
         ("getPrice", {"source": ""}, "price-source-is-named[v2.getPrice]"),
-        (
-            "getSupportChains",
-            {"supported": ["Ether", "Harbour", "Atlantis"]},
-            "v1-chains-are-chains-of-the-service[v1.getSupportChains]",
-        ),
     ],
 )
 def test_faults_of_another_service_are_told(name, change, outcome):
@@ -200,6 +195,15 @@ def test_faults_of_another_service_are_told(name, change, outcome):
         result = conform(url, rules=PACK)
     told = {one.id: one.verdict for one in result.outcomes}
     assert told[outcome] is Verdict.VIOLATION
+
+
+def test_a_name_alone_does_not_make_a_v1_chain_a_strange_one():
+    listed = {"supported": ["Ether", "Harbour", "Atlantis"]}
+    with other_service({"getSupportChains": lambda data: {**data, **listed}}) as url:
+        result = conform(url, rules=PACK)
+    told = {one.id: one.verdict for one in result.outcomes}
+    outcome = "v1-chains-are-chains-of-the-service[v1.getSupportChains]"
+    assert told[outcome] is Verdict.INCONCLUSIVE
 
 
 def test_the_whole_pack_finds_no_violation_in_another_service():

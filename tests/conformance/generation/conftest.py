@@ -95,7 +95,7 @@ def counting() -> Iterator[Counting]:
                 return
             arrived[self.command, self.path.partition("?")[0]] += 1
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            body = b'{"code":3,"msg":"fail","data":{}}'
+            body = b'{"code":3,"msg":"fail","status":3,"data":{}}'
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
