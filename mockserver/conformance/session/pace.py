@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-LOCAL_RATE = Decimal(500)
+LOCAL_RATE = Decimal(1000)
 REMOTE_RATE = Decimal(2)
 
 
