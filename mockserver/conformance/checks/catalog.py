@@ -4,6 +4,7 @@ from mockserver.conformance.checks.acceptance import ACCEPTANCE
 from mockserver.conformance.checks.bodies import BODIES
 from mockserver.conformance.checks.extras import EXTRAS
 from mockserver.conformance.checks.generations import GENERATIONS
+from mockserver.conformance.checks.list_forms import LIST_FORMS
 from mockserver.conformance.checks.list_items import LIST_ITEMS
 from mockserver.conformance.checks.lists import EXCHANGE_LISTS
 from mockserver.conformance.checks.lists_compared import CROSS_LISTS
@@ -38,6 +39,7 @@ RULES: tuple[Rule, ...] = (
     *EXCHANGE_SWAPS,
     *EXCHANGE_READS,
     *LIST_ITEMS,
+    *LIST_FORMS,
     *CROSS_LISTS,
     *CROSS_QUOTES,
     *RELATIONS,

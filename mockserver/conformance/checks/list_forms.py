@@ -1,0 +1,149 @@
+"""The form of a list's items, learned from the list: what nearly all of them have, all have.
+
+What the items of most lists hold is not published, so that this is no more than an assumption.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
+from mockserver.conformance.checks.rule import Finding, rule
+from mockserver.conformance.discovery.listing import folded, list_place, listed
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Severity
+from mockserver.contract import Layer, Operation, assumed
+from mockserver.jsontext import Json
+
+_ENOUGH = 6
+_NEARLY_ALL = 20
+"""One item of an answer may be odd, or one in so many: more make a form of their own."""
+_DEEPEST = 4
+_PER_CHAIN = ("usual", "second chain", "sampled")
+_NAMES = {one: _PER_CHAIN if one in (OF_CHAIN, V1_TOKENS) else ("usual",) for one in LISTS}
+
+Seen = tuple[Exchange, Json]
+Pools = dict[str, list[Seen]]
+"""The values that stand beside each other in the lists of an operation, by their place."""
+
+
+@judging("no list has six items or more")
+def items_have_one_form(context: RunContext, operation: Operation) -> Iterator[Said]:
+    """No item lacks a member, or has another JSON type there, than nearly all items of its list."""
+    context.require_success(f"{operation.id}/usual")
+    every = {one: _pools(context, one) for one in LISTS if _is_beside(one, operation)}
+    varying = frozenset(name for pools in every.values() for name in _varying(pools))
+    for place, pool in every[operation.id].items():
+        if len(pool) < _ENOUGH:
+            continue
+        yield JUDGED
+        yield from _of_another_type(place, pool)
+        items = [(look, value) for look, value in pool if isinstance(value, Mapping)]
+        if place[-1] in "]*" and len(items) >= _ENOUGH:
+            yield from _lacking(place, items, varying)
+
+
+def _is_beside(operation_id: str, operation: Operation) -> bool:
+    return operation_id.partition(".")[0] == operation.generation.id
+
+
+def _pools(context: RunContext, operation_id: str) -> Pools:
+    pools: Pools = {}
+    for name in _NAMES[operation_id]:
+        look = context.get(f"{operation_id}/{name}")
+        if look is not None and look.succeeded:
+            data = look.member("data")
+            for _, item in listed(data):
+                _collect(pools, f"data{list_place(data)}", look, item, 0)
+    return pools
+
+
+def _collect(pools: Pools, place: str, look: Exchange, value: Json, depth: int) -> None:
+    if value is None or depth > _DEEPEST:
+        return
+    pools.setdefault(place, []).append((look, value))
+    if isinstance(value, list):
+        for one in value:
+            _collect(pools, f"{place}[]", look, one, depth + 1)
+    elif isinstance(value, Mapping):
+        # An object whose members are objects all is taken for one that is keyed, as by chain.
+        keyed = bool(value) and all(isinstance(one, Mapping) for one in value.values())
+        for name, one in value.items():
+            _collect(pools, f"{place}.*" if keyed else f"{place}.{name}", look, one, depth + 1)
+
+
+def _of_another_type(place: str, pool: list[Seen]) -> Iterator[Finding]:
+    kind = Counter(_kind(value) for _, value in pool).most_common(1)[0][0]
+    odd = [one for one in pool if _kind(one[1]) != kind]
+    if odd and _are_few(odd, pool):
+        look, value = odd[0]
+        yield Finding(
+            f"{len(odd)} of {len(pool)} items have {_kind(value)} where the others have {kind}",
+            (look,),
+            place,
+            cause="another type",
+        )
+
+
+def _lacking(place: str, items: list[Seen], varying: frozenset[str]) -> Iterator[Finding]:
+    for name, odd in _without(items).items():
+        if odd and _are_few(odd, items) and folded(name) not in varying:
+            yield Finding(
+                f"{len(odd)} of {len(items)} items have no {name[:80]}, which all others have",
+                (odd[0][0],),
+                f"{place}.{name}",
+                cause="lacking",
+            )
+
+
+def _without(items: list[Seen]) -> dict[str, list[Seen]]:
+    """Return the items that lack a member, for each that some item has."""
+    names = dict.fromkeys(name for _, item in items for name in _present(item))
+    return {name: [one for one in items if name not in _present(one[1])] for name in names}
+
+
+def _present(item: Json) -> list[str]:
+    members = item if isinstance(item, Mapping) else {}
+    return [name for name, value in members.items() if value is not None]
+
+
+def _varying(pools: Pools) -> Iterator[str]:
+    """Yield the names of members that some items have and more than a few have not."""
+    for pool in pools.values():
+        items = [one for one in pool if isinstance(one[1], Mapping)]
+        for name, odd in _without(items).items():
+            if odd and not _are_few(odd, items):
+                yield folded(name)
+
+
+def _are_few(odd: list[Seen], pool: list[Seen]) -> bool:
+    """Tell whether no more than one item of an answer is odd, or than one in so many of all."""
+    if len(odd) <= len(pool) // _NEARLY_ALL:
+        return True
+    alone = max(Counter(look.number for look, _ in odd).values()) == 1
+    return alone and len(odd) * 3 <= len(pool)
+
+
+def _kind(value: Json) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | Decimal):
+        return "a number"
+    if isinstance(value, str):
+        return "a text"
+    return "a list" if isinstance(value, list) else "an object"
+
+
+LIST_FORMS = (
+    rule(
+        items_have_one_form,
+        Severity.MAJOR,
+        assumed("A-278", "the items of a list have the same members, with the same JSON types"),
+        layer=Layer.EXCHANGE,
+        operations=LISTS,
+        probes=tuple(f"{one}/{name}" for one, names in _NAMES.items() for name in names),
+    ),
+)
+"""The rule of the form of items."""
