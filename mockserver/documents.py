@@ -18,19 +18,23 @@ _FORMAT = re.compile(r"crosschain-mock/([a-z-]+)@(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file's content and the line on which each of its fields stands."""
+    """A file's content and the line on which each of its fields stands.
+
+    `within` is where in the file the content stands, for a part of another document.
+    """
 
     file: Path
     kind: str
     value: Any
     lines: Mapping[FieldPath, int]
+    within: FieldPath = ()
 
     def problem(self, path: FieldPath, message: str) -> Problem:
         """Return a problem at a field, or at its nearest enclosing field that is in the file."""
-        near = path
+        near = whole = (*self.within, *path)
         while near and near not in self.lines:
             near = near[:-1]
-        return Problem(self.file, self.lines.get(near), dotted(path), message)
+        return Problem(self.file, self.lines.get(near), dotted(whole), message)
 
 
 def read(file: Path, kind: str | None = None) -> Document:
@@ -41,14 +45,32 @@ def read(file: Path, kind: str | None = None) -> Document:
     """
     document = _parsed(file)
     found = _kind(document, kind)
-    document = Document(file, found, document.value, document.lines)
+    return _checked(Document(file, found, document.value, document.lines))
+
+
+def part_of(document: Document, kind: str, value: Mapping[str, Any], within: FieldPath) -> Document:
+    """Return what stands within a document as one of another format, whose name it leaves away.
+
+    Raises `InvalidFile` as `read` does.
+    """
+    value = {**value, "format": _forms(kind)[-1]}
+    return _checked(Document(document.file, kind, value, document.lines, within))
+
+
+def _checked(document: Document) -> Document:
     problems = [
         document.problem(violation.path, violation.message)
-        for violation in _meta(found).violations(document.value)
+        for violation in _meta(document.kind).violations(document.value)
     ]
     if problems:
         raise InvalidFile(problems)
     return document
+
+
+def item_checks(kind: str, name: str) -> dict[str, SchemaCheck]:
+    """Return what checks each field of the items of a list that a format has."""
+    items = _meta(kind).schema["properties"][name]["items"]
+    return {field: SchemaCheck(schema) for field, schema in items["properties"].items()}
 
 
 def kinds() -> list[str]:

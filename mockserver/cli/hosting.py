@@ -75,13 +75,16 @@ def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
     """
     from mockserver.learning.seeding import scenario_text, seed_of
     from mockserver.recordings import gather
-    from mockserver.scenarios import load_catalog
 
-    seed = seed_of(gather(named), load_catalog())
+    seed = seed_of(gather(named))
     text = scenario_text(seed, f"as recorded in {', '.join(named)}")
+    for sentence in seed.added.remarks:
+        click.echo(sentence, err=True)
     if seed.unknown:
         names = ", ".join(seed.unknown)
-        click.echo(f"left out, as the catalog lacks them: {names}", err=True)
+        click.echo(
+            f"left out, as neither the catalog nor a recorded list has them: {names}", err=True
+        )
     for sentence in seed.orders.left_out:
         click.echo(f"left out: {sentence}", err=True)
     if output is None:

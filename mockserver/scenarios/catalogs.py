@@ -1,7 +1,7 @@
 """Reads a catalog: a folder of files that list chains and tokens."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,11 @@ _CHAIN_FIELDS = frozenset(field.name for field in fields(Chain))
 _Item = tuple[Document, FieldPath, Mapping[str, Any]]
 
 
-def load_catalog(folder: str | Path | None = None) -> Catalog:
+def load_catalog(folder: str | Path | None = None, added: Document | None = None) -> Catalog:
     """Return the catalog of a folder's YAML files; the shipped one without a folder.
 
-    Raises `InvalidFile` with every problem of the files.
+    `added` has more chains and tokens; one of a symbol that is there adds its contracts. Raises
+    `InvalidFile` with every problem of the files.
     """
     place = resources.fixtures() / "catalog" if folder is None else Path(folder)
     files = sorted(place.glob("*.yaml"))
@@ -37,13 +38,27 @@ def load_catalog(folder: str | Path | None = None) -> Catalog:
     chains = list(_items(documents, "chains"))
     assets = list(_items(documents, "assets"))
     problems = list(_missing(documents, chains, assets))
+    more: list[_Item] = []
+    if added is not None:
+        defaults: dict[str, Any] = {}
+        for document in (*documents, added):
+            defaults |= document.value.get("chain_defaults", {})
+        added = replace(added, value={**added.value, "chain_defaults": defaults})
+        chains += _items([added], "chains")
+        known = {item["symbol"]: item for _, _, item in assets}
+        for one in _items([added], "assets"):
+            (more if one[2]["symbol"] in known else assets).append(one)
+        problems += _renamings(more, known)
     problems += _chain_problems(chains)
-    problems += _asset_problems(chains, assets)
+    problems += _asset_problems(chains, assets, more)
     if problems:
         raise InvalidFile(problems)
+    contracts: dict[str, dict[str, Any]] = {}
+    for _, _, item in (*assets, *more):
+        contracts.setdefault(item["symbol"], {}).update(item["contracts"])
     return Catalog(
         tuple(_chain(document, item) for document, _, item in chains),
-        tuple(_token(item) for _, _, item in assets),
+        tuple(_token({**item, "contracts": contracts[item["symbol"]]}) for _, _, item in assets),
     )
 
 
@@ -119,12 +134,28 @@ def _chain_problems(chains: Sequence[_Item]) -> Iterator[Problem]:
     yield from _twice(chains, ("v1", "id"))
 
 
-def _asset_problems(chains: Sequence[_Item], assets: Sequence[_Item]) -> Iterator[Problem]:
+def _renamings(more: Sequence[_Item], known: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+    for document, path, item in more:
+        there = known[item["symbol"]]
+        for name in sorted(item.keys() - {"contracts", "basis", "source", "assumed"}):
+            if item[name] != there.get(name):
+                text = f"the catalog's {item['symbol']!r} has {there.get(name)!r}; only contracts"
+                yield document.problem((*path, name), f"{text} can be added to it")
+        for nickname in item["contracts"]:
+            if nickname in there["contracts"]:
+                text = f"the catalog's {item['symbol']!r} is on {nickname!r} already"
+                yield document.problem((*path, "contracts", nickname), f"{text}; leave this out")
+    yield from _twice(more, ("symbol",))
+
+
+def _asset_problems(
+    chains: Sequence[_Item], assets: Sequence[_Item], more: Sequence[_Item]
+) -> Iterator[Problem]:
     yield from _twice(assets, ("symbol",))
     yield from _twice(assets, ("index",))
     known = {item["nickname"]: _chain(document, item) for document, _, item in chains}
     owners: dict[tuple[str, str], str] = {}
-    for document, path, item in assets:
+    for document, path, item in (*assets, *more):
         if not item["contracts"] and item.get("listed", True):
             text = "a listed token has a contract on a chain; give one, or 'listed: false'"
             yield document.problem((*path, "contracts"), text)

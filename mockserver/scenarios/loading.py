@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mockserver.clock import ClockMode, ClockRefused, parse_duration, parse_instant, wall_ms
-from mockserver.documents import FieldPath, read
+from mockserver.documents import FieldPath, part_of, read
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Policy
 from mockserver.engine.orders import Order
@@ -66,10 +66,13 @@ class _Plans:
 
 
 def _catalog(layers: Layers) -> Catalog:
-    folder = layers.value.get("catalog")
-    if folder is None:
+    given: Any = layers.value.get("catalog")
+    if given is None:
         return load_catalog()
-    return load_catalog(layers.owner(("catalog",)).file.parent / folder)
+    owner = layers.owner(("catalog",))
+    if isinstance(given, str):
+        return load_catalog(owner.file.parent / given)
+    return load_catalog(added=part_of(owner, "catalog", given, ("catalog",)))
 
 
 def _start(layers: Layers, problems: list[Problem]) -> int | None:

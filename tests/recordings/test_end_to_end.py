@@ -5,7 +5,9 @@ import time
 from urllib.parse import urlencode
 
 import pytest
+from click.testing import CliRunner
 
+from mockserver.cli import _cli
 from mockserver.clock import ClockMode
 from mockserver.contract import load
 from mockserver.learning.drift import drift
@@ -103,7 +105,7 @@ def test_a_seeded_world_goes_on_where_the_recordings_end(service, record, tmp_pa
         swapped = client.operation("v2.getAggregateQuote", query=swap).data
         client.close()
     seeded = tmp_path / "seeded.yaml"
-    seeded.write_text(scenario_text(seed_of(gather([recorder.folder]), load_catalog()), "seeded"))
+    seeded.write_text(scenario_text(seed_of(gather([recorder.folder])), "seeded"))
     with service(scenario=seeded) as second:
         ask = second.client.operation
         order = ask("v2.checkOrder", query={"id": lived["order"]}).data
@@ -139,12 +141,91 @@ def test_near_quotes_of_a_seeded_world_follow_the_recorded_rates(service, record
         expected = real.client.operation("v2.getBridgeQuote", query=near).data
         client.close()
     seeded = tmp_path / "seeded.yaml"
-    seeded.write_text(scenario_text(seed_of(gather([recorder.folder]), load_catalog()), "seeded"))
+    seeded.write_text(scenario_text(seed_of(gather([recorder.folder])), "seeded"))
     loose = ReplayMode(strict=False)
     with service(scenario=seeded, replay=(recorder.folder,), replay_mode=loose) as second:
         answer = second.client.operation("v2.getBridgeQuote", query=near)
         assert "x-mock-source" not in answer.headers
         assert answer.data == expected
+
+
+INVENTED = """\
+catalog:
+  chains:
+  - nickname: NOVA
+    full_name: Nova Chain
+    index: 907
+    network: "90700"
+    base_coin: NOVA
+    v1: {name: NOVAV1, id: 77}
+    scan_url: https://nova.example
+    confirmations: 9
+    swap_proxy: "0x00000000000000000000000000000000000000aa"
+    basis: assumed
+    source: this test
+  assets:
+  - symbol: GLEAM
+    name: Gleam
+    index: 4321
+    cmcid: 99
+    contracts:
+      NOVA: {address: "0x00000000000000000000000000000000000000a1", decimals: 8}
+      BNB: {address: "0x00000000000000000000000000000000000000a2", decimals: 18}
+    basis: assumed
+    source: this test
+  - symbol: USDT
+    name: Tether USD
+    index: 8
+    contracts:
+      NOVA: {address: "0x00000000000000000000000000000000000000a3", decimals: 6}
+    basis: assumed
+    source: this test
+"""
+
+
+def test_chains_and_tokens_that_nobody_ships_are_in_a_seeded_world(service, record, tmp_path):
+    file = tmp_path / "invented.yaml"
+    priced = OTHER.replace("{usd: {USDT", '{usd: {GLEAM: "2.5", USDT')
+    assert priced != OTHER
+    file.write_text(priced + INVENTED.replace("name: Tether USD\n    index: 8", tether()))
+    ways = {
+        "v2.getBridgeQuote": {
+            "amount": "500000000", "symbol": "GLEAM", "fromChain": "NOVA", "toChain": "BNB",
+        },
+        "v2.getChain": {},
+        "v2.getAssets": {},
+        "v2.getPrice": {
+            "symbol": "GLEAM",
+            "chain": "NOVA",
+            "contractAddress": "0x00000000000000000000000000000000000000a1",
+        },
+        "v1.getSupportChains": {},
+    }  # fmt: skip
+    with service(scenario=file) as real:
+        recorder = record(url=f"http://127.0.0.1:{real.port}")
+        client = Client(recorder.port, OBSERVED)
+        lived = {name: client.operation(name, query=query).data for name, query in ways.items()}
+        client.close()
+        near = {**ways["v2.getBridgeQuote"], "amount": "550000000"}
+        expected = real.client.operation("v2.getBridgeQuote", query=near).data
+    assert {"NOVA"} <= {one["nickName"] for one in lived["v2.getChain"]["list"]}
+    seeded = tmp_path / "seeded.yaml"
+    command = ["world", "from-recording", str(recorder.folder), "-o", str(seeded)]
+    ended = CliRunner().invoke(_cli, command)
+    assert ended.exit_code == 0, ended.output
+    for sentence in ("added chain 'NOVA'", "added token 'GLEAM'", "added to token 'USDT': NOVA"):
+        assert sentence in ended.output
+    assert "left out" not in ended.output
+    with service(scenario=seeded) as second:
+        for name, query in ways.items():
+            assert second.client.operation(name, query=query).data == lived[name], name
+        assert second.client.operation("v2.getBridgeQuote", query=near).data == expected
+
+
+def tether():
+    """What the shipped catalog says of USDT, as an asset that adds contracts repeats it."""
+    token = load_catalog().token("USDT")
+    return f"name: {token.name}\n    index: {token.index}"
 
 
 def test_drift_finds_exactly_the_change_that_was_planted(service, tmp_path):

@@ -25,7 +25,7 @@ CATALOG = load_catalog()
 
 def seeded(*exchanges):
     recording = Recording("kept", "captured", exchanges, source="https://service.example")
-    return seed_of([Source("kept.yaml", recording)], CATALOG)
+    return seed_of([Source("kept.yaml", recording)])
 
 
 def bridge(**data):
@@ -109,7 +109,8 @@ def test_tokens_are_out_where_no_recorded_list_has_them():
     ]
     one = {"list": [{"symbol": "USDT"}, {"symbol": "NEW"}]}
     seed = seeded(told("v2.getAssetsByChain", "/v1/getAssetsByChain", one, chain="KAS"))
-    assert seed.unknown == ("NEW",)
+    assert seed.unknown == ()
+    assert seed.added.symbols == ["NEW"]
     assert {window["chain"] for window in seed.closed} == {"KAS"}
 
 
@@ -207,9 +208,73 @@ def test_what_the_catalog_lacks_is_named(tmp_path):
     assert "KAS: '0.11'" in ended.output
 
 
+def test_what_a_recorded_chain_or_token_may_not_have_is_left_away_and_told(tmp_path):
+    eth, usdt = CATALOG.chain("ETH"), CATALOG.token("USDT")
+    chains = [
+        *({"nickName": one.nickname} for one in CATALOG.chains),
+        {"nickName": "NOVA", "chainIndex": eth.index, "network": "n", "decimals": -4, "poll": 5},
+        {"nickName": "TWIN", "network": eth.network},
+        {"nickName": "no name", "network": "m"},
+    ]
+    tokens = [
+        {"symbol": "GLEAM", "index": usdt.index, "contracts": {
+            "NOVA": {"address": "0x" + "e" * 40, "decimals": 18},
+            "BNB": {"address": usdt.contracts["BNB"].address.upper(), "decimals": 18},
+            "ETH": {"address": "0x" + "a" * 40, "decimals": 18, "burnable": "perhaps"},
+            "ARB": {"address": "0x" + "a" * 40},
+        }},
+    ]  # fmt: skip
+    seed = seeded(
+        told("v2.getChain", "/v1/getChain", {"list": chains}),
+        told("v2.getAssets", "/v1/getAssets", {"list": tokens}),
+    )
+    [chain], [token] = seed.added.chains, seed.added.assets
+    assert chain["index"] not in {one.index for one in CATALOG.chains}
+    assert (chain["poll"], "decimals" in chain) == (5, False)
+    assert token["contracts"] == {"ETH": {"address": "0x" + "a" * 40, "decimals": 18}}
+    told_of_it = "\n".join(seed.added.remarks)
+    for words in (
+        f"the index of chain 'NOVA' was recorded as {eth.index}",
+        "chain 'TWIN', its network '1' is that of another chain",
+        "'no name' is no nickname",
+        "'GLEAM' on 'NOVA', the chain's own coin is 'NOVA' of 18 decimals",
+        "'GLEAM' on 'BNB', 0X55D398326F99059FF775485246999027B3197955 is the address of another",
+        "'GLEAM' on 'ARB', no recorded list shows its address and decimals",
+        "the price of 'GLEAM' is 1 USD",
+    ):
+        assert words in told_of_it
+    file = tmp_path / "seeded.yaml"
+    file.write_text(scenario_text(seed, "seeded"))
+    assert load_scenario(file).catalog.token("GLEAM").index == token["index"]
+
+
+def test_a_chain_that_only_v1_lists_show_is_added():
+    chains: Any = [{"name": one.v1_name, "isActive": True} for one in CATALOG.v1_chains()]
+    chains.append({"id": 90, "name": "OLD", "chainId": 909, "fullName": "Old", "isActive": False})
+    tokens = [{"symbol": "RUST", "name": "Rust", "address": "0xab", "decimals": 7, "price": "3"}]
+    seed = seeded(
+        told("v1.getSupportChains", "/open/v1/base/getSupportChains", {"chains": chains}),
+        told(
+            "v1.getSupportTokens",
+            "/open/v1/base/getSupportTokens",
+            {"tokens": tokens},
+            chain="OLD",
+        ),
+    )
+    [chain], [token] = seed.added.chains, seed.added.assets
+    assert (chain["nickname"], chain["network"], chain["v1"]) == (
+        "OLD",
+        "909",
+        {"name": "OLD", "id": 90},
+    )
+    assert (chain["full_name"], chain["disabled"]) == ("Old", True)
+    assert token["contracts"] == {"OLD": {"address": "0xab", "decimals": 7}}
+    assert seed.rates.prices == {"RUST": Decimal(3)}
+
+
 def test_outages_touch_orders_that_are_there_from_the_beginning(tmp_path):
     page = (ROOT / "docs" / "how-to" / "seed-a-world.md").read_text("utf-8")
-    [block] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    block, _ = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     file = tmp_path / "seeded.yaml"
     file.write_text(block.replace("ago: 3m", "ago: 12s"))
     world = World(load_scenario(file), lambda: 0)

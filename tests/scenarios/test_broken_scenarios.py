@@ -239,6 +239,25 @@ def test_nothing_is_in_a_catalog_twice(tmp_path: Path) -> None:
         assert words in message
 
 
+@pytest.mark.parametrize(
+    ("assets", "words"),
+    [
+        ("{symbol: NEW, name: N, index: 0, basis: assumed, source: x, contracts: {}}", "day.yaml:6: catalog.assets[0].index: "),
+        ("{symbol: NEW, name: N, index: 8888, basis: assumed, source: x, contracts: {NOWHERE: {address: '0x1', decimals: 1}}}", "day.yaml:6: catalog.assets[0].contracts.NOWHERE: 'NOWHERE' is no chain"),
+        ("{symbol: FSN, name: F, index: 2, basis: assumed, source: x, contracts: {}}", "day.yaml:6: catalog.assets[0].name: the catalog's 'FSN' has 'Fusion'; only contracts can be added to it"),
+        ("{symbol: FSN, name: Fusion, index: 2, basis: assumed, source: x, contracts: {ETH: {address: '0x1', decimals: 1}}}", "the catalog's 'FSN' is on 'ETH' already"),
+        ("{symbol: NEW, name: N, index: 8888, listed: false, basis: assumed, source: x, contracts: {}}", "prices.usd"),
+    ],
+)  # fmt: skip
+def test_what_a_scenario_adds_to_the_catalog_is_checked(
+    tmp_path: Path, assets: str, words: str
+) -> None:
+    file = tmp_path / "day.yaml"
+    head = "format: crosschain-mock/scenario@1\ntitle: t\nextends: default\ncatalog:\n  assets:\n"
+    file.write_text(f"{head}  - {assets}\n", "utf-8")
+    assert words in refusal(load_scenario, file)
+
+
 def test_an_empty_folder_is_no_catalog(tmp_path: Path) -> None:
     assert "holds no catalog" in refusal(load_catalog, tmp_path)
     file = tmp_path / "mine.yaml"

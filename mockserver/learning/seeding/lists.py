@@ -1,31 +1,36 @@
 """Which chains and tokens recorded lists do not offer, as outages that last."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mockserver.engine.catalog import Catalog
 from mockserver.jsontext import Json
 from mockserver.learning.seeding.reading import Told, items_of
 
-_CHAINS, _V1_CHAINS = "v2.getChain", "v1.getSupportChains"
-_TOKENS, _TOKENS_OF = "v2.getAssets", "v2.getAssetsByChain"
+CHAINS, V1_CHAINS = "v2.getChain", "v1.getSupportChains"
+TOKENS, TOKENS_OF, V1_TOKENS = "v2.getAssets", "v2.getAssetsByChain", "v1.getSupportTokens"
+
+Lists = Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
 
 
-def closed_by(told: Iterable[Told], catalog: Catalog) -> tuple[list[Json], set[str]]:
-    """Return windows for what the last lists lack or show as out, and names nobody knows here."""
+def last_lists(told: Iterable[Told]) -> Lists:
+    """Return the items of the last lists, by operation, those of one chain by its name too."""
     last: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for one in told:
-        place = str(one.asked.get("chain")) if one.operation == _TOKENS_OF else ""
+        place = str(one.asked.get("chain")) if one.operation in (TOKENS_OF, V1_TOKENS) else ""
         last[one.operation, place] = list(items_of(one.data))
+    return last
+
+
+def closed_by(last: Lists, catalog: Catalog) -> tuple[list[Json], set[str]]:
+    """Return windows for what the last lists lack or show as out, and names nobody knows here."""
     found = [*_chains(last, catalog), *_tokens(last, catalog)]
     return found, set(_unknown(last, catalog))
 
 
-def _chains(
-    last: Mapping[tuple[str, str], list[Mapping[str, Any]]], catalog: Catalog
-) -> Iterator[Json]:
-    listed = _by_name(last.get((_CHAINS, ""), ()), "nickName")
-    listed_v1 = _by_name(last.get((_V1_CHAINS, ""), ()), "name")
+def _chains(last: Lists, catalog: Catalog) -> Iterator[Json]:
+    listed = _by_name(last.get((CHAINS, ""), ()), "nickName")
+    listed_v1 = _by_name(last.get((V1_CHAINS, ""), ()), "name")
     for chain in catalog.chains:
         if chain.delisted or chain.disabled:
             continue
@@ -40,10 +45,8 @@ def _chains(
             yield _window(mode, chain=chain.nickname)
 
 
-def _tokens(
-    last: Mapping[tuple[str, str], list[Mapping[str, Any]]], catalog: Catalog
-) -> Iterator[Json]:
-    listed = _by_name(last.get((_TOKENS, ""), ()), "symbol")
+def _tokens(last: Lists, catalog: Catalog) -> Iterator[Json]:
+    listed = _by_name(last.get((TOKENS, ""), ()), "symbol")
     for token in catalog.tokens:
         if token.delisted or not token.listed or not token.visible:
             continue
@@ -52,7 +55,7 @@ def _tokens(
             continue
         contracts = listed.get(token.symbol, {}).get("contracts")
         for nickname in token.contracts:
-            on_chain = _by_name(last.get((_TOKENS_OF, nickname), ()), "symbol")
+            on_chain = _by_name(last.get((TOKENS_OF, nickname), ()), "symbol")
             if isinstance(contracts, dict):
                 item = contracts.get(nickname)
             elif on_chain:
@@ -63,16 +66,14 @@ def _tokens(
                 yield _window("delisted", chain=nickname, token=token.symbol)
 
 
-def _unknown(
-    last: Mapping[tuple[str, str], list[Mapping[str, Any]]], catalog: Catalog
-) -> Iterator[str]:
+def _unknown(last: Lists, catalog: Catalog) -> Iterator[str]:
     chains = {name for chain in catalog.chains for name in (chain.nickname, chain.v1_name)}
     tokens = {token.symbol for token in catalog.tokens}
     for (operation, _), items in last.items():
-        if operation in (_CHAINS, _V1_CHAINS):
-            named = _by_name(items, "nickName" if operation == _CHAINS else "name")
+        if operation in (CHAINS, V1_CHAINS):
+            named = _by_name(items, "nickName" if operation == CHAINS else "name")
             yield from (name for name in named if name not in chains)
-        elif operation in (_TOKENS, _TOKENS_OF):
+        elif operation in (TOKENS, TOKENS_OF):
             yield from (name for name in _by_name(items, "symbol") if name not in tokens)
 
 

@@ -1,7 +1,8 @@
 """Recorded orders as they were: submitted, and seen to move."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 from mockserver.clock import ClockMode, duration, wall_ms
@@ -67,7 +68,7 @@ class _Seen:
     looks: Sequence[_Look]
 
 
-def orders_of(told: Iterable[Told], catalog: Catalog) -> SeededOrders:
+def orders_of(told: Iterable[Told], catalog: Catalog, usd: Mapping[str, Decimal]) -> SeededOrders:
     """Return the orders whose submission was recorded.
 
     The simulation reads the submissions, as it does those of its clients. One that it refuses is
@@ -80,6 +81,8 @@ def orders_of(told: Iterable[Told], catalog: Catalog) -> SeededOrders:
     if not submissions:
         return found
     contracts, scenario = Contracts(ContractSource()), load_scenario("default")
+    prices = replace(scenario.prices, usd={**usd, **scenario.prices.usd})
+    scenario = replace(scenario, catalog=catalog, prices=prices)
     told_ids = {str(one.data.get("id")) for one in submissions}
     taken: dict[str, None] = {}
     for one in submissions:

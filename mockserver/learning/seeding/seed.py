@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import yaml
 
-from mockserver.engine.catalog import Catalog
 from mockserver.jsontext import Json
-from mockserver.learning.seeding.lists import closed_by
+from mockserver.learning.seeding.additions import Additions, additions_of
+from mockserver.learning.seeding.lists import closed_by, last_lists
 from mockserver.learning.seeding.orders import RECORDED_COURSE, SeededOrders, orders_of
 from mockserver.learning.seeding.quotes import quotes_of
 from mockserver.learning.seeding.rates import Rates, rates_of, rates_text
 from mockserver.learning.seeding.reading import told_of
 from mockserver.recordings import Source
+from mockserver.scenarios import load_catalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,23 +22,33 @@ class Seed:
     """What recordings show of a world: what things cost, what is out, quotes and orders.
 
     `closed` are windows of a calendar, `quotes` those that a scenario fixes; `unknown` are names of
-    chains and tokens that the catalog lacks.
+    chains and tokens that no recorded list and no shipped catalog shows; `added` are those that
+    lists show and the shipped catalog lacks.
     """
 
     rates: Rates
+    added: Additions = field(default_factory=Additions)
     closed: list[Json] = field(default_factory=list)
     quotes: dict[str, Json] = field(default_factory=dict)
     orders: SeededOrders = field(default_factory=SeededOrders)
     unknown: tuple[str, ...] = ()
 
 
-def seed_of(sources: Iterable[Source], catalog: Catalog) -> Seed:
+def seed_of(sources: Iterable[Source]) -> Seed:
     """Return what recorded successes show of the world they were recorded in."""
     told = told_of(sources)
+    last = last_lists(told)
+    added = additions_of(last, load_catalog())
+    catalog = added.catalog()
     rates = rates_of(told, catalog)
-    closed, unknown = closed_by(told, catalog)
+    for symbol in added.symbols:
+        if symbol not in rates.prices:
+            rates.prices[symbol] = Decimal(1)
+            added.remarks.append(f"assumed: the price of {symbol!r} is 1 USD, as none was recorded")
+    closed, unknown = closed_by(last, catalog)
     names = tuple(sorted(rates.unknown | unknown))
-    return Seed(rates, closed, quotes_of(told, catalog), orders_of(told, catalog), names)
+    orders = orders_of(told, catalog, rates.prices)
+    return Seed(rates, added, closed, quotes_of(told, catalog), orders, names)
 
 
 def scenario_text(seed: Seed, title: str) -> str:
@@ -45,6 +57,7 @@ def scenario_text(seed: Seed, title: str) -> str:
         "format": "crosschain-mock/scenario@1",
         "title": title,
         "extends": "default",
+        **seed.added.text(),
         **rates_text(seed.rates),
     }
     if seed.closed:

@@ -1,0 +1,330 @@
+"""Recorded chains and tokens that the shipped catalog lacks, as a scenario adds them to it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mockserver.documents import Document, item_checks, part_of
+from mockserver.engine.catalog import EVM_FAMILY, NATIVE, Catalog, address_key
+from mockserver.jsontext import Json
+from mockserver.learning.seeding.lists import (
+    CHAINS,
+    TOKENS,
+    TOKENS_OF,
+    V1_CHAINS,
+    V1_TOKENS,
+    Lists,
+)
+from mockserver.scenarios import load_catalog
+
+Item = Mapping[str, Any]
+
+_CHAIN_MEMBERS = {
+    "full_name": "fullName",
+    "index": "chainIndex",
+    "network": "network",
+    "base_coin": "baseCoin",
+    "decimals": "decimals",
+    "family": "family",
+    "poll": "poll",
+    "confirmations": "confirmations",
+    "sig_method": "sigMethod",
+    "bip44_path": "bip44Path",
+    "scan_url": "scanUrl",
+    "need_nonce": "needNonce",
+    "no_swap": "noSwap",
+    "disabled": "disabled",
+    "delisted": "delisted",
+    "minter_proxy": "builtInMinterProxy",
+    "minter_proxy_v2": "builtInMinterProxyV2",
+    "swap_proxy": "builtInSwapProxy",
+    "weth": "weth",
+    "evm_is_legacy": "evmIsLegacy",
+    "gas_price_amplifier": "gasPriceAmplifier",
+    "swap_gas_min": "swapGasMin",
+    "swap_gas_max": "swapGasMax",
+    "pair_token": "pairToken",
+}
+_TOKEN_MEMBERS = ("index", "name", "cmcid", "visible", "delisted")
+_CONTRACT_MEMBERS = {
+    "address": "address",
+    "decimals": "decimals",
+    "burnable": "burnable",
+    "disable_bridge": "disableBridge",
+    "krc20_tradeable": "krc20Tradeable",
+}
+_SOURCE = "recorded"
+
+
+@dataclass(slots=True)
+class Additions:
+    """Chains and tokens for the catalog of a scenario, and sentences on what is not as recorded.
+
+    `symbols` are those of new tokens; `remarks` name what was assumed, and what was left out.
+    """
+
+    chains: list[dict[str, Any]] = field(default_factory=list)
+    assets: list[dict[str, Any]] = field(default_factory=list)
+    symbols: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def text(self) -> dict[str, Json]:
+        """Return what stands in a scenario for it."""
+        both: dict[str, Json] = {"chains": list(self.chains), "assets": list(self.assets)}
+        given = {name: items for name, items in both.items() if items}
+        return {"catalog": given} if given else {}
+
+    def catalog(self) -> Catalog:
+        """Return the shipped catalog with what is added."""
+        given: Any = self.text().get("catalog")
+        if given is None:
+            return load_catalog()
+        whole = Document(Path("recordings"), "scenario", {"catalog": given}, {})
+        return load_catalog(added=part_of(whole, "catalog", given, ("catalog",)))
+
+
+def additions_of(last: Lists, catalog: Catalog) -> Additions:
+    """Return the chains, tokens and contracts of the last lists that the catalog lacks.
+
+    What was recorded stands as it was, where it has the form of a catalog; the rest is assumed as
+    the simulation assumes it, and named.
+    """
+    found = Additions()
+    _add_chains(found, last, catalog)
+    _add_tokens(found, last, catalog)
+    return found
+
+
+def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
+    checks = item_checks("catalog", "chains")
+    known = {chain.nickname for chain in catalog.chains}
+    networks = {chain.network for chain in catalog.chains}
+    indexes = {chain.index for chain in catalog.chains}
+    v1_names = {chain.v1_name for chain in catalog.chains}
+    v1_ids = {chain.v1_id for chain in catalog.chains}
+    v1 = {one["name"]: one for one in last.get((V1_CHAINS, ""), ()) if _named(one, "name")}
+    v1 = {name: one for name, one in v1.items() if name not in v1_names}
+    told = {one["nickName"]: one for one in last.get((CHAINS, ""), ()) if _named(one, "nickName")}
+    told |= {
+        name: _of_v1(one)
+        for name, one in v1.items()
+        if name not in told and not _same_network(one, told)
+    }
+    for name, item in told.items():
+        if name in known:
+            continue
+        if not checks["nickname"].accepts(name):
+            found.remarks.append(f"left out: {name[:40]!r} is no nickname that a catalog takes")
+            continue
+        one = _fields(item, _CHAIN_MEMBERS, checks)
+        if one.get("network") in networks:
+            text = f"network {one['network']!r} is that of another chain of the catalog"
+            found.remarks.append(f"left out: chain {name!r}, its {text}")
+            continue
+        told_index = one.get("index")
+        assumed = {"full_name": name, "index": _free(told_index, indexes)}
+        assumed |= {"network": name, "base_coin": name}
+        if one.get("family", EVM_FAMILY) != EVM_FAMILY:
+            assumed["vault"] = f"mock-vault-of-{name}"
+        if told_index in indexes:
+            del one["index"]
+        chain = {"nickname": name, **assumed, **one}
+        v1_name = name if name in v1 else _same_network(item, v1, "chainId")
+        if v1_name and checks["v1"].accepts({"name": v1_name, "id": v1[v1_name].get("id")}):
+            if v1[v1_name]["id"] in v1_ids:
+                _changed(found, f"v1 id of chain {name!r}", v1[v1_name]["id"], None)
+            else:
+                chain["v1"] = {"name": v1_name, "id": v1[v1_name]["id"]}
+                v1_ids.add(v1[v1_name]["id"])
+        if told_index in indexes:
+            _changed(found, f"index of chain {name!r}", told_index, chain["index"])
+        networks.add(chain["network"])
+        indexes.add(chain["index"])
+        _close(found, "chain", name, chain, [key for key in assumed if key not in one])
+        found.chains.append(chain)
+
+
+def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
+    checks = item_checks("catalog", "assets")
+    chains = {chain.nickname for chain in catalog.chains} | {
+        one["nickname"] for one in found.chains
+    }
+    nicknames = {chain.v1_name: chain.nickname for chain in catalog.v1_chains()}
+    nicknames |= {one["v1"]["name"]: one["nickname"] for one in found.chains if "v1" in one}
+    known = {token.symbol: token for token in catalog.tokens}
+    indexes = {token.index for token in catalog.tokens}
+    owners = _Owners(found, catalog)
+    for symbol, (item, contracts) in _told_tokens(last, nicknames).items():
+        if not checks["symbol"].accepts(symbol):
+            found.remarks.append(f"left out: {symbol[:40]!r} is no symbol that a catalog takes")
+            continue
+        there = known.get(symbol)
+        taken: dict[str, Json] = {}
+        for nickname, told in contracts.items():
+            if nickname in chains and (there is None or nickname not in there.contracts):
+                contract = _fields(told, _CONTRACT_MEMBERS, checks, nickname)
+                why = owners.refused(symbol, nickname, contract)
+                if why:
+                    found.remarks.append(f"left out: {symbol!r} on {nickname!r}, {why}")
+                else:
+                    taken[nickname] = contract
+        if there is not None:
+            if taken:
+                one = {"symbol": symbol, "name": there.name, "index": there.index}
+                found.assets.append({**one, "contracts": taken, **_basis([])})
+                found.remarks.append(f"added to token {symbol!r}: {', '.join(taken)}")
+            continue
+        one = _fields(item, {name: name for name in _TOKEN_MEMBERS}, checks)
+        told_index = one.get("index")
+        assumed = {"name": symbol, "index": _free(told_index, indexes)}
+        if told_index in indexes:
+            del one["index"]
+        asset: dict[str, Any] = {"symbol": symbol, **assumed, **one}
+        if told_index in indexes:
+            _changed(found, f"index of token {symbol!r}", told_index, asset["index"])
+        if not taken:
+            asset["listed"] = False
+        asset["contracts"] = taken
+        indexes.add(asset["index"])
+        _close(found, "token", symbol, asset, [key for key in assumed if key not in one])
+        found.assets.append(asset)
+        found.symbols.append(symbol)
+
+
+class _Owners:
+    """Whose an address on a chain is, and what the chain's own coin is."""
+
+    def __init__(self, found: Additions, catalog: Catalog) -> None:
+        self._coins = {
+            chain.nickname: (chain.base_coin, chain.decimals, chain.evm) for chain in catalog.chains
+        } | {
+            one["nickname"]: (
+                one["base_coin"],
+                one.get("decimals", 18),
+                one.get("family", EVM_FAMILY) == EVM_FAMILY,
+            )
+            for one in found.chains
+        }
+        self._owners = {
+            (chain.nickname, address_key(chain, token.contracts[chain.nickname].address))
+            for chain in catalog.chains
+            for token in catalog.tokens
+            if chain.nickname in token.contracts
+        }
+
+    def refused(self, symbol: str, nickname: str, contract: Mapping[str, Any]) -> str:
+        """Note a contract; return why the catalog cannot have it, empty where it can."""
+        if not {"address", "decimals"} <= contract.keys():
+            return "no recorded list shows its address and decimals there"
+        coin, decimals, evm = self._coins[nickname]
+        address = str(contract["address"])
+        native = address.lower() == NATIVE
+        if native and (symbol, contract["decimals"]) != (coin, decimals):
+            return f"the chain's own coin is {coin!r} of {decimals} decimals"
+        key = (nickname, address.lower() if evm or native else address)
+        if key in self._owners:
+            return f"{address} is the address of another token there"
+        self._owners.add(key)
+        return ""
+
+
+def _told_tokens(
+    last: Lists, nicknames: Mapping[str | None, str]
+) -> dict[str, tuple[dict[str, Any], dict[str, Item]]]:
+    """Return tokens by symbol: their own members, and those of each contract by nickname."""
+    found: dict[str, tuple[dict[str, Any], dict[str, Item]]] = {}
+    for symbol, item, contracts in _items(last, nicknames):
+        own, places = found.setdefault(symbol, ({}, {}))
+        for name in _TOKEN_MEMBERS:
+            if name in item:
+                own.setdefault(name, item[name])
+        for nickname, contract in contracts.items():
+            places.setdefault(nickname, contract)
+    return found
+
+
+def _items(
+    last: Lists, nicknames: Mapping[str | None, str]
+) -> Iterator[tuple[str, Item, dict[str, Item]]]:
+    for wanted in (TOKENS, TOKENS_OF, V1_TOKENS):
+        for (operation, place), items in last.items():
+            if operation != wanted:
+                continue
+            for item in items:
+                if not _named(item, "symbol"):
+                    continue
+                if operation == TOKENS:
+                    given = item.get("contracts")
+                    contracts = given.items() if isinstance(given, dict) else ()
+                    placed: dict[str, Item] = {
+                        name: one for name, one in contracts if isinstance(one, dict)
+                    }
+                    yield item["symbol"], item, placed
+                elif operation == TOKENS_OF:
+                    # The flags of such an item are those of its contract.
+                    own = {name: item[name] for name in ("index", "name", "cmcid") if name in item}
+                    flat = {**item, "address": item.get("contractAddress")}
+                    yield item["symbol"], own, {place: flat}
+                else:
+                    nickname = nicknames.get(str(item.get("chain", place)))
+                    own = {"name": item["name"]} if "name" in item else {}
+                    yield item["symbol"], own, {} if nickname is None else {nickname: item}
+
+
+def _fields(
+    item: Item, members: Mapping[str, str], checks: Mapping[str, Any], nickname: str = ""
+) -> dict[str, Any]:
+    """Return the members of an item that have the form of a catalog, by their names there."""
+    given = {name: item[member] for name, member in members.items() if member in item}
+    if not nickname:
+        return {name: value for name, value in given.items() if checks[name].accepts(value)}
+    whole = {"address": "0x", "decimals": 0}
+    return {
+        name: value
+        for name, value in given.items()
+        if checks["contracts"].accepts({nickname: {**whole, name: value}})
+    }
+
+
+def _of_v1(item: Item) -> Item:
+    """Return a chain of v1's list with the members of the 2.0 list that say the same."""
+    return {
+        "nickName": item["name"],
+        "fullName": item.get("fullName"),
+        "network": str(item.get("chainId", "")),
+        "disabled": item.get("isActive") is False,
+    }
+
+
+def _same_network(item: Item, others: Mapping[str, Item], member: str = "network") -> str:
+    """Return the name of the chain whose network has the same number; empty where none has."""
+    mine = str(item.get("network" if member == "chainId" else "chainId", ""))
+    if not mine.isdigit() or mine == "0":
+        return ""
+    return next((name for name, one in others.items() if str(one.get(member)) == mine), "")
+
+
+def _named(item: Item, member: str) -> bool:
+    return isinstance(item.get(member), str) and bool(item[member])
+
+
+def _free(wanted: Json, taken: set[int]) -> int:
+    return wanted if isinstance(wanted, int) and wanted not in taken else max(taken, default=0) + 1
+
+
+def _changed(found: Additions, what: str, told: Json, instead: Json) -> None:
+    text = "it is left away" if instead is None else f"{instead} stands for it"
+    found.remarks.append(f"the {what} was recorded as {told}, which the catalog has given; {text}")
+
+
+def _close(
+    found: Additions, kind: str, name: str, item: dict[str, Any], assumed: list[str]
+) -> None:
+    item |= _basis(assumed)
+    text = f"; assumed: {', '.join(assumed)}" if assumed else ""
+    found.remarks.append(f"added {kind} {name!r}{text}")
+
+
+def _basis(assumed: list[str]) -> dict[str, Any]:
+    return {"basis": "observed", "source": _SOURCE, "assumed": assumed}
