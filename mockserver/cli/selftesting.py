@@ -110,6 +110,8 @@ def _print(summary: "Summary", *, told: bool) -> None:
     _print_trials("wrong verdict", summary.wrong_verdicts)
     for rule in summary.idle_rules:
         click.echo(f"idle rule: {rule} noticed nothing")
+    if summary.unasked_rules:
+        click.echo(f"not asked for anything: {', '.join(summary.unasked_rules)}")
     for defect in summary.defects:
         click.echo(f"defect: {defect}")
     click.echo(_conclusion(summary))

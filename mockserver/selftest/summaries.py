@@ -72,7 +72,17 @@ class Summary:
     def idle_rules(self) -> tuple[str, ...]:
         """Rules that noticed nothing in any trial: nobody knows whether they can."""
         spoke = {told.rule for trial in self.breaks for told in trial.told}
-        return tuple(rule for rule in self.rules if rule not in spoke)
+        quiet = {*spoke, *self.unasked_rules}
+        return tuple(rule for rule in self.rules if rule not in quiet)
+
+    @property
+    def unasked_rules(self) -> tuple[str, ...]:
+        """Rules for which nothing was to be asked of the mock as it is.
+
+        The trials say nothing of them, though the answers of a break may give them work.
+        """
+        usual = self.healthy or self.breaks
+        return tuple(rule for rule in self.rules if all(rule in trial.unasked for trial in usual))
 
     @property
     def defects(self) -> tuple[str, ...]:
@@ -167,6 +177,7 @@ def as_json(summary: Summary) -> Json:
         "falseAlarms": [_brief(trial) for trial in summary.false_alarms],
         "wrongVerdicts": [_brief(trial) for trial in summary.wrong_verdicts],
         "idleRules": list(summary.idle_rules),
+        "unaskedRules": list(summary.unasked_rules),
         "defects": list(summary.defects),
         "trials": [_brief(trial) for trial in summary.trials],
     }

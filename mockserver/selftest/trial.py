@@ -39,7 +39,8 @@ class Trial:
 
     `expected` is the verdict that would be right, `control` tells that the mock kept the
     description, and `needs_writes` that only a submission brings the break to light. `requests` and
-    `submissions` count what was sent; `defects` are rules that failed of themselves.
+    `submissions` count what was sent; `defects` are rules that failed of themselves, `unasked`
+    those for which nothing was to be asked, as no edges and nothing that somebody has to name.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Trial:
     submissions: int
     elapsed_ms: int
     defects: tuple[str, ...] = ()
+    unasked: frozenset[str] = frozenset()
 
     @property
     def detected(self) -> bool:
@@ -121,13 +123,16 @@ def _result(mock: MockServer, name: str, breaks: tuple[str, ...], options: Optio
         return run(Target(world.base_url, world.base_url), options)
 
 
-def _outcome(result: Result) -> tuple[tuple[Told, ...], int, int, int, tuple[str, ...]]:
+def _outcome(
+    result: Result,
+) -> tuple[tuple[Told, ...], int, int, int, tuple[str, ...], frozenset[str]]:
     return (
         _told(result),
         result.requests,
         result.submissions,
         result.elapsed_ms,
         _defects(result),
+        _unasked(result),
     )
 
 
@@ -146,3 +151,9 @@ def _defects(result: Result) -> tuple[str, ...]:
         for outcome in result.outcomes
         if outcome.reason.startswith(DEFECT)
     )
+
+
+def _unasked(result: Result) -> frozenset[str]:
+    every = {outcome.rule.name for outcome in result.outcomes}
+    asked = {one.rule.name for one in result.outcomes if one.verdict is not Verdict.NOT_APPLICABLE}
+    return frozenset(every - asked)

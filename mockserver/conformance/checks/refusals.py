@@ -155,7 +155,7 @@ def refusal_carries_code(context: RunContext, operation: Operation) -> Iterator[
 
 
 def refusal_is_told(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A refusal has a text, which does not say success, and in v1 a status like every answer."""
+    """The text of a refusal does not say success, and in v1 it has a status like every answer."""
     said: set[str] = set()
     for exchange in answered(context, operation):
         if not exchange.refused or exchange.answer.status >= 300 or is_beneath(exchange):
@@ -172,10 +172,9 @@ def _untold(exchange: Exchange) -> Iterator[tuple[str, str]]:
         yield "msg", "msg of a refusal says success"
     elif message is not None and not isinstance(message, str):
         yield "msg", "msg of a refusal is no text"
-    if exchange.operation.generation.id == "v1":
-        absent = [name for name in ("msg", "status") if exchange.member(name) is None]
-        if absent:
-            yield absent[0], f"a refusal has no {' and no '.join(absent)}"
+    # A text is seen on success alone; without a status nothing but the code is left.
+    if exchange.operation.generation.id == "v1" and exchange.member("status") is None:
+        yield "status", "a refusal has no status"
 
 
 def _about(kind: Kind, check: Check, severity: Severity, fact: str) -> Rule:
