@@ -91,6 +91,11 @@ def whole_tokens(units: int, decimals: int) -> Decimal:
     return Decimal((sign, tuple(map(int, str(abs(units)))), -decimals))
 
 
+def units_floor(whole: Decimal, decimals: int) -> int:
+    """Return whole tokens as smallest units, rounded down."""
+    return floor(Fraction(whole) * 10**decimals)
+
+
 def fixed(value: Fraction, places: int) -> str:
     """Return a number with exactly `places` decimals, rounded down towards zero."""
     scaled = abs(value.numerator) * 10**places // value.denominator

@@ -55,6 +55,10 @@ BridgeKey = tuple[str, int, str, str, int]
 """Symbol, amount in smallest units, source and target nickname, channel fee in basis points."""
 
 
+CrossChainKey = tuple[str, int, str, str, int]
+"""Symbol, amount in smallest units, source and target nickname, and fee level, of v1."""
+
+
 @value_class(frozen=True, slots=True)
 class Tariff:
     """What a 2.0 transfer between two ends costs, whatever its amount.
@@ -83,6 +87,7 @@ class TransferQuotes:
     prices: Prices
     fixed: Mapping[BridgeKey, BridgeQuote] = field(default_factory=dict)
     near_percent: int = 0
+    fixed_v1: Mapping[CrossChainKey, CrossChainQuote] = field(default_factory=dict)
     _tariffs: dict[tuple[str, str, str], Tariff] = field(
         init=False, default_factory=dict, repr=False
     )
@@ -143,6 +148,37 @@ class TransferQuotes:
         )
         return quote if quote.net > 0 else None
 
+    def _known_v1(
+        self, units: int, source: Placed, target: Placed, fee_level: int
+    ) -> CrossChainQuote | None:
+        """Return the v1 quote that is fixed for an amount, or follows from one for a near amount.
+
+        Gas does not depend on the amount, and fee and gas are what does not arrive.
+        """
+        route = (source.symbol, source.chain.nickname, target.chain.nickname, fee_level)
+        found = self.fixed_v1.get((route[0], units, *route[1:]))
+        if found is not None or not self.near_percent:
+            return found
+        known = (key[1] for key in self.fixed_v1 if (key[0], *key[2:]) == route)
+        near = amounts.nearest(units, known, self.near_percent)
+        if near is None:
+            return None
+        found = self.fixed_v1[route[0], near, *route[1:]]
+        fee = amounts.units_floor(found.fee, source.decimals) * units // near
+        left = units - fee - amounts.units_floor(found.gas, source.decimals)
+        out = amounts.rescale_floor(left, source.decimals, target.decimals)
+        if out <= 0:
+            return None
+        shown = min(left, amounts.rescale_floor(out, target.decimals, source.decimals))
+        return CrossChainQuote(
+            amount_in=amounts.whole_tokens(units, source.decimals),
+            amount_out=amounts.whole_tokens(shown, source.decimals),
+            fee=amounts.whole_tokens(fee, source.decimals),
+            gas=amounts.whole_tokens(units - fee - shown, source.decimals),
+            symbol=source.symbol,
+            out_units=out,
+        )
+
     def cross_chain(
         self, amount: Decimal, source: Placed, target: Placed, now_ms: int, fee_level: int = 0
     ) -> CrossChainQuote:
@@ -154,6 +190,9 @@ class TransferQuotes:
         rate = self.rates.v1_bps + fee_level_bps(fee_level)
         units = amounts.units_exact(amount, source.decimals)
         _check_transfer(source, target)
+        known = self._known_v1(units, source, target, fee_level) if self.fixed_v1 else None
+        if known is not None:
+            return known
         gas = self._gas(source, target, now_ms)
         fee = amounts.bps_floor(units, rate)
         out = amounts.rescale_floor(units - fee - gas, source.decimals, target.decimals)

@@ -13,7 +13,13 @@ from mockserver.engine.fees import AGGREGATORS, Rates
 from mockserver.engine.orders import Generation, Kind, Order
 from mockserver.engine.outages import Window, window_problems
 from mockserver.engine.prices import Prices
-from mockserver.engine.quotes import BridgeKey, BridgeQuote, TransferQuotes
+from mockserver.engine.quotes import (
+    BridgeKey,
+    BridgeQuote,
+    CrossChainKey,
+    CrossChainQuote,
+    TransferQuotes,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class FixedQuotes:
     aggregate: Mapping[QuoteKey, AggregateQuote] = field(default_factory=dict)
     swaps: Mapping[SwapKey, int] = field(default_factory=dict)
     near_percent: int = 0
+    cross_chain: Mapping[CrossChainKey, CrossChainQuote] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,9 @@ class Scenario:
         put = object.__setattr__
         put(self, "outages", Calendar(tuple(self.calendar)))
         fixed = self.fixed
-        quotes = TransferQuotes(self.rates, self.prices, fixed.bridge, fixed.near_percent)
+        quotes = TransferQuotes(
+            self.rates, self.prices, fixed.bridge, fixed.near_percent, fixed.cross_chain
+        )
         put(self, "transfers", quotes)
         put(self, "opening_units", {})
 

@@ -6,9 +6,10 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from mockserver.documents import FieldPath
+from mockserver.engine import amounts
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, place_key
 from mockserver.engine.catalog import Catalog, Placed
-from mockserver.engine.quotes import BridgeKey, BridgeQuote
+from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, CrossChainQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
 from mockserver.jsontext import plain
@@ -77,6 +78,32 @@ class _Reader:
         channel = item.get("channel_bps", 0)
         return (item["token"], int(item["amount"]), item["from"], item["to"], channel), quote
 
+    def cross_chain(
+        self, item: Mapping[str, Any], at: FieldPath
+    ) -> tuple[CrossChainKey, CrossChainQuote] | None:
+        """Return a v1 quote by its request."""
+        source = self.placed(item["from"], item["token"], at, "from", "token")
+        target = self.placed(item["to"], item["token"], at, "to", "token")
+        if source is None or target is None:
+            return None
+        amount, gives = Decimal(item["amount"]), item["gives"]
+        try:
+            units = amounts.units_exact(amount, source.decimals)
+        except Refusal as refusal:
+            self.complaints.append(((*at, "amount"), refusal.reason))
+            return None
+        out = Decimal(gives["out"])
+        quote = CrossChainQuote(
+            amount_in=amount,
+            amount_out=out,
+            fee=Decimal(gives["fee"]),
+            gas=Decimal(gives["gas"]),
+            symbol=item["token"],
+            out_units=amounts.units_floor(out, target.decimals),
+        )
+        level = item.get("fee_level", 0)
+        return (item["token"], units, item["from"], item["to"], level), quote
+
     def aggregate(
         self, item: Mapping[str, Any], at: FieldPath
     ) -> tuple[QuoteKey, AggregateQuote] | None:
@@ -133,6 +160,7 @@ def published_quotes(
         reader.table("aggregate", value.get("aggregate", []), reader.aggregate),
         reader.table("swaps", value.get("swaps", []), reader.swap),
         value.get("near_percent", 0),
+        reader.table("cross_chain", value.get("cross_chain", []), reader.cross_chain),
     )
     return quotes, list(dict.fromkeys(reader.complaints))
 

@@ -146,6 +146,44 @@ def test_a_recorded_swap_tells_the_prices_of_both_tokens():
     assert quote["assumed"] == ["gives.slippage_percent"]
 
 
+def v1_quote(amount, out, fee, gas, **asked):
+    query = {"amount": amount, "token": "USDT", "fromChain": "ETH", "toChain": "BSC", **asked}
+    told_so = {"amountIn": amount, "amountOut": out, "fee": fee, "gas": gas, "tokenIn": "USDT"}
+    path = "/open/v1/order/getCrossChainQuote"
+    return told("v1.getCrossChainQuote", path, {"crossChain": told_so}, **query)
+
+
+def test_a_recorded_v1_quote_is_answered_to_the_digit(tmp_path):
+    seed = seeded(
+        v1_quote("100.0", "95", "4", "1"),
+        v1_quote("100", "97.123457", "2.5", "0.376543"),
+        v1_quote("100", "96", "3", "1", feeLevel="2"),
+        # What cannot be asked for, or is no quote of what was asked.
+        v1_quote("0", "0", "0", "0"),
+        v1_quote("1", "much", "0", "0"),
+        v1_quote("1", "1", "0", "0", feeLevel="11"),
+        v1_quote("1", "1", "0", "0", toChain="NOWHERE"),
+        v1_quote("1.0000001", "1", "0", "0"),
+    )
+    assert len(seed.quotes["cross_chain"]) == 2
+    file = tmp_path / "seeded.yaml"
+    file.write_text(scenario_text(seed, "seeded"))
+    world = World(load_scenario(file), lambda: 0)
+
+    def asked(amount, level=0):
+        one = world.quotes.cross_chain(Decimal(amount), "USDT", "ETH", "BSC", level)
+        assert one.out_units == one.amount_out * 10**18
+        return tuple(map(str, (one.amount_in, one.amount_out, one.fee, one.gas)))
+
+    assert asked("100.0") == ("100", "97.123457", "2.5", "0.376543")
+    assert asked("100", 2) == ("100", "96", "3", "1")
+    # A near amount: its fee follows the rate, gas stays.
+    assert asked("120") == ("120.000000", "116.623457", "3.000000", "0.376543")
+    # Far away, and another fee level: prices and fees alone.
+    for far in (asked("130"), asked("100", 1)):
+        assert far[3] != "0.376543"
+
+
 def test_an_order_that_nobody_here_can_read_is_named():
     one = exchange(
         "v2.submitOrder", "POST", "/v1/submitOrder", data={"id": "7"}, body={"toChain": "ARB"}

@@ -1,10 +1,13 @@
 """Recorded quotes and swaps as those that a scenario fixes."""
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
+from mockserver.engine import amounts
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import Catalog, Placed
+from mockserver.engine.fees import MAX_FEE_LEVEL
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
 from mockserver.learning.seeding.reading import Told, number_of
@@ -18,13 +21,18 @@ _MOST_DIGITS = 77
 
 def quotes_of(told: Iterable[Told], catalog: Catalog) -> dict[str, Json]:
     """Return the quotes that recordings show; what is asked several times counts as last told."""
-    found: dict[str, dict[Any, Json]] = {"bridge": {}, "aggregate": {}, "swaps": {}}
+    found: dict[str, dict[Any, Json]] = {
+        "bridge": {},
+        "aggregate": {},
+        "swaps": {},
+        "cross_chain": {},
+    }
     for one in told:
         kind, make = _MAKERS.get(one.operation, ("", None))
         try:
             made = make(one.asked, one.data, catalog) if make else None
         except Refusal:
-            # The catalog lacks the chain or the token, which the lists tell of.
+            # The catalog lacks the chain or the token, which the lists tell of, or nobody can ask.
             continue
         if made is not None:
             found[kind][repr({name: made[name] for name in made if name in _ASKED})] = made
@@ -32,7 +40,7 @@ def quotes_of(told: Iterable[Told], catalog: Catalog) -> dict[str, Json]:
     return {"near_percent": NEAR_PERCENT, **lists} if lists else {}
 
 
-_ASKED = ("token", "chain", "from", "to", "amount", "channel_bps")
+_ASKED = ("token", "chain", "from", "to", "amount", "channel_bps", "fee_level")
 
 
 def _bridge(asked: Mapping[str, Any], data: Mapping[str, Any], catalog: Catalog) -> Json:
@@ -84,8 +92,30 @@ def _swap(asked: Mapping[str, Any], data: Mapping[str, Any], catalog: Catalog) -
     return {**made, "out": out}
 
 
+def _cross_chain(asked: Mapping[str, Any], data: Mapping[str, Any], catalog: Catalog) -> Json:
+    source, target = (catalog.chain_v1(str(asked.get(end))) for end in ("fromChain", "toChain"))
+    token = catalog.token(str(asked.get("token")))
+    placed = catalog.placed(source, token)
+    catalog.placed(target, token)
+    told, level = data.get("crossChain"), number_of(asked.get("feeLevel", 0))
+    amount = _decimal(asked.get("amount"))
+    if not isinstance(told, dict) or amount is None or level not in range(MAX_FEE_LEVEL + 1):
+        return None
+    members = {"out": "amountOut", "fee": "fee", "gas": "gas"}
+    gives = {name: _decimal(told.get(member)) for name, member in members.items()}
+    if None in gives.values() or number_of(told.get("amountIn")) != Decimal(amount):
+        return None
+    # Raises `Refusal` for an amount of 0, or of more decimals than the token has.
+    amounts.units_exact(Decimal(amount), placed.decimals)
+    row = {"token": token.symbol, "from": source.nickname, "to": target.nickname}
+    fee = {"fee_level": int(level)} if level else {}
+    whole = amounts.plain(Decimal(amount))
+    return {**row, "amount": whole, **fee, "gives": gives, "source": _SOURCE, "assumed": []}
+
+
 _MAKERS = {
     "v2.getBridgeQuote": ("bridge", _bridge),
+    "v1.getCrossChainQuote": ("cross_chain", _cross_chain),
     "v2.getAggregateQuote": ("aggregate", _aggregate),
     "v2.getAggregateSwap": ("swaps", _swap),
 }
