@@ -1,5 +1,8 @@
 """Requests of a journal that are kept as a recording, and served again from it."""
 
+import gzip
+import json
+
 import pytest
 
 from mockserver.recordings import load
@@ -68,3 +71,13 @@ def test_a_stub_says_that_it_was_one(desk, kept):
     desk.client.call("GET", "/v1/getChain")
     (one,) = kept(desk.get("/recording")).exchanges
     assert one.note == "answered by stub"
+
+
+def test_a_packed_body_is_kept_as_it_reads(desk, kept):
+    packed = gzip.compress(json.dumps(order()).encode())
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    desk.client.call("POST", "/v1/submitOrder", body=packed, headers=headers)
+    (one,) = kept(desk.get("/recording")).exchanges
+    # What `sourceCerts` holds is redacted.
+    told = json.loads(one.request.body)
+    assert {**told, "sourceCerts": ""} == {**order(), "sourceCerts": ""}

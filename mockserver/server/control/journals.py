@@ -1,7 +1,7 @@
 """Control of the journal: searched, verified, and judged at the end of a test."""
 
 from mockserver.jsontext import Json
-from mockserver.responders import keeping, verification
+from mockserver.responders import verification
 from mockserver.responders.decoding import decoded
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.trigger import operation_id
@@ -12,6 +12,7 @@ from mockserver.responders.judging import unexpected_refusals
 from mockserver.responders.named import named_by
 from mockserver.responders.nearest import nearest_form
 from mockserver.responders.searching import FIELDS, search_of
+from mockserver.server.control import keeping
 from mockserver.server.control.row import Asked, Row, told
 
 _LIMIT = {

@@ -99,7 +99,7 @@ class Keeper:
         if operation is None:
             return False
         with self._one_by_one:
-            exchange = _exchange(operation.id, self._options.origin, taken)
+            exchange = exchange_of(operation.id, self._options.origin, taken)
             exchange = self._redactor.exchange(exchange)
             self._folder.keep("flow" if self._options.one_file else operation.id, exchange)
             self.kept[operation.id] += 1
@@ -130,7 +130,8 @@ class Keeper:
         self._folder.describe(self._head)
 
 
-def _exchange(operation: str, origin: str, taken: Taken) -> RecordedExchange:
+def exchange_of(operation: str, origin: str, taken: Taken) -> RecordedExchange:
+    """Return an exchange that is to be kept: bodies unpacked, or left out with the reason."""
     request_body, request_omitted = _shown(taken.request.body, taken.request.headers.get(_CODING))
     body, omitted = _shown(taken.response.body, taken.response.header(_CODING))
     return RecordedExchange(

@@ -10,6 +10,7 @@ from mockserver.recordings.redaction import Redactor
 from mockserver.responders.forms import BadControl
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
+from mockserver.server.recorder.keeper import Taken, exchange_of
 
 _SIMULATION = "simulation"
 
@@ -41,18 +42,19 @@ def recorded(hosted: HostedWorld, entries: Iterable[Entry], title: str) -> tuple
 
 
 def _exchange(entry: Entry, before_ms: int) -> RecordedExchange:
-    return RecordedExchange(
-        name=f"request-{entry.sequence}",
-        operation=entry.operation or "",
-        # Without the prefix of the world: a recording is served from any.
-        request=replace(entry.request, path=entry.path, headers=_plain(entry.request.headers)),
-        response=entry.response,
-        origin=_SIMULATION,
-        advance_ms=max(0, entry.at_ms - before_ms),
-        note="" if entry.responder == _SIMULATION else f"answered by {entry.responder}",
-    )
+    # Without the prefix of the world: a recording is served from any.
+    request = replace(entry.request, path=entry.path, headers=_plain(entry.request.headers))
+    moved = max(0, entry.at_ms - before_ms)
+    taken = Taken(request, entry.response, None, None, advance_ms=moved)
+    note = "" if entry.responder == _SIMULATION else f"answered by {entry.responder}"
+    made = exchange_of(entry.operation or "", _SIMULATION, taken)
+    return replace(made, name=f"request-{entry.sequence}", note=note)
 
 
 def _plain(headers: Headers) -> Headers:
-    """Return headers whose names are plain texts, and not those of the HTTP library."""
-    return Headers(tuple((str(name), str(value)) for name, value in headers.items_sent))
+    """Return headers whose names are plain texts, and not those of the HTTP library.
+
+    Bodies in a journal are unpacked already, so that what names their packing goes.
+    """
+    sent = ((str(name), str(value)) for name, value in headers.items_sent)
+    return Headers(tuple(pair for pair in sent if pair[0].lower() != "content-encoding"))
