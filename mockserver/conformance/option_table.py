@@ -151,6 +151,13 @@ RUN = (
     Option("rate", "rate", "At most so many requests a second.", least="0.001", most="10000"),
     Option("time", "duration", "For the run.", default="10m", least=1),
     Option("request-time", "duration", "For one request and its answer.", default="10s", least=1),
+    Option(
+        "slow",
+        "duration",
+        "What takes longer, and again when asked again, is a slow answer.",
+        default="3s",
+        least=1,
+    ),
     *PERMIT,
     Option(
         "app-key",

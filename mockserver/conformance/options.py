@@ -10,6 +10,7 @@ from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.requests.kept import KeptRequest
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
+from mockserver.conformance.session.context import SLOW_MS
 from mockserver.conformance.session.pace import LOCAL_RATE, REMOTE_RATE, Limits
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
@@ -36,7 +37,8 @@ class Options:
     `probes` are requests that are sent in every run. `patience_ms` is how long, in wall time, a
     run waits in all for what it submitted to settle; it waits only as long as something has not. By
     itself it has six seconds of patience, and none with the mock, whose clock is its user's.
-    `wait_ms` is how long a run waits at its beginning for a service that is still starting.
+    `wait_ms` is how long a run waits at its beginning for a service that is still starting, and
+    `slow_ms` how long an answer may take.
     """
 
     seed: int = 1
@@ -45,6 +47,7 @@ class Options:
     rate: Decimal | None = None
     time_ms: int = 600_000
     request_ms: int = 10_000
+    slow_ms: int = SLOW_MS
     most_bytes: int = 16 * 1024 * 1024
     hosts: tuple[str, ...] = ()
     arming: Arming = field(default_factory=Arming)

@@ -100,7 +100,9 @@ def test_a_chain_is_named_as_the_service_names_it():
 def test_a_second_run_on_the_same_server_is_as_good_as_the_first(dialect, clock):
     with running(clock=clock, dialect=dialect, refusals="allow") as mock:
         for _ in range(2):
-            result = run(mock.url, dialect=dialect, arm_writes=True, edges=False, examples=0)
+            result = run(
+                mock.url, dialect=dialect, arm_writes=True, edges=False, examples=0, slow="1m"
+            )
             assert not [
                 outcome
                 for outcome in result.outcomes

@@ -2,10 +2,10 @@
 
 import pytest
 
-from mockserver.conformance.checks.timing import PATIENCE_MS
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.protocol import SHORT_MS
 from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.context import SLOW_MS
 from mockserver.conformance.session.draft import draft_of
 from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
 from mockserver.conformance.session.target import Target
@@ -42,19 +42,58 @@ def test_a_v1_answer_keeps_the_time_out_of_its_request(expire, elapsed, trouble,
         assert outcome.basis_of(outcome.findings[0]).reference == "8"
 
 
+PRICE = "v2.getPrice"
+
+
+def timed(*answers):
+    """Judge answers to one and the same request: the time of each, or its trouble."""
+    return judged(
+        "answers-in-time",
+        PRICE,
+        *(
+            exchange(PRICE, Answer(200, elapsed_ms=ms, trouble=trouble), f"look {number}", number)
+            for number, (ms, trouble) in enumerate(answers, 1)
+        ),
+    ).verdict
+
+
+SOON, LATE = (50, None), (SLOW_MS + 1, None)
+NEVER, AWAY = (10_000, Trouble.TIMED_OUT), (10_000, Trouble.UNREACHABLE)
+
+
 @pytest.mark.parametrize(
-    ("elapsed", "trouble", "verdict"),
+    ("answers", "verdict"),
     [
-        (50, None, Verdict.HOLDS),
-        (PATIENCE_MS + 1, None, Verdict.DIFFERS_ASSUMPTION),
-        (10_000, Trouble.TIMED_OUT, Verdict.DIFFERS_ASSUMPTION),
-        (10_000, Trouble.UNREACHABLE, Verdict.INCONCLUSIVE),
+        ([SOON], Verdict.HOLDS),
+        ([(SLOW_MS, None)], Verdict.HOLDS),
+        ([LATE], Verdict.INCONCLUSIVE),
+        ([LATE, SOON, SOON], Verdict.INCONCLUSIVE),
+        ([LATE, LATE, SOON], Verdict.INCONCLUSIVE),
+        ([LATE, LATE, LATE], Verdict.DIFFERS_ASSUMPTION),
+        ([NEVER, LATE, NEVER, SOON], Verdict.DIFFERS_ASSUMPTION),
+        ([LATE, LATE, LATE, *[SOON] * 4], Verdict.INCONCLUSIVE),
+        ([NEVER], Verdict.INCONCLUSIVE),
+        ([SOON, NEVER, NEVER], Verdict.DIFFERS_ASSUMPTION),
+        ([NEVER, SOON, NEVER, SOON, SOON], Verdict.INCONCLUSIVE),
+        ([AWAY], Verdict.INCONCLUSIVE),
     ],
 )
-def test_an_answer_comes_soon(elapsed, trouble, verdict):
-    came = Answer(200, elapsed_ms=elapsed, trouble=trouble)
-    outcome = judged("answers-in-time", "v2.getPrice", exchange("v2.getPrice", came))
-    assert outcome.verdict is verdict
+def test_an_answer_comes_soon_unless_few_are_late(answers, verdict):
+    assert timed(*answers) is verdict
+
+
+@pytest.mark.parametrize(
+    ("slow_ms", "verdict"),
+    [(20, Verdict.DIFFERS_ASSUMPTION), (60_000, Verdict.HOLDS)],
+)
+def test_the_bound_is_an_option_and_what_is_late_is_asked_again(slow_ms, verdict):
+    with running(clock="auto", breaks=("allowed-latency",)) as mock:
+        target = Target(mock.url, mock.url)
+        result = run(target, Options(only=("answers-in-time",), slow_ms=slow_ms))
+    [told] = [one for one in result.outcomes if one.operation.id == PRICE]
+    again = [one for one in result.exchanges if one.probe.startswith(f"{PRICE}/slow")]
+    assert told.verdict is verdict
+    assert len(again) == (2 if verdict.is_finding else 0)
 
 
 def test_a_service_that_takes_longer_than_it_was_given_is_found_out():

@@ -45,7 +45,11 @@ def run_recorded(
     options, sources = options or Options(), tuple(sources)
     contract = contracts.load(options.dialect)
     context = RunContext(
-        contract, seed=options.seed, bindings=options.bindings, caller=options.caller
+        contract,
+        seed=options.seed,
+        bindings=options.bindings,
+        caller=options.caller,
+        slow_ms=options.slow_ms,
     )
     shelf = _Shelf(sources, contract, options.caller)
     if not shelf.waiting:
@@ -166,7 +170,12 @@ def _look_up(context: RunContext, shelf: _Shelf, probe: Probe) -> None:
 
 def _with_plain(context: RunContext, shelf: _Shelf) -> RunContext:
     """Return the same run with a success as the plain request of each operation that lacks one."""
-    plain = RunContext(context.contract, seed=context.seed, bindings=context.bindings)
+    plain = RunContext(
+        context.contract,
+        seed=context.seed,
+        bindings=context.bindings,
+        slow_ms=context.slow_ms,
+    )
     for exchange in context.exchanges:
         plain.add(exchange)
     for operation in context.contract:

@@ -34,6 +34,9 @@ SERVICE_TIME = "time of the service"
 WhyNot = Callable[[RunContext, Probe], str]
 """Tells why a probe is not worth sending after what was seen; empty where it is."""
 
+_SLOW = ("slow, asked again", "slow, asked once more")
+"""The requests that confirm that an answer is slow."""
+
 
 def run(  # noqa: PLR0913 (one parameter a collaborator)
     target: Target,
@@ -59,7 +62,11 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
         wait_until_ready(target, ready.permit, ready.limits, options.wait_ms)
     began = ticks_ms()
     context = RunContext(
-        contract, seed=options.seed, bindings=options.bindings, caller=options.caller
+        contract,
+        seed=options.seed,
+        bindings=options.bindings,
+        caller=options.caller,
+        slow_ms=options.slow_ms,
     )
     with Transport(target, ready.permit, ready.limits) as transport:
         session = Session(
@@ -130,6 +137,7 @@ def _ask(session: Session, probe: Probe, stamping: Stamping, deposits: FreshDepo
     draft = probe.build(session.context)
     wait_ms = 0 if probe.settled(session.context) else probe.wait_ms
     exchange = session.ask(probe.name, draft, wait_ms)
+    _confirm_slow(session, exchange, draft)
     if stamping.doubts(probe, exchange):
         stamping.begin()
         now = session.ask(probe.name, probe.build(session.context))
@@ -144,6 +152,15 @@ def _ask(session: Session, probe: Probe, stamping: Stamping, deposits: FreshDepo
     elif deposits.doubts(probe, exchange):
         deposits.begin()
         deposits.settle(session.ask(probe.name, probe.build(session.context)))
+
+
+def _confirm_slow(session: Session, exchange: Exchange, draft: Draft) -> None:
+    """Ask for the first slow answer of an operation again, since a machine may have been busy."""
+    context, operation = session.context, exchange.operation
+    slow = exchange.whole and exchange.takes_longer_than(context.slow_ms)
+    if slow and not operation.writes and context.get(f"{operation.id}/{_SLOW[0]}") is None:
+        for name in _SLOW:
+            session.ask(f"{operation.id}/{name}", draft)
 
 
 def _ask_time(session: Session, operation_id: str, draft: Draft) -> Exchange:

@@ -38,6 +38,7 @@ class RunOptions(TypedDict, total=False):
     rate: int | float | str | Decimal
     time: Duration
     request_time: Duration
+    slow: Duration
     patience: Duration
     wait: Duration
     allow_hosts: str | Iterable[str]
@@ -95,6 +96,7 @@ def options_from(values: Mapping[str, Any], target: Target | None = None) -> Opt
         rate=chosen.get("rate"),
         time_ms=chosen.get("time", usual.time_ms),
         request_ms=chosen.get("request_time", usual.request_ms),
+        slow_ms=chosen.get("slow", usual.slow_ms),
         patience_ms=chosen.get("patience"),
         wait_ms=chosen.get("wait", usual.wait_ms),
         hosts=chosen.get("allow_hosts", ()),

@@ -15,6 +15,8 @@ from mockserver.contract import Contract, Operation
 from mockserver.exchange import query_pairs
 
 _T = TypeVar("_T")
+SLOW_MS = 3_000
+"""How long an answer may take without being found slow, in milliseconds (A-218)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,13 @@ class RunContext:
         seed: int = 1,
         bindings: Bindings | None = None,
         caller: Caller | None = None,
+        slow_ms: int = SLOW_MS,
     ) -> None:
         """Begin with nothing seen; `caller` is whom requests are made as."""
         self.contract = contract
         self.seed = seed
         self.bindings = bindings or Bindings()
+        self.slow_ms = slow_ms
         self.now: Callable[[], int] | None = None
         self.salt = ""
         self._caller = caller or Caller()

@@ -76,6 +76,10 @@ class Exchange:
         """Whether an answer came, of whatever kind."""
         return self.answer.trouble is None
 
+    def takes_longer_than(self, ms: int) -> bool:
+        """Tell whether the answer took more than so many milliseconds, or did not come in time."""
+        return self.answer.trouble in (None, Trouble.TIMED_OUT) and self.answer.elapsed_ms > ms
+
     def cached(self, what: Hashable, work_out: Callable[[], _T]) -> _T:
         """Return what follows from this exchange alone, worked out once."""
         if what not in self._cached:

@@ -219,8 +219,8 @@ def test_a_test_fails_on_the_broken_service_and_passes_on_the_healthy_one(found,
 
 
 TOLD_BY_ONE_RUN_ONLY = {
-    # Each depends on what was asked before it, or on how long ago.
-    "cold-start",
+    # Each depends on what was asked before it, on how long ago, or on how long it takes.
+    "slow-token-list",
     "third-read-fails",
     "bridge-chains-swapped",
     "bridge-output-shrinks",
