@@ -40,3 +40,14 @@ def test_every_documented_operation_shows_a_success_and_most_a_refusal():
         assert answers["200"]["content"]["application/json"]["examples"], operation["operationId"]
         refused += "examples" in answers["400"]["content"]["application/json"]
     assert refused >= 15
+
+
+@pytest.mark.parametrize("dialect", ["documented", "observed"])
+def test_every_operation_shows_an_answer(dialect):
+    for operation in contents(dialect, lifted=True):
+        shown = [
+            answer["content"]["application/json"].get("examples")
+            for answer in operation["responses"].values()
+            if "application/json" in answer["content"]
+        ]
+        assert any(shown), operation["operationId"]
