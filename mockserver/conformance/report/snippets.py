@@ -203,7 +203,9 @@ def _octal(body: bytes, masker: Masker) -> str:
     """Return a body as the format of `printf`, whatever its bytes are."""
     # Latin-1 makes a character of each byte and back, and finds secrets that are ASCII.
     clean = masker.text(body.decode("latin-1")).encode("latin-1")
-    return shlex.quote("".join(map(_printf, clean)))
+    text = "".join(map(_printf, clean))
+    # What begins with a hyphen is an option of printf.
+    return shlex.quote(f"\\055{text[1:]}" if text.startswith("-") else text)
 
 
 def _printf(byte: int) -> str:

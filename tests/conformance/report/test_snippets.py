@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mockserver.conformance.options import Options
@@ -79,6 +79,8 @@ BODIES = st.one_of(
 
 
 @settings(max_examples=12)
+@example(body=b"-\x00", value="")
+@example(body=b"--\xff", value="-")
 @given(body=BODIES, value=st.text(st.characters(codec="latin-1", categories=["L", "N", "P", "S"])))
 def test_a_line_sends_the_request_byte_for_byte(listening, body, value):
     sent = (("X-Odd", value.strip()), ("Content-Type", "application/json"))
