@@ -165,19 +165,8 @@ class TransferQuotes:
             return None
         found = self.fixed_v1[route[0], near, *route[1:]]
         fee = amounts.units_floor(found.fee, source.decimals) * units // near
-        left = units - fee - amounts.units_floor(found.gas, source.decimals)
-        out = amounts.rescale_floor(left, source.decimals, target.decimals)
-        if out <= 0:
-            return None
-        shown = min(left, amounts.rescale_floor(out, target.decimals, source.decimals))
-        return CrossChainQuote(
-            amount_in=amounts.whole_tokens(units, source.decimals),
-            amount_out=amounts.whole_tokens(shown, source.decimals),
-            fee=amounts.whole_tokens(fee, source.decimals),
-            gas=amounts.whole_tokens(units - fee - shown, source.decimals),
-            symbol=source.symbol,
-            out_units=out,
-        )
+        gas = amounts.units_floor(found.gas, source.decimals)
+        return _cross_chain(units, fee, gas, source, target)
 
     def cross_chain(
         self, amount: Decimal, source: Placed, target: Placed, now_ms: int, fee_level: int = 0
@@ -195,20 +184,10 @@ class TransferQuotes:
             return known
         gas = self._gas(source, target, now_ms)
         fee = amounts.bps_floor(units, rate)
-        out = amounts.rescale_floor(units - fee - gas, source.decimals, target.decimals)
-        if out <= 0:
+        quote = _cross_chain(units, fee, gas, source, target)
+        if quote is None:
             raise too_low(_least_v1(source, target, rate, gas), source)
-        # What the target's decimals cannot show is not promised.
-        arriving = amounts.rescale_floor(out, target.decimals, source.decimals)
-        shown = min(units - fee - gas, arriving)
-        return CrossChainQuote(
-            amount_in=amounts.whole_tokens(units, source.decimals),
-            amount_out=amounts.whole_tokens(shown, source.decimals),
-            fee=amounts.whole_tokens(fee, source.decimals),
-            gas=amounts.whole_tokens(units - fee - shown, source.decimals),
-            symbol=source.symbol,
-            out_units=out,
-        )
+        return quote
 
     def _tariff(self, source: Placed, target: Placed, now_ms: int) -> Tariff:
         gas = self._gas(target, target, now_ms)
@@ -289,6 +268,26 @@ def _least_bridge(source: Placed, target: Placed, rate: int, gas: int) -> int | 
         return gross - amounts.bps_floor(gross, rate) - gas > 0
 
     return amounts.least(covers)
+
+
+def _cross_chain(
+    units: int, fee: int, gas: int, source: Placed, target: Placed
+) -> CrossChainQuote | None:
+    """Return the v1 quote of smallest units less fee and gas; None where nothing arrives."""
+    left = units - fee - gas
+    out = amounts.rescale_floor(left, source.decimals, target.decimals)
+    if out <= 0:
+        return None
+    # What the target's decimals cannot show is not promised.
+    shown = min(left, amounts.rescale_floor(out, target.decimals, source.decimals))
+    return CrossChainQuote(
+        amount_in=amounts.whole_tokens(units, source.decimals),
+        amount_out=amounts.whole_tokens(shown, source.decimals),
+        fee=amounts.whole_tokens(fee, source.decimals),
+        gas=amounts.whole_tokens(units - fee - shown, source.decimals),
+        symbol=source.symbol,
+        out_units=out,
+    )
 
 
 def _least_v1(source: Placed, target: Placed, rate: int, gas: int) -> int | None:
