@@ -20,6 +20,7 @@ from mockserver.conformance.comparison.translating import draft_from
 from mockserver.conformance.comparison.values import Band
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.masking import masker_for
+from mockserver.conformance.runs.preparation import context_of
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.runs.stamping import Stamping
 from mockserver.conformance.session.context import RunContext
@@ -110,11 +111,7 @@ def _session(
     limits = options.limits(target)
     limits = replace(limits, budget=limits.budget + SECOND_LOOKS)
     transport = stack.enter_context(Transport(target, permit, limits))
-    return Session(transport, _context(contract, options))
-
-
-def _context(contract: Contract, options: Options) -> RunContext:
-    return RunContext(contract, seed=options.seed, bindings=options.bindings, caller=options.caller)
+    return Session(transport, context_of(contract, options))
 
 
 @dataclass(slots=True)
@@ -285,7 +282,7 @@ class _Comparing:
         return self._roles[operation.id]
 
     def _fresh(self) -> RunContext:
-        return _context(self._contract, self._options)
+        return context_of(self._contract, self._options)
 
 
 class _Both:

@@ -31,9 +31,7 @@ def judged_alone(
     rules: Iterable[Rule], exchange: Exchange, context: RunContext
 ) -> Iterator[Problem]:
     """Yield what the rules that judge every exchange say of this one alone."""
-    alone = RunContext(
-        context.contract, seed=context.seed, bindings=context.bindings, caller=context.caller
-    )
+    alone = context.emptied()
     alone.add(exchange)
     for rule in rules:
         if not rule.every_exchange or exchange.operation.id not in rule.operations:

@@ -13,6 +13,7 @@ from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.index import index_of
 from mockserver.conformance.requests.probe import PLAIN, VALID, Probe
 from mockserver.conformance.result import Result
+from mockserver.conformance.runs.preparation import context_of
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
@@ -44,13 +45,7 @@ def run_recorded(
     """
     options, sources = options or Options(), tuple(sources)
     contract = contracts.load(options.dialect)
-    context = RunContext(
-        contract,
-        seed=options.seed,
-        bindings=options.bindings,
-        caller=options.caller,
-        slow_ms=options.slow_ms,
-    )
+    context = context_of(contract, options)
     shelf = _Shelf(sources, contract, options.caller)
     if not shelf.waiting:
         raise UnsafeOrWrong("nothing is recorded of any operation of this dialect")
@@ -170,12 +165,7 @@ def _look_up(context: RunContext, shelf: _Shelf, probe: Probe) -> None:
 
 def _with_plain(context: RunContext, shelf: _Shelf) -> RunContext:
     """Return the same run with a success as the plain request of each operation that lacks one."""
-    plain = RunContext(
-        context.contract,
-        seed=context.seed,
-        bindings=context.bindings,
-        slow_ms=context.slow_ms,
-    )
+    plain = context.emptied()
     for exchange in context.exchanges:
         plain.add(exchange)
     for operation in context.contract:

@@ -11,6 +11,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.runs.planner import Plan, plan
+from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.pace import Limits
 from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
@@ -26,6 +27,17 @@ class Prepared:
     permit: Permit
     limits: Limits
     plan: Plan
+
+
+def context_of(contract: Contract, options: Options) -> RunContext:
+    """Return the run of some options before anything is seen."""
+    return RunContext(
+        contract,
+        seed=options.seed,
+        bindings=options.bindings,
+        caller=options.caller,
+        slow_ms=options.slow_ms,
+    )
 
 
 def prepared(

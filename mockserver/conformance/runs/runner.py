@@ -16,7 +16,7 @@ from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs.edges import Edges
 from mockserver.conformance.runs.fresh_deposits import FreshDeposits
 from mockserver.conformance.runs.planner import Plan
-from mockserver.conformance.runs.preparation import prepared
+from mockserver.conformance.runs.preparation import context_of, prepared
 from mockserver.conformance.runs.readiness import wait_until_ready
 from mockserver.conformance.runs.stamping import Stamping
 from mockserver.conformance.session.context import RunContext
@@ -61,13 +61,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
         # Where nobody answered in time, the run itself tells so.
         wait_until_ready(target, ready.permit, ready.limits, options.wait_ms)
     began = ticks_ms()
-    context = RunContext(
-        contract,
-        seed=options.seed,
-        bindings=options.bindings,
-        caller=options.caller,
-        slow_ms=options.slow_ms,
-    )
+    context = context_of(contract, options)
     with Transport(target, ready.permit, ready.limits) as transport:
         session = Session(
             transport,

@@ -59,6 +59,16 @@ class RunContext:
         self._cached: dict[Hashable, Any] = {}
         self._access: Access | None = None
 
+    def emptied(self) -> "RunContext":
+        """Return a run under the same settings in which nothing has been seen."""
+        return RunContext(
+            self.contract,
+            seed=self.seed,
+            bindings=self.bindings,
+            caller=self._caller,
+            slow_ms=self.slow_ms,
+        )
+
     def limited(self, access: Access) -> "RunContext":
         """Return a view of the same run in which only some of it can be read."""
         view = copy(self)
