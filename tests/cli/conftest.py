@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from mockserver.cli import main
-
 
 @dataclass
 class Process:
@@ -61,27 +59,6 @@ def run(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "200"},
             **options,
         )
-
-    return start
-
-
-@pytest.fixture
-def call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., "subprocess.CompletedProcess[str]"]:
-    """Run the command to its end in an empty folder, in this process: half a second sooner."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def start(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        monkeypatch.setattr(sys, "argv", ["crosschain-mock", *arguments])
-        code: Any = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code
-        out, err = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, code, out, err)
 
     return start
 

@@ -5,35 +5,15 @@ import os
 import subprocess
 import sys
 import zipfile
-from typing import Any
 
 import pytest
 
-from mockserver import cli
 from mockserver.clock import ClockMode
 from mockserver.server import capsules
 from mockserver.testing import replay_capsule
 from tests.conftest import HASH, WALLET, order
 
 SECRET = "-".join(("a", "very", "secret", "value", "7"))
-
-
-@pytest.fixture
-def call(tmp_path, monkeypatch, capsys):
-    """Run the command in this process, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def start(*arguments):
-        monkeypatch.setattr(sys, "argv", ["crosschain-mock", *arguments])
-        code: Any = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code
-        out, err = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, int(code or 0), out, err)
-
-    return start
 
 
 @pytest.fixture

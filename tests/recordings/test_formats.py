@@ -4,15 +4,11 @@ import base64
 import gzip
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from mockserver import cli
 from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange, Recording, load, load_folder, text_of
 from mockserver.server.assembly import build
@@ -21,24 +17,6 @@ from tests.conftest import frozen
 ROOT = Path(__file__).parents[2]
 ANSWER = '{"code":0,"msg":"success","data":{"price":1.00}}'
 URL = "https://service.example/gateway/v1/getPrice?symbol=KAS&chain=KAS"
-
-
-@pytest.fixture
-def call(tmp_path, monkeypatch, capsys):
-    """Run the command in this process, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def start(*arguments):
-        monkeypatch.setattr(sys, "argv", ["crosschain-mock", *arguments])
-        code: Any = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code
-        out, err = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, code, out, err)
-
-    return start
 
 
 @pytest.fixture

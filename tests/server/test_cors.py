@@ -4,9 +4,6 @@ import pytest
 
 from mockserver.errors import CrosschainMockError
 from mockserver.server.control.guard import Guard, checked_origin, guard_for
-from tests.cli.conftest import call
-
-__all__ = ["call"]
 
 WALLET_PAGE = "https://wallet.example"
 
