@@ -15,13 +15,13 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import count
 
+from benchmarks.orders import WALLET, order_body
 from mockserver.clock import ClockMode, parse_instant
 from mockserver.exchange import Headers, Request
 from mockserver.server.assembly import Settings, build
 from mockserver.server.service import Service
 
-_WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
-_SIGNED = Headers([("Evmaddress", _WALLET), ("Signature", "ab" * 65)])
+_SIGNED = Headers([("Evmaddress", WALLET), ("Signature", "ab" * 65)])
 _USDT = "0xfd086bc7cd5c481dcc9c85ebe478a1c0b69fcbb9"
 _NUMBERS = count(1)
 
@@ -70,7 +70,7 @@ _UNRESERVED = "ffffffff"
 _VERIFIED = {"operation": "v2.checkOrder", "atLeast": 1}
 _PRICE = f"chain=ARB&contractAddress={_USDT}&symbol=USDT"
 _QUOTE = "amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB"
-_BALANCE = f"chain=ARB&contractAddress={_USDT}&address={_WALLET}"
+_BALANCE = f"chain=ARB&contractAddress={_USDT}&address={WALLET}"
 
 
 def _served() -> dict[str, Callable[[], Request]]:
@@ -95,7 +95,7 @@ def _requests() -> dict[str, Callable[[], Request]]:
         "submitTicket": _ticket,
         "checkTicket": lambda: Request("GET", "/v1/checkTicket", "ticketId=1"),
         "getAllTicketByAddress": lambda: Request(
-            "GET", "/v1/getAllTicketByAddress", f"address={_WALLET}&filter=Unknown"
+            "GET", "/v1/getAllTicketByAddress", f"address={WALLET}&filter=Unknown"
         ),
         "GET journal?limit=100": lambda: Request("GET", "/__mock/journal", "limit=100"),
         "GET orders, first page": lambda: Request("GET", "/__mock/orders", "limit=20"),
@@ -111,29 +111,8 @@ def _requests() -> dict[str, Callable[[], Request]]:
 
 
 def _submission() -> Request:
-    deposit = {
-        "fromAmount": "10000000",
-        "fromIndex": "5",
-        "fromChain": "ARB",
-        "fromAddr": _WALLET,
-        "certHash": f"0x{next(_NUMBERS):056x}{_UNRESERVED}",
-        "fromPublicKey": "",
-        "signature": "",
-    }
-    body = {
-        "channel": "bench",
-        "execStrategy": "",
-        "extra": "",
-        "orderType": "1",
-        "slippage": "0",
-        "sourceCerts": json.dumps(deposit).encode().hex(),
-        "timeout": "0",
-        "toAddr": _WALLET,
-        "toChain": "BNB",
-        "toIndex": "5",
-        "triggerPrice": "0",
-    }
-    return Request("POST", "/v1/submitOrder", "", _SIGNED, json.dumps(body).encode())
+    body = order_body(10_000_000, WALLET, f"0x{next(_NUMBERS):056x}{_UNRESERVED}")
+    return Request("POST", "/v1/submitOrder", "", _SIGNED, body)
 
 
 def _ticket() -> Request:

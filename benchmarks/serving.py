@@ -30,11 +30,11 @@ from pathlib import Path
 from benchmarks import loadgen
 from benchmarks.chart import chart, table
 from benchmarks.loadgen import Flow
+from benchmarks.orders import WALLET, order_body
 from benchmarks.peers import wiremock
 from benchmarks.processes import Running, free_port, pinned, started, started_at
 from mockserver.contract import load
 
-_WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
 _RUN = random.Random().randrange(1 << 60)  # noqa: S311 - only makes requests new
 
 
@@ -46,34 +46,14 @@ def quote(number: int) -> bytes:
 
 def submission(number: int) -> bytes:
     """Return a submission that no other repeats."""
-    deposit = {
-        "fromAmount": str(10_000_000 + number),
-        "fromIndex": "5",
-        "fromChain": "ARB",
-        "fromAddr": f"0x{_RUN + number:040x}",
-        "certHash": f"0x{(_RUN << 64) + number:064x}",
-        "fromPublicKey": "",
-        "signature": "",
-    }
-    body = {
-        "channel": "bench",
-        "execStrategy": "",
-        "extra": "",
-        "orderType": "1",
-        "slippage": "0",
-        "sourceCerts": json.dumps(deposit).encode().hex(),
-        "timeout": "0",
-        "toAddr": _WALLET,
-        "toChain": "BNB",
-        "toIndex": "5",
-        "triggerPrice": "0",
-    }
-    return loadgen.post("/v1/submitOrder", json.dumps(body).encode(), _signed(number))
+    sender, cert_hash = f"0x{_RUN + number:040x}", f"0x{(_RUN << 64) + number:064x}"
+    body = order_body(10_000_000 + number, sender, cert_hash)
+    return loadgen.post("/v1/submitOrder", body, _signed(number))
 
 
 def _signed(number: int) -> dict[str, str]:
     """Return the headers of a submission, which a wallet signs anew each time."""
-    return {"Evmaddress": _WALLET, "Signature": f"{_RUN + number:0130x}"}
+    return {"Evmaddress": WALLET, "Signature": f"{_RUN + number:0130x}"}
 
 
 def checked(answer: bytes) -> bytes | None:
