@@ -1,6 +1,9 @@
 """Whatever a service answers, rules say something of it, and fail at nothing."""
 
+from collections.abc import Mapping
+
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
 from mockserver import jsontext
@@ -65,6 +68,38 @@ def _changed(data, value):
         at = data.draw(st.integers(0, len(value) - 1))
         return [*value[:at], _changed(data, value[at]), *value[at + 1 :]]
     return data.draw(ANYTHING)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "9" * 5_000,
+        "0x" + "f" * 5_000,
+        "-" + "9" * 200,
+        "1e999999999",
+        "٣",
+        "²",
+        "\ud800",
+        "\x1b[2J",
+    ],
+)
+def test_the_same_odd_text_everywhere_is_judged(odd):
+    answers = {}
+    for exchange in healthy_run().exchanges:
+        data = exchange.data
+        if data and not {"list", "chains", "tokens"} & set(data):
+            answers[exchange.probe] = _everywhere(data, odd)
+    assert answers
+    _check(answers)
+
+
+def _everywhere(value, odd):
+    """Put a text in place of each text."""
+    if isinstance(value, Mapping):
+        return {name: _everywhere(one, odd) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_everywhere(one, odd) for one in value]
+    return odd if isinstance(value, str) else value
 
 
 @costly(quick=4, deep=10)

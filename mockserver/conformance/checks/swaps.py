@@ -30,7 +30,7 @@ _PROBES = (
 )
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-fA-F]+")
+_NUMBER = re.compile(r"[0-9]{1,150}|0x[0-9a-fA-F]{1,150}")
 _WORD = 64
 _BPS = Decimal(10_000)
 _NEAR = Decimal("1.02")
@@ -85,7 +85,8 @@ def call_is_from_the_sender(context: RunContext, operation: Operation) -> Iterat
         for name in ("gas", "value"):
             value = exchange.data.get(name)
             if isinstance(value, str) and not _NUMBER.fullmatch(value):
-                message = f"{name} is {value[:60]!r}, expected a number that is not negative"
+                expected = "a number that is not negative, in at most 150 digits"
+                message = f"{name} is {value[:60]!r}, expected {expected}"
                 yield Finding(message, (exchange,), f"data.{name}")
 
 

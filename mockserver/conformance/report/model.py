@@ -69,7 +69,7 @@ class ExchangeModel:
     @cached_property
     def needs(self) -> str:
         """What has to be exported before the command runs; empty where nothing has."""
-        return needs(self._exchange, own_keys=self._writer.report.own_keys)
+        return visible(needs(self._exchange, own_keys=self._writer.report.own_keys))
 
     def shown(self, *, most: int, pretty: bool = False) -> Shown:
         """Return both sides, bodies cut to `most` characters; `pretty` breaks JSON into lines."""
@@ -255,7 +255,8 @@ class ReportModel:
     def unsent(self) -> dict[str, str]:
         """Why probes were not sent, by their names."""
         unsent = self._report.result.unsent or {}
-        return {name: self._writer.text(why) for name, why in sorted(unsent.items())}
+        text = self._writer.text
+        return {text(name): text(why) for name, why in sorted(unsent.items())}
 
     def unjudged(self, verdict: Verdict) -> dict[str, list[str]]:
         """Return the ids of the outcomes of a verdict by reason, the most frequent first."""
@@ -311,7 +312,8 @@ class ReportModel:
                 yield CauseModel(cause.only(examples), self._writer)
 
     def _masked(self, coverage: Coverage) -> Coverage:
-        missed = {name: self._writer.text(why) for name, why in coverage.targets.missed.items()}
+        text = self._writer.text
+        missed = {text(name): text(why) for name, why in coverage.targets.missed.items()}
         return replace(coverage, targets=replace(coverage.targets, missed=missed))
 
     def _words(self, found: Sequence[Accepted]) -> tuple[AcceptedModel, ...]:

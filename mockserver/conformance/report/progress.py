@@ -7,6 +7,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from mockserver.clock import ticks_ms
+from mockserver.conformance.report.shown import visible
 from mockserver.conformance.session.exchange import Exchange
 
 _QUIET_MS = 1_000
@@ -39,7 +40,8 @@ class Progress:
             bar.task_ids[0],
             completed=exchange.number,
             total=max(planned, exchange.number),
-            description=exchange.probe,
+            # Probes have names of chains and tokens in them, as the service wrote them.
+            description=visible(exchange.probe),
         )
 
     def _started(self) -> Bar:

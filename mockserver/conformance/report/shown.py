@@ -57,7 +57,7 @@ def shown(
     trouble = f"{answer.trouble}: {answer.reason}" if answer.trouble else ""
     return Shown(
         number=exchange.number,
-        probe=exchange.probe,
+        probe=visible(masker.text(exchange.probe)),
         operation=exchange.operation.id,
         writes=exchange.operation.writes,
         method=request.method,

@@ -42,7 +42,7 @@ def rule(name="a-rule", operations=(QUOTE,), **changes):
     return Rule(name, check, **values)
 
 
-def exchange(operation_id=QUOTE, *, number=1, body=b"", answer=None, **request):
+def exchange(operation_id=QUOTE, *, number=1, body=b"", answer=None, label="made", **request):
     """Return an exchange; what is not given is plain and good."""
     operation = CONTRACT.operation(operation_id)
     sent = Request(
@@ -58,7 +58,7 @@ def exchange(operation_id=QUOTE, *, number=1, body=b"", answer=None, **request):
         jsontext.encode({"code": 0, "msg": "success", "data": {}}),
         7,
     )
-    return Exchange(number, f"{operation_id}/made", operation, sent, came)
+    return Exchange(number, f"{operation_id}/{label}", operation, sent, came)
 
 
 def outcome(one_rule, findings, operation_id=QUOTE, *, verdict=None, reason=""):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
@@ -19,7 +20,8 @@ from mockserver.contract import assumed, observed
 from tests.conformance.report.made import exchange, finding, outcome, report, result, rule
 
 HOSTILE = (
-    "\x00\x1b[31m ]]> <script>alert(1)</script> & \"quoted\" 'so' %0A::error::\r\n\ud800\ufffe 💶"
+    "\x00\x1b[31m\x9b2J\u202e ]]> <script>alert(1)</script> & \"quoted\" 'so' "
+    "%0A::error::\r\n\ud800\ufffe 💶"
 )
 
 
@@ -27,10 +29,10 @@ def hostile():
     """Return a report in which everything is as odd as it can be."""
     body = HOSTILE.encode("utf-8", "replace")
     came = Answer(200, (("X-Odd", "<b>\x7f"),), body * 3000, 3)
-    one = exchange(query="a=%3Cscript%3E", body=body, answer=came)
+    one = exchange(query="a=%3Cscript%3E", body=body, answer=came, label=HOSTILE)
     found = outcome(rule(), [finding(HOSTILE, one, place="data.<i>")])
     unclear = outcome(rule("b"), [], verdict=Verdict.VACUOUS, reason=HOSTILE)
-    run = result([found, unclear], [one], unsent={"p/<u>": HOSTILE}, notes=(HOSTILE,))
+    run = result([found, unclear], [one], unsent={f"p/<u>{HOSTILE}": HOSTILE}, notes=(HOSTILE,))
     return report_of(run)
 
 
@@ -47,6 +49,13 @@ def test_json_keeps_its_published_schema(told, tmp_path):
     file = tmp_path / "report.json"
     file.write_text(FORMATS["json"](ReportModel(told)), "utf-8")
     assert documents.read(file).kind == "conformance"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_format_carries_what_steers_a_terminal(name):
+    text = FORMATS[name](ReportModel(hostile()))
+    steering = [one for one in text if unicodedata.category(one).startswith("C") and one != "\n"]
+    assert steering == []
 
 
 def test_json_tells_what_was_found(found):

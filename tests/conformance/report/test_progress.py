@@ -23,6 +23,15 @@ def test_a_long_run_shows_how_far_it_is(monkeypatch):
     assert "v2.getBridgeQuote/made" in stream.getvalue()
 
 
+def test_a_name_that_the_service_gave_cannot_steer_the_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    with Progress(stream, quiet_ms=0) as progress:
+        progress.sent(exchange(label="of \x1b]0;owned\x07\ud800"), 150)
+    assert "\x1b]0;owned" not in stream.getvalue()
+    assert "of \\x1b]0;owned" in stream.getvalue()
+
+
 def test_a_short_run_shows_nothing():
     stream = Terminal()
     with Progress(stream, quiet_ms=60_000) as progress:
