@@ -4,8 +4,13 @@ from mockserver import conformance
 from mockserver import contract as contracts
 from mockserver.conformance import generation
 from mockserver.conformance.generation import check_installed
+from mockserver.conformance.generation.constraints import demands_of
 from mockserver.conformance.generation.explore import explore
-from mockserver.conformance.generation.properties import accepted_though_broken, server_error
+from mockserver.conformance.generation.properties import (
+    accepted_though_broken,
+    is_to_be_refused,
+    server_error,
+)
 from mockserver.conformance.generation.rules import generated_requests, stage_rules
 from mockserver.conformance.generation.sequences import sequences
 from mockserver.conformance.options import Options
@@ -168,3 +173,14 @@ def test_names_choose_among_what_is_generated():
 def test_a_misspelt_stage_is_refused():
     with pytest.raises(UnsafeOrWrong, match="did you mean 'generated-requests'"):
         conformance.run("http://127.0.0.1:9", only=("generated-request",), examples=1)
+
+
+def test_an_amount_beyond_the_bound_of_our_mock_may_be_quoted_and_none_below_zero():
+    contract = contracts.load()
+    operation = contract.operation("v1.getCrossChainQuote")
+    [amount] = [field for field in operation.fields if field.name == "amount"]
+    bounds = {
+        demand.keyword: is_to_be_refused(contract, demand.basis)
+        for demand in demands_of(operation, amount)
+    }
+    assert bounds == {"type": True, "exclusiveMinimum": True, "maximum": False}
