@@ -7,11 +7,13 @@ import pytest
 from openapi_spec_validator import validate
 
 from mockserver.engine.reserved import RESERVED
+from mockserver.errors import InvalidFile
 from mockserver.responders.faults import KINDS
-from mockserver.server.control import ROWS
-from mockserver.server.control.examples import EXAMPLES, shown
+from mockserver.server.control import ROWS, about
+from mockserver.server.control.examples import shown
 from mockserver.server.control.openapi import document, operation_id
 from mockserver.server.control.pages import pages
+from mockserver.server.control.table import read
 from tests.control.conftest import QUOTE_PATH
 
 ROOT = Path(__file__).parents[2]
@@ -109,7 +111,6 @@ def test_the_pages_list_every_row_every_kind_of_fault_and_every_reserved_value(m
 
 
 def test_every_row_has_an_example_that_is_answered_as_the_row_says():
-    assert set(EXAMPLES) == {f"{row.method} {row.path}" for row in ROWS}
     for row, example in zip(ROWS, shown(ROWS), strict=True):
         assert example.line.startswith(f"{row.method} /__mock/")
         if row.streams:
@@ -118,3 +119,38 @@ def test_every_row_has_an_example_that_is_answered_as_the_row_says():
         told = json.loads(example.answer)
         assert "error" not in told or row.path == "/chains/{chain}", example.line
         assert set(row.answer.get("required", ())) <= set(told), example.line
+
+
+_OWN_TABLE = """format: crosschain-mock/control@1
+forms: {}
+requests: {}
+rows:
+  GET /live: {is: Tell that it answers, does: about.live, answer: {live: boolean}}
+  POST /echo: {is: Say it again, does: DOES, body: {what!: [text, what to say]}, answer: FORM}
+"""
+
+
+def test_a_row_more_is_one_entry(tmp_path):
+    file = tmp_path / "control.yaml"
+    file.write_text(_OWN_TABLE.replace("DOES", "about.live").replace("FORM", "{live: boolean}"))
+    added = tuple(read(file))[-1]
+    assert (added.method, added.path, added.action) == ("POST", "/echo", about.live)
+    assert (added.body or {})["required"] == ["what"]
+    assert added.answer["required"] == ["live"]
+    assert document([added])["paths"]["/__mock/echo"]["post"]["summary"] == "Say it again"
+
+
+@pytest.mark.parametrize(
+    ("does", "form", "told"),
+    [
+        ("about.lives", "{live: boolean}", "'server.control.about:lives' is nothing"),
+        ("abouts.live", "{live: boolean}", "'server.control.abouts:live' is nothing"),
+        ("about.live", "lively", "'lively' is nothing"),
+        ("about.live", "{live: list of lives}", "'lives' is nothing"),
+    ],
+)
+def test_a_name_that_nothing_has_is_told_with_its_line(tmp_path, does, form, told):
+    file = tmp_path / "control.yaml"
+    file.write_text(_OWN_TABLE.replace("DOES", does).replace("FORM", form))
+    with pytest.raises(InvalidFile, match=f"control.yaml:6: .*{told}"):
+        tuple(read(file))

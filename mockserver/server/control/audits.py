@@ -1,16 +1,9 @@
 """Control of the audit: what is wrong with the money of a world."""
 
 from mockserver.jsontext import Json
-from mockserver.responders.audit import KINDS, QUOTE_AGE_MS, audit, kinds_named
-from mockserver.responders.forms import DURATION, TEXT, described, duration_ms
-from mockserver.server.control.row import Asked, Row, listed, told, with_members
-
-_FINDING = with_members(
-    told(kind="string", told="string", orders="array", requests="array", transactions="array"),
-    orders=listed({"type": "string"}),
-    requests=listed(told(sequence="integer", at="string", request="string", outcome="string")),
-    transactions=listed(told(chain="string", hash="string")),
-)
+from mockserver.responders.audit import QUOTE_AGE_MS, audit, kinds_named
+from mockserver.responders.forms import duration_ms
+from mockserver.server.control.row import Asked
 
 
 def show(asked: Asked) -> Json:
@@ -25,26 +18,3 @@ def show(asked: Asked) -> Json:
         "judged": found.judged,
         "unjudged": found.unjudged,
     }
-
-
-ROWS = (
-    Row(
-        "GET",
-        "/audit",
-        "Tell of money that was doubled, lost or is stuck",
-        show,
-        with_members(
-            told(
-                ok="boolean", findings="array", more="integer", judged="integer", unjudged="integer"
-            ),
-            findings=listed(_FINDING),
-        ),
-        query={
-            "kinds": described(
-                TEXT,
-                f"the kinds of findings, separated by commas; all by default: {', '.join(KINDS)}",
-            ),
-            "quoteAge": described(DURATION, "from when on a quote is old; `5m` by default"),
-        },
-    ),
-)

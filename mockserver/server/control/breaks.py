@@ -1,23 +1,7 @@
 """Control of breaks: the catalogue, and which of it a world has."""
 
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.active import NAMES
-from mockserver.responders.forms import members
-from mockserver.server.control.row import Asked, Row, listed, told, with_members
-
-_ONE = told(
-    name="string",
-    layer="string",
-    verdict="string",
-    control="boolean",
-    needsWrites="boolean",
-    fact="string",
-    section="string",
-    summary="string",
-    because="string?",
-    operations="array",
-)
-_SHOWN = with_members(told(active="array", breaks="array"), breaks=listed(_ONE))
+from mockserver.server.control.row import Asked
 
 
 def show(asked: Asked) -> Json:
@@ -35,16 +19,3 @@ def put(asked: Asked) -> Json:
     """Have exactly these; an empty list makes the world whole again."""
     asked.hosted.breaks.set(asked.body["breaks"])
     return {"active": asked.hosted.breaks.names}
-
-
-ROWS = (
-    Row("GET", "/breaks", "List the breaks there are, and those of a world", show, _SHOWN),
-    Row(
-        "PUT",
-        "/breaks",
-        "Set the breaks of a world",
-        put,
-        told(active="array"),
-        members({"breaks": NAMES}, "breaks"),
-    ),
-)

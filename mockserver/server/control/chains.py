@@ -2,26 +2,7 @@
 
 from mockserver.jsontext import Json
 from mockserver.responders import broadcasting, chainnode, keys
-from mockserver.responders.forms import TEXT, described, members
-from mockserver.server.control.row import Asked, Row, listed, told, with_members
-
-_LONG = {"type": "string", "maxLength": 500_000, "x-expects": "a text"}
-_TRANSACTION = members(
-    {
-        "chain": described(TEXT, "a chain by its nickname"),
-        "raw": described(_LONG, "a signed transaction in hex, in place of its parts"),
-        "from": described(TEXT, "who sent it"),
-        "to": described(TEXT, "where it went"),
-        "value": described(TEXT, "smallest units, or 0x and hex"),
-        "data": described(_LONG, "call data in hex"),
-        "hash": described(TEXT, "its hash; one is made up without it"),
-        "token": described(TEXT, "contract address on a chain without contract calls"),
-        "memo": described(TEXT, "the order, on a chain without contract calls"),
-    },
-    "chain",
-)
-_TOKEN = told(**dict.fromkeys(("token", "address"), "string"), decimals="integer")
-_KEYS = {"type": "object", "required": ["raw", "developers", "verifySignatures", "verifyWallets"]}
+from mockserver.server.control.row import Asked
 
 
 def listing(asked: Asked) -> Json:
@@ -76,50 +57,3 @@ def seen(asked: Asked) -> Json:
 def call(asked: Asked) -> Json:
     """Answer JSON-RPC as a node of a chain would."""
     return chainnode.answer(asked.hosted, asked.place["chain"], asked.body)
-
-
-ROWS = (
-    Row(
-        "GET",
-        "/chains",
-        "List the chains of a world and their tokens",
-        listing,
-        with_members(
-            told(chains="array"),
-            chains=listed(
-                with_members(
-                    told(
-                        chain="string",
-                        name="string",
-                        v1Name="string?",
-                        evm="boolean",
-                        tokens="array",
-                    ),
-                    tokens=listed(_TOKEN),
-                )
-            ),
-        ),
-    ),
-    Row("GET", "/keys", "Show the keys of a world", show, _KEYS),
-    Row("POST", "/keys", "Register a key", register, _KEYS, keys.REGISTRATION_SCHEMA),
-    Row("DELETE", "/keys", "Forget the keys", forget, _KEYS),
-    Row("GET", "/transactions", "List seen transactions", seen, told(transactions="array")),
-    Row(
-        "POST",
-        "/transactions",
-        "Tell of a transaction on a chain",
-        announce,
-        {"type": "object"},
-        _TRANSACTION,
-        adds=True,
-    ),
-    Row(
-        "POST",
-        "/chains/{chain}",
-        "Answer JSON-RPC as a node of the chain",
-        call,
-        {"type": ["object", "array"]},
-        {"description": "a JSON-RPC call, or a batch of them"},
-        adds=True,
-    ),
-)

@@ -8,56 +8,11 @@ from mockserver.engine.courses import Status
 from mockserver.engine.mishaps import NothingDue
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import (
-    DURATION,
-    INSTANT,
-    TEXT,
-    BadControl,
-    choice,
-    described,
-    duration_ms,
-    instant_ms,
-    members,
-)
+from mockserver.responders.forms import BadControl, duration_ms, instant_ms
 from mockserver.server.control.orders import order_id
-from mockserver.server.control.row import Asked, Row, told
+from mockserver.server.control.row import Asked
 
 _WAYS = ("advance", "set", "mode", "next", "runUntil")
-_MOVED = members(
-    {
-        "advance": described(DURATION, "how far to move forward"),
-        "set": described(INSTANT, "the time to move forward to"),
-        "mode": choice([mode.value for mode in ClockMode], "how time passes from now on"),
-        "rate": {
-            "type": "number",
-            "exclusiveMinimum": 0,
-            "maximum": 1_000_000,
-            "description": "how many times faster than the wall clock, of mode scaled",
-            "x-expects": "a number above 0 and up to 1000000",
-        },
-        "next": {
-            "const": True,
-            "description": "jump to the next thing that happens",
-            "x-expects": "true",
-        },
-        "runUntil": described(
-            members(
-                {
-                    "order": described(TEXT, "the id or number of an order"),
-                    "terminal": {
-                        "const": True,
-                        "description": "until its end; the default",
-                        "x-expects": "true",
-                    },
-                    "status": choice([one.value for one in Status], "until it has that status"),
-                },
-                "order",
-            ),
-            "jump to an event of an order",
-        ),
-    }
-)
-_ANSWER = told(now="string", ms="integer", mode="string", rate="number")
 
 
 def show(asked: Asked) -> Json:
@@ -111,9 +66,3 @@ def _run(world: World, until: Mapping[str, Json]) -> None:
             f"order {order!r} does not come to {status.value!r} by itself; it has {ahead}"
         )
     world.time.set(max(event.at_ms, world.now()))
-
-
-ROWS = (
-    Row("GET", "/clock", "Show the clock of a world", show, _ANSWER),
-    Row("POST", "/clock", "Move the clock, or change how time passes", move, _ANSWER, _MOVED),
-)

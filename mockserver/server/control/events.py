@@ -9,7 +9,7 @@ from mockserver.responders.forms import BadControl
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.server.control.clocks import show as clock_of
-from mockserver.server.control.row import Asked, House, Row
+from mockserver.server.control.row import Asked, House
 
 MOST_AT_ONCE = 200
 """How many requests are told of at once, so that no stream holds up the answers of the API."""
@@ -135,30 +135,3 @@ def _state_of(house: House, hosted: HostedWorld) -> object:
 def _event(name: str, data: Json, position: str | None = None) -> bytes:
     head = f"event: {name}\n" if position is None else f"id: {position}\nevent: {name}\n"
     return head.encode() + b"data: " + jsontext.encode(data) + b"\n\n"
-
-
-ROWS = (
-    Row(
-        "GET",
-        "/events",
-        "Tell what happens in a world, as it happens",
-        listen,
-        {
-            "type": "object",
-            "description": (
-                "the data of an event: `world` when its clock, outages, orders or settings have "
-                "changed, `request` with the journal position as id for every request, `gone` "
-                "when the world was dropped"
-            ),
-        },
-        query={
-            "since": {
-                "type": "integer",
-                "minimum": 0,
-                "description": "the journal position to go on from; Last-Event-ID comes first",
-                "x-expects": "a whole number from 0",
-            }
-        },
-        streams=True,
-    ),
-)

@@ -1,16 +1,9 @@
 """Control of faults: set, listed with their counts, and taken away."""
 
 from mockserver.jsontext import Json
-from mockserver.responders.faults import FORM, KINDS, shown
+from mockserver.responders.faults import shown
 from mockserver.responders.faults.registry import Tally
-from mockserver.server.control.row import Asked, Row, told
-
-_SHOWN = {
-    "type": "object",
-    "required": ["id", "kind", "does", "seen", "struck"],
-    "properties": {"kind": {"enum": list(KINDS)}},
-    "description": "the fault as it was set, with its counts",
-}
+from mockserver.server.control.row import Asked
 
 
 def show(asked: Asked) -> Json:
@@ -35,11 +28,3 @@ def remove(asked: Asked) -> Json:
 def clear(asked: Asked) -> Json:
     """Take all faults away."""
     return {"removed": asked.hosted.faults.clear()}
-
-
-ROWS = (
-    Row("GET", "/faults", "List the faults of a world", show, told(faults="array")),
-    Row("POST", "/faults", "Set a fault", add, _SHOWN, FORM, adds=True),
-    Row("DELETE", "/faults/{id}", "Take a fault away", remove, _SHOWN),
-    Row("DELETE", "/faults", "Take all faults away", clear, told(removed="integer")),
-)

@@ -5,29 +5,15 @@ from mockserver.responders import verification
 from mockserver.responders.decoding import decoded
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.trigger import operation_id
-from mockserver.responders.forms import TEXT, BadControl, described, members
+from mockserver.responders.forms import BadControl
 from mockserver.responders.hosted import Expected, HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.responders.judging import unexpected_refusals
 from mockserver.responders.named import named_by
 from mockserver.responders.nearest import nearest_form
-from mockserver.responders.searching import FIELDS, search_of
+from mockserver.responders.searching import search_of
 from mockserver.server.control import keeping
-from mockserver.server.control.row import Asked, Row, told
-
-_LIMIT = {
-    "type": "integer",
-    "minimum": 1,
-    "maximum": 1_000,
-    "description": "how many entries at most, the oldest first",
-    "x-expects": "a whole number from 1 to 1000",
-}
-_EXPECTED = members(
-    {
-        "refusal": described(TEXT, "the name of a refusal; any without it"),
-        "operation": described(TEXT, "an operation; any without it"),
-    }
-)
+from mockserver.server.control.row import Asked
 
 
 def show(asked: Asked) -> Json:
@@ -137,72 +123,3 @@ def _order(hosted: HostedWorld, entry: Entry) -> Json:
         "end": end.status.value,
         "ending": end.reason,
     }
-
-
-ROWS = (
-    Row(
-        "GET",
-        "/journal",
-        "Show what a world has seen",
-        show,
-        told(last="integer", next="integer", dropped="integer", entries="array"),
-        query={**FIELDS, "limit": _LIMIT},
-    ),
-    Row(
-        "GET",
-        "/journal/{id}",
-        "Show one request, with what is encoded in it",
-        detail,
-        told(
-            sequence="integer",
-            at="string",
-            operation="string?",
-            responder="string",
-            refusal="string?",
-            fault="string?",
-            request="object",
-            response="object",
-            nearest="object?",
-            order="object?",
-            decoded="array",
-        ),
-    ),
-    Row(
-        "GET",
-        "/recording",
-        "Write requests of the journal as a recording",
-        record,
-        told(text="string", exchanges="integer"),
-        query={
-            **FIELDS,
-            "limit": _LIMIT,
-            "title": described(
-                {**TEXT, "minLength": 1}, "what the recording shows; the world's name by default"
-            ),
-        },
-    ),
-    Row("DELETE", "/journal", "Forget the journal", forget, told(last="integer")),
-    Row(
-        "POST",
-        "/verify",
-        "Tell whether what a test wants is true of what a world has seen",
-        verify,
-        told(
-            held="boolean",
-            told="string",
-            count="integer",
-            sequences="array",
-            nearest="array",
-            dropped="integer",
-        ),
-        verification.FORM,
-    ),
-    Row("POST", "/expect", "Expect a refusal", expect, told(expected="integer"), _EXPECTED),
-    Row(
-        "GET",
-        "/check",
-        "Show unused stubs, failures of the server and unexpected refusals",
-        check,
-        told(ok="boolean", unusedStubs="array", failures="array", unexpectedRefusals="array"),
-    ),
-)

@@ -8,19 +8,10 @@ from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.ledger import AccountKey
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import TEXT, BadControl, described
-from mockserver.server.control.row import Asked, Row, listed, told, with_members
+from mockserver.responders.forms import BadControl
+from mockserver.server.control.row import Asked
 
 _MOST = 200
-_AMOUNT = {
-    "type": "string",
-    "pattern": r"^[0-9]{1,40}(\.[0-9]{1,30})?$",
-    "description": "how much is sent, in whole tokens",
-    "x-expects": "whole tokens such as '10' or '0.5'",
-}
-_BALANCE = told(
-    **dict.fromkeys(("chain", "token", "address", "units"), "string"), decimals="integer"
-)
 _PRICED = ("from", "to", "token", "amount")
 
 
@@ -100,44 +91,3 @@ def _balance(world: World, key: AccountKey) -> Json:
 def _placed(catalog: Catalog, chain: str, token: str, end: str) -> Placed:
     about = (f"{end} chain", f"{end} token")
     return catalog.placed(catalog.chain(chain, about[0]), catalog.token(token, about[1]), about[1])
-
-
-ROWS = (
-    Row(
-        "GET",
-        "/balances",
-        "List what the accounts of a world own",
-        balances,
-        with_members(
-            told(balances="array", total="integer"),
-            balances=listed(_BALANCE),
-        ),
-        query={
-            "address": described(TEXT, "an address, or a part of one that orders have used"),
-            "chain": described(TEXT, "every token of the address on that chain, used or not"),
-        },
-    ),
-    Row(
-        "GET",
-        "/quote",
-        "Tell what a transfer or a swap would give now",
-        quote,
-        told(
-            amount="string",
-            amountDecimals="integer",
-            gross="string",
-            net="string",
-            decimals="integer",
-            serviceFee="string",
-            gasFee="string",
-            aggregator="string?",
-        ),
-        query={
-            "from": described(TEXT, "the source chain by its nickname"),
-            "to": described(TEXT, "the target chain by its nickname"),
-            "token": described(TEXT, "the token that is sent, by its symbol"),
-            "targetToken": described(TEXT, "the token that arrives; the same by default"),
-            "amount": _AMOUNT,
-        },
-    ),
-)

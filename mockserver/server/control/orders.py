@@ -8,52 +8,8 @@ from mockserver.engine.orders import Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import FLAG, TEXT, BadControl, choice, described, members
-from mockserver.server.control.row import Asked, Row, listed, told, with_members
-
-_STEERED = members(
-    {
-        "course": described(TEXT, "the course to take from now on, such as 'fail'"),
-        "policy": choice([one.value for one in Policy], "what moves the order along its course"),
-        "status": choice([one.value for one in Status], "the status to have now"),
-        "reason": described(TEXT, "the reason that goes with a status"),
-        "step": {
-            "const": True,
-            "description": "go to the next status of the course",
-            "x-expects": "true",
-        },
-    }
-)
-_ROUTE = told(**dict.fromkeys(("chain", "token", "address"), "string"))
-_SHOWN = with_members(
-    told(
-        id="string",
-        sn="string?",
-        generation="string",
-        kind="string",
-        status="string",
-        v1Status="integer",
-        since="string",
-        reason="string",
-        course="string",
-        policy="string",
-        submitted="string",
-        to="object",
-        amount="string",
-        amountOut="string",
-        backAmount="string",
-        certHash="string",
-        execHash="string",
-        backHash="string",
-        **{"from": "object"},
-    ),
-    to=_ROUTE,
-    **{"from": _ROUTE},
-)
-_WHOLE = {
-    **with_members(_SHOWN, events={"type": "array"}, moves={"type": "array"}),
-    "required": [*_SHOWN["required"], "events", "moves"],
-}
+from mockserver.responders.forms import BadControl
+from mockserver.server.control.row import Asked
 
 
 def order_id(world: World, name: str) -> str:
@@ -65,29 +21,6 @@ def order_id(world: World, name: str) -> str:
             return world.orders.id_of_sn(name)
         except Refusal:
             raise refusal from None
-
-
-_PAGE = {
-    "find": described(
-        TEXT, "only orders with this in an id, number, hash, address, chain or token"
-    ),
-    "status": choice([one.value for one in Status], "only orders that have this status"),
-    "newest": described(FLAG, "true: the newest first"),
-    "offset": {
-        "type": "integer",
-        "minimum": 0,
-        "description": "how many orders to leave out at the beginning",
-        "x-expects": "a whole number from 0",
-    },
-    "limit": {
-        "type": "integer",
-        "minimum": 1,
-        "maximum": 1_000,
-        "description": "how many orders at most; all by default",
-        "x-expects": "a whole number from 1 to 1000",
-    },
-    "events": described(FLAG, "true: each with its events, past and to come"),
-}
 
 
 def show(asked: Asked) -> Json:
@@ -241,20 +174,3 @@ def _moves(world: World, order: str) -> list[Json]:
 def _decimals(world: World, chain: str, token: str) -> int:
     catalog = world.scenario.catalog
     return catalog.placed(catalog.chain(chain), catalog.token(token)).decimals
-
-
-ROWS = (
-    Row(
-        "GET",
-        "/orders",
-        "List the orders of a world",
-        show,
-        with_members(
-            told(orders="array", total="integer", now="string"),
-            orders=listed(with_members(_SHOWN, events={"type": "array"})),
-        ),
-        query=_PAGE,
-    ),
-    Row("GET", "/orders/{id}", "Show an order with its events", detail, _WHOLE),
-    Row("POST", "/orders/{id}", "Steer, force or step an order", steer, _WHOLE, _STEERED),
-)

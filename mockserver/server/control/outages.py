@@ -8,89 +8,12 @@ from mockserver.engine.mishaps import InvalidOutage
 from mockserver.engine.outages import Direction, InFlight, Mode, Window
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import (
-    DURATION,
-    FLAG,
-    INSTANT,
-    TEXT,
-    BadControl,
-    Schema,
-    choice,
-    described,
-    duration_ms,
-    instant_ms,
-    members,
-)
-from mockserver.server.control.row import Asked, Row, listed, told, with_members
+from mockserver.responders.forms import BadControl, duration_ms, instant_ms
+from mockserver.server.control.row import Asked
 from mockserver.validation import did_you_mean
 
 _MOST = limits.OUTAGES.most
 _DAY_MS = 86_400_000
-
-_DIRECTION = choice([one.value for one in Direction], "which end of a transfer is out")
-WINDOW = members(
-    {
-        "chain": described(TEXT, "a chain by its nickname"),
-        "token": described(TEXT, "a token by its symbol, on the chain or on all"),
-        "mode": choice([one.value for one in Mode], "what clients see; listed-dead by default"),
-        "direction": _DIRECTION,
-        "from": described(INSTANT, "its beginning; now by default"),
-        "until": described(INSTANT, "its end; open by default"),
-        "for": described(DURATION, "its length, in place of its end"),
-        "inFlight": choice([one.value for one in InFlight], "what happens to orders on their way"),
-        "reason": described(TEXT, "why, for refusals and orders"),
-        "lead": described(DURATION, "how long before its beginning it is announced"),
-        "lag": {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": 1_000_000,
-            "description": "how many times slower, of mode lagging",
-            "x-expects": "a whole number from 1 to 1000000",
-        },
-        "period": described(DURATION, "the length of a period, of mode flapping"),
-        "downPercent": {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": 99,
-            "description": "how much of a period is down, of mode flapping; 50 by default",
-            "x-expects": "a whole number from 1 to 99",
-        },
-    }
-)
-_SUBJECT: Mapping[str, Schema] = {
-    "chain": described(TEXT, "a chain by its nickname"),
-    "token": described(TEXT, "a token by its symbol"),
-    "direction": _DIRECTION,
-    "planned": described(FLAG, "true: strike off what has not begun, in place of ending"),
-}
-_CALENDAR = members(
-    {
-        "name": described(TEXT, "a shipped calendar, such as 'weekend-halt'"),
-        "start": described(INSTANT, "what its times such as +2h count from; now by default"),
-        "windows": {
-            "type": "array",
-            "items": WINDOW,
-            "minItems": 1,
-            "maxItems": _MOST,
-            "description": "outages, in place of a name",
-            "x-expects": f"1 to {_MOST} outages",
-        },
-    }
-)
-_SHOWN = told(
-    subject="string",
-    mode="string",
-    direction="string",
-    inFlight="string",
-    until="string?",
-    active="boolean",
-    reason="string",
-    lead="integer",
-    lag="integer",
-    period="integer",
-    downPercent="integer",
-    **{"from": "string", "chain": "string?", "token": "string?"},
-)
 
 
 def show(asked: Asked) -> Json:
@@ -247,45 +170,3 @@ def _struck(
 def _room(world: World, wanted: int) -> None:
     if len(world.outages.all()) + wanted > _MOST:
         raise BadControl(f"a world has at most {_MOST} outages; restore or reset first")
-
-
-ROWS = (
-    Row(
-        "GET",
-        "/outages",
-        "List the outages of a world",
-        show,
-        with_members(told(now="string", outages="array"), outages=listed(_SHOWN)),
-        query={"which": choice(("all", "active", "announced"), "which of them; all by default")},
-    ),
-    Row("POST", "/outages", "Suspend a chain or a token", suspend, _SHOWN, WINDOW),
-    Row(
-        "DELETE",
-        "/outages",
-        "End the active outages of a chain or a token, or strike off planned ones",
-        restore,
-        with_members(told(restored="array"), restored=listed(_SHOWN)),
-        members(_SUBJECT),
-        _SUBJECT,
-    ),
-    Row(
-        "POST",
-        "/calendar",
-        "Add a shipped calendar, or several outages at once",
-        calendar,
-        with_members(told(added="array", past="integer"), added=listed(_SHOWN)),
-        _CALENDAR,
-    ),
-    Row(
-        "GET",
-        "/timeline",
-        "Draw the outages between two moments as spans",
-        timeline,
-        told(until="string", spans="array", **{"from": "string"}),
-        query={
-            "from": described(INSTANT, "the beginning; now by default"),
-            "until": described(INSTANT, "the end"),
-            "for": described(DURATION, "the length, in place of the end; a week by default"),
-        },
-    ),
-)

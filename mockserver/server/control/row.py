@@ -52,6 +52,25 @@ KEPT_DEPTH = limits.DEPTH.most - 8
 Action = Callable[[Asked], Any]
 
 
+Sent = tuple[str, Json]
+"""`GET /v1/getChain` with its body; None for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request to a row for people to look at: its target, and its body.
+
+    `before` is sent before it; `body_from` is a request whose answer is the body. Of the answer so
+    many levels are shown as `depth` says.
+    """
+
+    target: str
+    body: Json = None
+    before: tuple[Sent, ...] = ()
+    body_from: str = ""
+    depth: int = 6
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One thing the control API does.
@@ -68,6 +87,7 @@ class Row:
     summary: str
     action: Action
     answer: Schema
+    example: Example
     body: Schema | None = None
     query: Mapping[str, Schema] = field(default_factory=dict)
     open: bool = False
@@ -75,30 +95,3 @@ class Row:
     most: int = limits.BODY.most
     depth: int = KEPT_DEPTH
     streams: bool = False
-
-
-def told(**types: str) -> Schema:
-    """Return the form of an answer by its members' types; one with a `?` may be null."""
-    properties: dict[str, Any] = {}
-    for name, kind in types.items():
-        plain = kind.removesuffix("?")
-        if plain == "any":
-            properties[name] = {}
-        else:
-            properties[name] = {"type": [plain, "null"] if kind.endswith("?") else plain}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(types),
-        "additionalProperties": False,
-    }
-
-
-def listed(item: Schema) -> Schema:
-    """Return the form of an array of such items."""
-    return {"type": "array", "items": item}
-
-
-def with_members(base: Schema, **schemas: Schema) -> Schema:
-    """Return the form of an answer with some members described more closely."""
-    return {**base, "properties": {**base["properties"], **schemas}}

@@ -1,14 +1,8 @@
 """Control of stubs: set, listed with their counts, and taken away."""
 
 from mockserver.jsontext import Json
-from mockserver.responders.stubs import FORM, shown
-from mockserver.server.control.row import Asked, Row, told
-
-_SHOWN = {
-    "type": "object",
-    "required": ["id", "operation", "response", "used"],
-    "description": "the stub as it was set, and how often it answered",
-}
+from mockserver.responders.stubs import shown
+from mockserver.server.control.row import Asked
 
 
 def show(asked: Asked) -> Json:
@@ -32,11 +26,3 @@ def remove(asked: Asked) -> Json:
 def clear(asked: Asked) -> Json:
     """Take all stubs away."""
     return {"removed": asked.hosted.stubs.clear()}
-
-
-ROWS = (
-    Row("GET", "/stubs", "List the stubs of a world", show, told(stubs="array")),
-    Row("POST", "/stubs", "Put an answer in front of the simulation", add, _SHOWN, FORM, adds=True),
-    Row("DELETE", "/stubs/{id}", "Take a stub away", remove, _SHOWN),
-    Row("DELETE", "/stubs", "Take all stubs away", clear, told(removed="integer")),
-)

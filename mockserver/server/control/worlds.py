@@ -2,83 +2,12 @@
 
 from decimal import Decimal
 
-from mockserver import limits
 from mockserver.clock import ClockMode, iso
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.active import NAMES
-from mockserver.responders.forms import (
-    INSTANT,
-    NAME,
-    OBJECT,
-    TEXT,
-    BadControl,
-    Schema,
-    choice,
-    described,
-    instant_ms,
-    members,
-)
+from mockserver.responders.forms import BadControl, instant_ms
 from mockserver.responders.founding import Wish
 from mockserver.responders.hosted import HostedWorld
-from mockserver.server.control.row import Asked, House, Row, told, with_members
-
-_APP_KEYS: Schema = {
-    "type": "array",
-    "items": {
-        "type": "string",
-        "minLength": 1,
-        "maxLength": 200,
-        "x-expects": "an app key of 1 to 200 characters",
-    },
-    "minItems": 1,
-    "maxItems": 100,
-    "uniqueItems": True,
-    "description": "app keys whose v1 requests go to the world where nothing else names one",
-    "x-expects": "1 to 100 app keys, none twice",
-}
-_MADE = members(
-    {
-        "key": described(NAME, "its key, for /w/KEY/ and X-Mock-World"),
-        "scenario": described(TEXT, "a shipped scenario; the server's own by default"),
-        "dialect": described(TEXT, "'documented', 'observed', or errata such as 'E-01,E-03'"),
-        "clock": choice([mode.value for mode in ClockMode], "how its time passes"),
-        "rate": {
-            "type": "number",
-            "exclusiveMinimum": 0,
-            "maximum": 1_000_000,
-            "description": "how many times faster than the wall clock, of a scaled clock",
-            "x-expects": "a number above 0 and up to 1000000",
-        },
-        "start": described(INSTANT, "the first time its clock shows"),
-        "seed": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 2**64 - 1,
-            "description": "the seed of everything that looks random",
-            "x-expects": "a whole number from 0 to 18446744073709551615",
-        },
-        "appKeys": _APP_KEYS,
-        "breaks": described(NAMES, "ways in which it is wrong; the server's own by default"),
-    },
-    "key",
-)
-_SHOWN = told(
-    key="string",
-    scenario="string",
-    dialect="string",
-    seed="integer",
-    now="string",
-    clock="string",
-    orders="integer",
-    faults="integer",
-    stubs="integer",
-    requests="integer",
-    snapshots="array",
-    appKeys="array",
-    breaks="array",
-)
-_NAMED = members({"name": described(NAME, "its name; a number is taken without one")})
-_SNAPSHOTS = told(snapshots="array")
+from mockserver.server.control.row import Asked, House
 
 
 def show(asked: Asked) -> Json:
@@ -217,73 +146,3 @@ def _known(house: House) -> str:
     keys = [hosted.key for hosted in house.worlds]
     more = f" and {len(keys) - 20} more" if len(keys) > 20 else ""
     return f"there are {', '.join(keys[:20])}{more}"
-
-
-ROWS = (
-    Row(
-        "GET",
-        "/worlds",
-        "List the worlds of the server",
-        show,
-        with_members(told(worlds="array"), worlds={"type": "array", "items": _SHOWN}),
-    ),
-    Row("POST", "/worlds", "Make a world", make, _SHOWN, _MADE, adds=True),
-    Row("DELETE", "/worlds/{key}", "Forget a world", drop, told(dropped="string")),
-    Row(
-        "POST",
-        "/fork",
-        "Make another world that has been the same up to now",
-        fork,
-        _SHOWN,
-        members({"to": described(NAME, "the key of the new world")}, "to"),
-        adds=True,
-    ),
-    Row("POST", "/reset", "Begin the scenario of a world anew", reset, _SHOWN, members({})),
-    Row("GET", "/snapshots", "List the snapshots of a world", snapshots, _SNAPSHOTS),
-    Row(
-        "POST",
-        "/snapshots",
-        "Keep a world as it is",
-        snapshot,
-        told(name="string", now="string"),
-        _NAMED,
-        adds=True,
-    ),
-    Row("DELETE", "/snapshots/{name}", "Forget a snapshot", drop_snapshot, _SNAPSHOTS),
-    Row(
-        "POST",
-        "/revert",
-        "Go back to a snapshot",
-        revert,
-        told(name="string", now="string"),
-        members({"name": described(TEXT, "the name of the snapshot")}, "name"),
-    ),
-    Row(
-        "GET",
-        "/dump",
-        "Give a world out as a file",
-        dump,
-        {"type": "object", "required": ["format", "world"]},
-    ),
-    Row(
-        "POST",
-        "/load",
-        "Put the world of a file in the place of this one",
-        load,
-        _SHOWN,
-        described(OBJECT, "what /dump gave out"),
-        most=limits.LOAD_BODY.most,
-        depth=limits.DEPTH.most,
-        adds=True,
-    ),
-    Row("GET", "/app-keys", "List the app keys of a world", bound, told(appKeys="array")),
-    Row(
-        "POST",
-        "/app-keys",
-        "Send the requests of app keys to a world",
-        bind,
-        told(appKeys="array"),
-        members({"appKeys": _APP_KEYS}, "appKeys"),
-    ),
-    Row("DELETE", "/app-keys", "Send no app keys to a world", unbind, told(released="array")),
-)
