@@ -92,6 +92,20 @@ ALL_BYTES = Limit(
 FILE = Limit(
     "a file of ours: scenario, recording, contract, body", 32 * MIB, "bytes", "a file", "refused"
 )
+ANSWER = Limit(
+    "an answer that `conform` reads",
+    16 * MIB,
+    "bytes",
+    "a request",
+    "not read any further; its beginning is kept",
+)
+ANSWERS = Limit(
+    "answers that a run of `conform` keeps",
+    256 * MIB,
+    "bytes",
+    "a command",
+    "nothing more is asked, as without a budget",
+)
 RECORDED_BODY = Limit(
     "a body that a recorder keeps", 256 * MIB, "bytes", "a file", "passed on, and not kept"
 )
@@ -135,6 +149,8 @@ TABLE: tuple[Limit, ...] = (
     BATCH,
     ALL_BYTES,
     FILE,
+    ANSWER,
+    ANSWERS,
     RECORDED_BODY,
     FILE_DEPTH,
 )

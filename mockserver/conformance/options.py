@@ -6,6 +6,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
 
+from mockserver import limits
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.requests.kept import KeptRequest
 from mockserver.conformance.session.bindings import Bindings
@@ -48,7 +49,7 @@ class Options:
     time_ms: int = 600_000
     request_ms: int = 10_000
     slow_ms: int = SLOW_MS
-    most_bytes: int = 16 * 1024 * 1024
+    most_bytes: int = limits.ANSWER.most
     hosts: tuple[str, ...] = ()
     arming: Arming = field(default_factory=Arming)
     caller: Caller = field(default_factory=Caller)

@@ -21,6 +21,8 @@ from mockserver.exchange import Request
 _T = TypeVar("_T")
 _CHUNK = 65_536
 _HEAD = 65_536
+_BEGINNING = 65_536
+"""What is kept of an answer that is too large: nothing reads it but people."""
 
 
 class Transport:
@@ -45,6 +47,7 @@ class Transport:
         self._ticks = ticks
         self._began: int | None = None
         self._due = 0
+        self._kept = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._session: aiohttp.ClientSession | None = None
@@ -100,6 +103,8 @@ class Transport:
             raise Refusing(f"no base address is given for {generation}")
         if self.count >= self._limits.budget:
             raise Spent(f"the budget of {self._limits.budget} requests is used up")
+        if self._kept >= self._limits.most_kept:
+            raise Spent(f"the answers have {self._kept} bytes in all, and no more are kept")
         if self._began is None:
             self._began = self._ticks()
         self._pause()
@@ -109,7 +114,9 @@ class Transport:
         if leaving is not None:
             leaving()
         self.sent[request.method, request.path] += 1
-        return self._run(self._exchange(base, request))
+        answer = self._run(self._exchange(base, request))
+        self._kept += len(answer.body)
+        return answer
 
     def take_over(self, request: Request) -> None:
         """Count a submission, which an earlier part of the run sent, against the cap."""
@@ -198,8 +205,8 @@ class Transport:
             async for chunk in response.content.iter_chunked(_CHUNK):
                 part.body += chunk
                 if len(part.body) > self._limits.most_bytes:
-                    del part.body[self._limits.most_bytes :]
                     most = self._limits.most_bytes
+                    del part.body[min(most, _BEGINNING) :]
                     part.fail(Trouble.TOO_LARGE, f"the answer has more than {most} bytes")
                     response.close()
                     return
