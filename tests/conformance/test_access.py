@@ -7,7 +7,7 @@ import pytest
 from mockserver.conformance import run
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import DEFECT, outcome_of
-from mockserver.conformance.checks.rule import Finding, rule
+from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.requests.index import index_of
 from mockserver.conformance.session.looks import FIRST_LOOKS
@@ -31,13 +31,10 @@ def every_balance(context, operation):
     yield Finding(f"{len(context.of('v2.getBalance'))} balances")
 
 
-def asking(check, *probes, **more):
+def asking(check, *probes):
     """Return a rule that asks for some probes."""
     basis = documented("v2.get-price")
-    layer = Layer.EXCHANGE
-    return rule(
-        check, Severity.MINOR, basis, layer=layer, operations=(PRICE,), probes=probes, **more
-    )
+    return Rule("any", check, Layer.EXCHANGE, Severity.MINOR, basis, (PRICE,), probes)
 
 
 @pytest.fixture
@@ -107,7 +104,7 @@ def test_every_group_that_a_rule_needs_has_members():
 
 def test_what_the_service_offers_is_read_of_lists_that_every_rule_may_look_at():
     assert set(FIRST_LOOKS) <= set(index_of(CONTRACT).by_name)
-    checks = asking(lambda context, operation: iter(inventory_of(context).chains), name="any")
+    checks = asking(lambda context, operation: iter(inventory_of(context).chains))
     assert not outcome_of(checks, context_of([]), PRICE_OPERATION).reason
 
 

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockserver.conformance.checks.bodies import BODIES
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import outcome_of
-from mockserver.conformance.checks.protocol import PROTOCOL
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.protocol import (
     HOSTILE,
@@ -24,6 +22,7 @@ from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.exchange import Answer, Trouble
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import UNREACHED, Verdict
+from mockserver.contract import Layer
 from mockserver.testing import running
 from tests.conformance.exchanges import (
     CONTRACT,
@@ -233,8 +232,8 @@ def test_what_http_itself_refuses_needs_no_envelope(healthy):
     for probe in ("v1.getCrossChainQuote/wrong method", "v1.getCrossChainQuote/body truncated"):
         beneath = healthy[probe]
         assert is_beneath(beneath)
-        for rule in (*BODIES, *PROTOCOL):
-            if beneath.operation.id in rule.operations:
+        for rule in RULES:
+            if rule.layer is Layer.PROTOCOL and beneath.operation.id in rule.operations:
                 outcome = outcome_of(rule, context_of([answered(beneath, page)]), beneath.operation)
                 assert not outcome.findings, rule.name
     assert not is_beneath(healthy["v1.getCrossChainQuote/usual"])

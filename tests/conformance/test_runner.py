@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 from mockserver import conformance
-from mockserver.conformance.checks.rule import rule
+from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.runs.runner import run
@@ -33,11 +33,12 @@ def anything(context, operation):
 
 
 def sent(budget, *probes):
-    asks = rule(
+    asks = Rule(
+        "anything",
         anything,
+        Layer.CROSS,
         Severity.MINOR,
         documented("interface.envelopes"),
-        layer=Layer.CROSS,
         operations=("v2.getChain",),
         probes=tuple(one.name for one in probes),
     )

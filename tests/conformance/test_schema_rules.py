@@ -3,18 +3,13 @@
 import pytest
 
 from mockserver.conformance.basis import basis_of
-from mockserver.conformance.checks.acceptance import ACCEPTANCE
-from mockserver.conformance.checks.bodies import BODIES
-from mockserver.conformance.checks.extras import EXTRAS
-from mockserver.conformance.checks.protocol import PROTOCOL
-from mockserver.conformance.checks.refusals import REFUSALS
-from mockserver.conformance.checks.schema import SCHEMA
-from mockserver.conformance.checks.timing import TIMING
+from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Layer
 from mockserver.jsontext import Json
 from mockserver.testing import running
 from tests.conformance.exchanges import (
@@ -28,9 +23,14 @@ from tests.conformance.exchanges import (
     rewritten,
     success,
 )
+from tests.conformance.pack import OF_REQUESTS, is_called
 
 VIOLATION, OBSERVED = Verdict.VIOLATION, Verdict.DIFFERS_OBSERVED
-MINE = (*SCHEMA, *EXTRAS, *BODIES, *PROTOCOL, *REFUSALS, *ACCEPTANCE, *TIMING)
+MINE = tuple(
+    rule
+    for rule in RULES
+    if rule.layer in (Layer.SCHEMA, Layer.PROTOCOL, Layer.TIMING) or is_called(rule, OF_REQUESTS)
+)
 
 
 @pytest.fixture(scope="module")

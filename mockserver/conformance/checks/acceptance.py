@@ -4,41 +4,34 @@ from collections.abc import Iterator
 
 from mockserver.conformance.checks.comparing import check_is_there
 from mockserver.conformance.checks.evidence import answered, is_its_own, said
-from mockserver.conformance.checks.operations import OPEN
-from mockserver.conformance.checks.rule import Finding, Rule
-from mockserver.conformance.requests.missing_inputs import WITH_OPTIONAL, WITHOUT_OPTIONAL
+from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.requests.missing_inputs import WITHOUT_OPTIONAL
 from mockserver.conformance.requests.negative_cases import is_negative
-from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.requests.protocol import (
     AGAIN,
-    FORGETFUL,
-    HOSTILE,
     OTHER_CASE,
     is_beneath,
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotRun, Severity, Vacuous
-from mockserver.contract import Layer, Operation, assumed, documented
+from mockserver.conformance.verdict import Inconclusive, NotRun, Vacuous
+from mockserver.contract import Operation
 from mockserver.exchange import query_pairs
 
 
 def takes_a_request_without_optional_inputs(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
-    """A request that lacks only optional inputs succeeds."""
     exchange = context.require(f"{operation.id}/{WITHOUT_OPTIONAL}")
     yield from _as_good_as_usual(context, exchange, "without its optional inputs")
 
 
 def takes_header_names_in_any_case(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A header is known by its name in any case, as HTTP has it."""
     exchange = context.require(f"{operation.id}/{OTHER_CASE}")
     yield from _as_good_as_usual(context, exchange, "with its headers in capitals")
 
 
 def forgets_refusals(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A request that succeeded succeeds again after others were refused."""
     exchange = context.require(f"{operation.id}/{AGAIN}")
     yield from _as_good_as_usual(context, exchange, "again, after wrong requests")
 
@@ -73,7 +66,6 @@ def _chains_of(exchange: Exchange) -> tuple[str, ...]:
 
 
 def asks_for_no_key(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An operation for which no authentication is published asks for none."""
     usual = [
         one for one in answered(context, operation) if not is_negative(one) and not is_beneath(one)
     ]
@@ -110,45 +102,3 @@ _KEY_WORDS = (
     "authorization",
     "forbidden",
 )
-
-
-ACCEPTANCE = (
-    Rule(
-        "takes-a-request-without-optional-inputs",
-        takes_a_request_without_optional_inputs,
-        Layer.EXCHANGE,
-        Severity.MAJOR,
-        documented("v2.get-aggregate-swap.aggregator"),
-        WITH_OPTIONAL,
-        tuple(f"{name}/{words}" for name in WITH_OPTIONAL for words in ("usual", WITHOUT_OPTIONAL)),
-    ),
-    Rule(
-        "takes-header-names-in-any-case",
-        takes_header_names_in_any_case,
-        Layer.PROTOCOL,
-        Severity.MINOR,
-        assumed("A-214", "HTTP compares the names of headers without case"),
-        ("v1.getSupportTokens",),
-        (f"v1.getSupportTokens/{OTHER_CASE}",),
-    ),
-    Rule(
-        "forgets-refusals",
-        forgets_refusals,
-        Layer.STATEFUL,
-        Severity.MAJOR,
-        assumed("A-262", "a request is answered by what is in it, whatever was refused before"),
-        FORGETFUL,
-        # The hostile text before it is sure to be refused.
-        tuple(f"{name}/{words}" for name in FORGETFUL for words in ("usual", HOSTILE, AGAIN)),
-    ),
-    Rule(
-        "asks-for-no-key",
-        asks_for_no_key,
-        Layer.EXCHANGE,
-        Severity.MAJOR,
-        documented("auth.v2.reads"),
-        OPEN,
-        (PLAIN,),
-    ),
-)
-"""Every rule of this file, in the order of reports."""

@@ -2,24 +2,20 @@
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from mockserver.conformance.checks.evidence import answered, is_redirect
-from mockserver.conformance.checks.operations import EVERY
-from mockserver.conformance.checks.rule import Finding, rule
-from mockserver.conformance.requests.probe import PLAIN
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Severity, Verdict
-from mockserver.contract import Layer, Operation, assumed, documented
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Operation, assumed, documented
 from mockserver.validation import shown
 
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
 
 
 def body_is_strict_json(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Every body is strict JSON in UTF-8: no NaN, no member twice, nothing around it."""
     found: dict[str, Exchange] = {}
     for exchange in answered(context, operation):
         if is_redirect(exchange) or not exchange.unreadable or _is_https_own(exchange):
@@ -63,7 +59,6 @@ _FAULTS = (
 
 
 def media_type_is_json(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Answers with JSON say in Content-Type that they are JSON."""
     for exchange in answered(context, operation):
         if exchange.unreadable or is_redirect(exchange):
             continue
@@ -89,7 +84,6 @@ def _media_finding(exchange: Exchange) -> Finding | None:
 
 
 def no_unasked_compression(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Bodies are not compressed for a client that takes none."""
     for exchange in answered(context, operation):
         coding = (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
         if coding != "identity":
@@ -105,20 +99,3 @@ def no_unasked_compression(context: RunContext, operation: Operation) -> Iterato
 def _is_https_own(exchange: Exchange) -> bool:
     """Tell whether HTTP itself refuses: of what is beneath the interface nothing is published."""
     return exchange.answer.status >= 400 and is_beneath(exchange)
-
-
-_rule = partial(rule, layer=Layer.PROTOCOL, operations=EVERY, probes=(PLAIN,), every_exchange=True)
-
-
-_PLAIN = assumed("A-260", "a client that names no coding gets plain bodies")
-
-BODIES = (
-    _rule(
-        body_is_strict_json,
-        Severity.MAJOR,
-        documented("envelope"),
-    ),
-    _rule(media_type_is_json, Severity.MINOR, assumed("A-216", "answers say that they are JSON")),
-    _rule(no_unasked_compression, Severity.MINOR, _PLAIN),
-)
-"""Every rule of this file, in the order of reports."""

@@ -1,55 +1,141 @@
-"""The rule pack: one function a rule, listed here and nowhere else."""
+"""The rule pack: every row of `schemas/rules.yaml`, with the function that judges it."""
 
-from mockserver.conformance.checks.acceptance import ACCEPTANCE
-from mockserver.conformance.checks.bodies import BODIES
-from mockserver.conformance.checks.extras import EXTRAS
-from mockserver.conformance.checks.generations import GENERATIONS
-from mockserver.conformance.checks.list_forms import LIST_FORMS
-from mockserver.conformance.checks.list_items import LIST_ITEMS
-from mockserver.conformance.checks.lists import EXCHANGE_LISTS
-from mockserver.conformance.checks.lists_compared import CROSS_LISTS
-from mockserver.conformance.checks.named import NAMED_RULES
-from mockserver.conformance.checks.orders import ORDERS
-from mockserver.conformance.checks.protocol import PROTOCOL
-from mockserver.conformance.checks.published_forms import TAKEN
-from mockserver.conformance.checks.quotes import EXCHANGE_QUOTES
-from mockserver.conformance.checks.quotes_compared import CROSS_QUOTES
-from mockserver.conformance.checks.reads import EXCHANGE_READS
-from mockserver.conformance.checks.refusals import REFUSALS
-from mockserver.conformance.checks.relations import RELATIONS
-from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.checks.schema import SCHEMA
-from mockserver.conformance.checks.swaps import EXCHANGE_SWAPS
-from mockserver.conformance.checks.tickets import TICKET_RULES
-from mockserver.conformance.checks.timing import TIMING
-from mockserver.conformance.checks.usable_offers import CROSS_USABLE
-from mockserver.conformance.checks.v1_orders import V1_ORDERS
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
 
-RULES: tuple[Rule, ...] = (
-    *SCHEMA,
-    *EXTRAS,
-    *BODIES,
-    *PROTOCOL,
-    *REFUSALS,
-    *ACCEPTANCE,
-    *TAKEN,
-    *TIMING,
-    *EXCHANGE_LISTS,
-    *EXCHANGE_QUOTES,
-    *EXCHANGE_SWAPS,
-    *EXCHANGE_READS,
-    *LIST_ITEMS,
-    *LIST_FORMS,
-    *CROSS_LISTS,
-    *CROSS_QUOTES,
-    *RELATIONS,
-    *CROSS_USABLE,
-    *GENERATIONS,
-    *ORDERS,
-    *TICKET_RULES,
-    *V1_ORDERS,
-    *NAMED_RULES,
+from mockserver import documents, resources
+from mockserver.conformance.checks import (
+    acceptance,
+    bodies,
+    extras,
+    generations,
+    list_forms,
+    list_items,
+    lists,
+    lists_compared,
+    named,
+    orders,
+    protocol,
+    published_forms,
+    quotes,
+    quotes_compared,
+    reads,
+    refusals,
+    relations,
+    schema,
+    swaps,
+    tickets,
+    timing,
+    usable_offers,
+    v1_orders,
 )
+from mockserver.conformance.checks.rule import Check, Rule
+from mockserver.conformance.requests.negative import Kind
+from mockserver.conformance.requests.probe import PLAIN, Need
+from mockserver.conformance.requests.wrong_values import probes_with_a
+from mockserver.conformance.verdict import Severity
+from mockserver.contract import Basis, Layer, UnknownFact, assumed, documented, observed
+from mockserver.errors import InvalidFile
+
+_FILES: Mapping[str, ModuleType] = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (
+        *(acceptance, bodies, extras, generations, list_forms, list_items, lists, lists_compared),
+        *(named, orders, protocol, published_forms, quotes, quotes_compared, reads, refusals),
+        *(relations, schema, swaps, tickets, timing, usable_offers, v1_orders),
+    )
+}
+_NEEDS: Mapping[str, tuple[Need, ...]] = {
+    "plain": (PLAIN,),
+    "missing": (refusals.MISSING,),
+    "broken-bodies": (refusals.BROKEN,),
+    **{f"wrong-{kind}": probes_with_a(kind) for kind in Kind},
+    "alternative-forms": published_forms.PROBES,
+    "sampled-quotes": usable_offers.SAMPLED_QUOTES,
+    "orders": orders.PROBES,
+    "tickets": tickets.PROBES,
+    "v1-orders": v1_orders.PROBES,
+    **named.PROBES,
+}
+"""The probes that follow from other tables, by the word that the table of rules has for them."""
+
+
+class _UnknownWord(Exception):
+    """The table names something that is not there."""
+
+
+def read(file: Path) -> Iterator[Rule]:
+    """Yield the rules of a file, in the order of reports. Raises `InvalidFile`."""
+    document = documents.read(file, "rules")
+    table = document.value
+    for place, part in table["rules"].items():
+        for name, row in part["rules"].items():
+            # What a row asks of each operation stands in place of what the others ask for.
+            usual = part if "each" not in row else {**part, "asks": ()}
+            try:
+                yield _rule(name, place, {**usual, **row}, table)
+            except (_UnknownWord, UnknownFact) as error:
+                raise InvalidFile(
+                    [document.problem(("rules", place, "rules", name), str(error))]
+                ) from None
+
+
+def _rule(name: str, place: str, row: Mapping[str, Any], table: Mapping[str, Any]) -> Rule:
+    check = _check(place, row.get("check", name))
+    judged = _operations(row.get("judges", ()), table)
+    if not judged:
+        raise _UnknownWord("it judges no operation")
+    each = (f"{one}/{words}" for one in judged for words in row.get("each", ()))
+    return Rule(
+        name=name,
+        check=partial(check, **row["given"]) if "given" in row else check,
+        layer=Layer(row["layer"]),
+        severity=Severity(row["severity"]),
+        basis=_basis(row["fact"]),
+        operations=judged,
+        probes=(*_needs(row.get("asks", ()), table["probes"]), *each),
+        every_exchange=row.get("every-exchange", False),
+        reads=_operations(row.get("reads", ()), table),
+        says=row["says"],
+        more=row.get("more", ""),
+    )
+
+
+def _check(place: str, name: str) -> Check:
+    module = _FILES.get(place)
+    found = vars(module).get(name.replace("-", "_")) if module else None
+    if module and isinstance(found, FunctionType) and found.__module__ == module.__name__:
+        return found
+    raise _UnknownWord(f"checks/{place}.py has no function {name!r}")
+
+
+def _operations(names: Iterable[str], table: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(one for name in names for one in table["groups"].get(name, (name,)))
+
+
+def _needs(asked: Iterable[Any], groups: Mapping[str, Any]) -> Iterator[Need]:
+    for one in asked:
+        if not isinstance(one, str):
+            yield from (f"{name}/{word}" for name, words in one.items() for word in words)
+        elif one in groups:
+            yield from _needs((groups[one],), {})
+        elif one in _NEEDS:
+            yield from _NEEDS[one]
+        else:
+            raise _UnknownWord(f"no probes are called {one!r}")
+
+
+def _basis(fact: str | Mapping[str, str]) -> Basis:
+    if isinstance(fact, str):
+        return documented(fact)
+    ((source, says),) = fact.items()
+    return (assumed if source.startswith("A-") else observed)(source, says)
+
+
+RULES: tuple[Rule, ...] = tuple(read(resources.schemas() / "rules.yaml"))
 """Every rule, in the order of reports."""
 
 

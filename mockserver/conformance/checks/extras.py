@@ -4,14 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from mockserver.conformance.basis import joined
 from mockserver.conformance.checks.evidence import answered
-from mockserver.conformance.checks.operations import EVERY
-from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.schema_walk import Unspoken, parts_of
-from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Severity, Verdict
-from mockserver.contract import Layer, Operation, documented
+from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Operation
 from mockserver.jsontext import Json
 from mockserver.validation import shown
 
@@ -19,7 +17,6 @@ _MOST = 100
 
 
 def no_undocumented_members(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Answers have no members that the contract does not mention."""
     found: dict[str, tuple[Exchange, Json]] = {}
     for exchange in answered(context, operation):
         if exchange.unreadable:
@@ -43,18 +40,3 @@ def _counts(exchange: Exchange, part: Unspoken) -> bool:
     if exchange.succeeded:
         return True
     return len(part.place) == 1 and isinstance(exchange.body, Mapping) and "code" in exchange.body
-
-
-EXTRAS = (
-    Rule(
-        "no-undocumented-members",
-        no_undocumented_members,
-        Layer.SCHEMA,
-        Severity.MINOR,
-        documented("interface.whole"),
-        EVERY,
-        (PLAIN,),
-        every_exchange=True,
-    ),
-)
-"""Every rule of this file."""

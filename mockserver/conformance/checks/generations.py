@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
-from functools import partial
 
 from mockserver.conformance.checks.comparing import body_of, named_quote, out_of, steady, v1_route
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.raw_transactions import Moved, moved
-from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, require_accepted
 from mockserver.conformance.discovery.discovered import inventory_of
@@ -17,24 +16,14 @@ from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.discovery.v1_data import scalar
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
-from mockserver.contract import Layer, Operation, assumed, documented, observed
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
+from mockserver.contract import Operation, assumed, documented, observed
 
 V1_CHAINS, V1_TOKENS, RAW = (
     "v1.getSupportChains",
     "v1.getSupportTokens",
     "v1.getTransferToMinterRaw",
 )
-_LISTS = (f"{V1_CHAINS}/usual", "v2.getChain/usual")
-_TOKENS = (
-    *_LISTS,
-    "v2.getAssets/usual",
-    "v2.getAssetsByChain/usual",
-    f"{V1_TOKENS}/usual",
-    f"{V1_TOKENS}/second chain",
-    f"{V1_TOKENS}/sampled",
-)
-_QUOTES = (f"{V1_QUOTE}/usual", f"{V1_QUOTE}/tenfold", f"{V1_QUOTE}/again")
 _NO_EVM = frozenset(
     (
         *("btc", "bitcoin", "sol", "solana", "trx", "tron", "kas", "kaspa", "apt", "aptos"),
@@ -47,7 +36,6 @@ _GAIN = Decimal("1.02")
 _FEWEST, _MOST = Decimal(5), Decimal("10.5")
 
 PUBLIC = documented("service.v1-evm-only")
-ITEMS = observed("ESS1", "tokens of v1 have address, decimals and a USD price")
 
 QUOTE = observed("ESS1", "amountOut is amountIn less fee and gas, all whole tokens")
 
@@ -55,7 +43,6 @@ QUOTE = observed("ESS1", "amountOut is amountIn less fee and gas, all whole toke
 def v1_chains_are_chains_of_the_service(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
-    """Every chain that v1 offers is one of the service, as 2.0 lists them."""
     inventory = inventory_of(context)
     nothing = tuple(_no_v1_chain(context))
     if nothing:
@@ -95,7 +82,6 @@ def _no_v1_chain(context: RunContext) -> Iterator[Finding]:
 
 
 def v1_chains_are_evm_chains(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Every chain that v1 offers is an EVM chain."""
     for chain in _v1_chains(context):
         twin = inventory_of(context).twin(chain)
         evm = chain.evm if chain.evm is not None else twin.evm if twin is not None else None
@@ -112,7 +98,6 @@ def v1_chains_are_evm_chains(context: RunContext, operation: Operation) -> Itera
 
 @judging("v1 and 2.0 list no token of one chain in common")
 def v1_tokens_are_those_of_2(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A token of v1 has the address and the decimals that 2.0 shows on the same chain."""
     told: set[str] = set()
     for token, others in _pairs(context):
         same = [one for one in others if folded(one.symbol) == folded(token.symbol)]
@@ -137,7 +122,6 @@ def v1_tokens_are_those_of_2(context: RunContext, operation: Operation) -> Itera
 
 @judging("v1 and 2.0 list tokens of no chain in common")
 def v1_tokens_are_in_2(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """v1 and 2.0 list the same tokens on a chain."""
     for chain, twin in _twins(context):
         here, there = inventory_of(context).v1_on(chain.name), inventory_of(context).on(twin.name)
         empty = _empty_list(context, chain)
@@ -167,7 +151,6 @@ def v1_tokens_are_in_2(context: RunContext, operation: Operation) -> Iterator[Sa
 
 @judging("no token has a price in v1 and in 2.0", raising=NotApplicable)
 def v1_prices_are_in_usd(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The price of a token in the list of v1 is the one that 2.0 tells."""
     for token in inventory_of(context).v1_tokens:
         listed = amounts.number(token.price)
         bare = Token(token.symbol, token.chain, token.address)
@@ -186,7 +169,6 @@ def v1_prices_are_in_usd(context: RunContext, operation: Operation) -> Iterator[
 
 @judging("no v1 quote tells the amount or the token it is for", raising=NotApplicable)
 def v1_quote_echoes_the_request(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A v1 quote tells the amount and the token that it was asked about."""
     for exchange in _v1_quotes(context):
         data, body = exchange.member("data"), body_of(exchange)
         put, token = amounts.number(scalar(data, "amountIn")), scalar(data, "tokenIn")
@@ -205,7 +187,6 @@ def v1_quote_echoes_the_request(context: RunContext, operation: Operation) -> It
 
 @judging("no v1 quote tells what it pays", raising=NotApplicable)
 def v1_quote_adds_up(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """What a v1 quote pays is the amount less fee and gas, in whole tokens, and never more."""
     for exchange in _v1_quotes(context):
         data = exchange.member("data")
         put = amounts.number(body_of(exchange).get("amount"))
@@ -231,7 +212,6 @@ def v1_quote_adds_up(context: RunContext, operation: Operation) -> Iterator[Said
 
 
 def v1_output_grows_with_input(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Ten times the amount pays out more in v1, and about ten times as much."""
     first = context.require_success(require_accepted(context, V1_QUOTE).probe)
     more, again = context.require_each(f"{V1_QUOTE}/tenfold", f"{V1_QUOTE}/again")
     outs = [amounts.number(scalar(one.member("data"), "amountOut")) for one in (first, more, again)]
@@ -247,7 +227,6 @@ def v1_output_grows_with_input(context: RunContext, operation: Operation) -> Ite
 
 
 def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """v1 and 2.0 quote the same transfer about alike."""
     first = context.require_success(require_accepted(context, V1_QUOTE).probe)
     other = named_quote(context, f"{BRIDGE}/as v1")
     again = context.require_success(f"{V1_QUOTE}/again")
@@ -272,7 +251,6 @@ def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Ite
     raising=NotApplicable,
 )
 def raw_moves_the_amount(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The raw transaction moves the amount that was asked for, of the token and chain asked for."""
     for exchange in context.of(operation):
         if not exchange.succeeded:
             continue
@@ -285,7 +263,6 @@ def raw_moves_the_amount(context: RunContext, operation: Operation) -> Iterator[
 
 
 def raw_depends_on_the_amount(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Another amount makes another raw transaction."""
     one, other = context.require_success(f"{RAW}/usual"), context.require_success(f"{RAW}/tenfold")
     texts = [scalar(exchange.member("data"), "raw") for exchange in (one, other)]
     if not all(isinstance(text, str) and text for text in texts):
@@ -377,77 +354,3 @@ def _raw_token(context: RunContext, exchange: Exchange) -> Token | None:
     chain, symbol = body.get("chain"), body.get("token")
     tokens = (token for token in inventory_of(context).v1_tokens if token.chain == chain)
     return next((token for token in tokens if token.symbol == symbol), None)
-
-
-_rule = partial(rule, layer=Layer.GENERATION)
-
-
-GENERATIONS: tuple[Rule, ...] = (
-    _rule(
-        v1_chains_are_chains_of_the_service,
-        Severity.MAJOR,
-        PUBLIC,
-        operations=(V1_CHAINS,),
-        probes=_LISTS,
-    ),
-    _rule(
-        v1_chains_are_evm_chains,
-        Severity.MAJOR,
-        PUBLIC,
-        operations=(V1_CHAINS,),
-        probes=_LISTS,
-    ),
-    _rule(
-        v1_tokens_are_those_of_2,
-        Severity.CRITICAL,
-        ITEMS,
-        operations=(V1_TOKENS,),
-        probes=_TOKENS,
-        name="v1-tokens-are-as-in-2.0",
-    ),
-    _rule(
-        v1_tokens_are_in_2,
-        Severity.MINOR,
-        assumed("A-233", "both generations list the same tokens on a chain"),
-        operations=(V1_TOKENS,),
-        probes=_TOKENS,
-        name="v1-lists-the-tokens-of-2.0",
-    ),
-    _rule(
-        v1_prices_are_in_usd,
-        Severity.MAJOR,
-        ITEMS,
-        operations=(V1_TOKENS,),
-        probes=(*_TOKENS, "v2.getPrice/usual", "v2.getPrice/swap target"),
-    ),
-    _rule(
-        v1_quote_echoes_the_request, Severity.MAJOR, QUOTE, operations=(V1_QUOTE,), probes=_QUOTES
-    ),
-    _rule(v1_quote_adds_up, Severity.CRITICAL, QUOTE, operations=(V1_QUOTE,), probes=_QUOTES),
-    _rule(
-        v1_output_grows_with_input, Severity.CRITICAL, QUOTE, operations=(V1_QUOTE,), probes=_QUOTES
-    ),
-    _rule(
-        v1_quote_is_like_that_of_2,
-        Severity.CRITICAL,
-        assumed("A-234", "both generations quote the same transfer within a quarter"),
-        operations=(V1_QUOTE,),
-        probes=(*_QUOTES, f"{BRIDGE}/as v1"),
-        name="v1-quote-is-like-that-of-2.0",
-    ),
-    _rule(
-        raw_moves_the_amount,
-        Severity.CRITICAL,
-        observed("OAE", "raw is the deposit of the amount to the minter"),
-        operations=(RAW,),
-        probes=(f"{RAW}/usual", f"{RAW}/tenfold", f"{V1_TOKENS}/usual"),
-    ),
-    _rule(
-        raw_depends_on_the_amount,
-        Severity.CRITICAL,
-        observed("OAE", "raw is the deposit of the amount to the minter"),
-        operations=(RAW,),
-        probes=(f"{RAW}/usual", f"{RAW}/tenfold"),
-    ),
-)
-"""The rules that hold the two generations against each other."""

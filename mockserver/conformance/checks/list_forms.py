@@ -9,12 +9,11 @@ from decimal import Decimal
 
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
-from mockserver.conformance.checks.rule import Finding, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.listing import folded, list_place, listed
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Severity
-from mockserver.contract import Layer, Operation, assumed
+from mockserver.contract import Operation
 from mockserver.jsontext import Json
 
 _ENOUGH = 6
@@ -31,7 +30,6 @@ Pools = dict[str, list[Seen]]
 
 @judging("no list has six items or more")
 def items_have_one_form(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """No item lacks a member, or has another JSON type there, than nearly all items of its list."""
     context.require_success(f"{operation.id}/usual")
     every = {one: _pools(context, one) for one in LISTS if _is_beside(one, operation)}
     varying = frozenset(name for pools in every.values() for name in _varying(pools))
@@ -134,16 +132,3 @@ def _kind(value: Json) -> str:
     if isinstance(value, str):
         return "a text"
     return "a list" if isinstance(value, list) else "an object"
-
-
-LIST_FORMS = (
-    rule(
-        items_have_one_form,
-        Severity.MAJOR,
-        assumed("A-278", "the items of a list have the same members, with the same JSON types"),
-        layer=Layer.EXCHANGE,
-        operations=LISTS,
-        probes=tuple(f"{one}/{name}" for one, names in _NAMES.items() for name in names),
-    ),
-)
-"""The rule of the form of items."""

@@ -4,22 +4,17 @@ Which member plays which role is not published, so only lists that show a role a
 """
 
 from collections.abc import Iterator
-from functools import partial
 
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token, tokens_of
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Severity
-from mockserver.contract import Layer, Operation, documented
+from mockserver.contract import Operation
 
 ASSETS, OF_CHAIN = "v2.getAssets", "v2.getAssetsByChain"
-_LOOKS = {ASSETS: ("usual",), OF_CHAIN: ("usual", "second chain", "sampled")}
-_LISTS = tuple(f"{one}/{name}" for one, names in _LOOKS.items() for name in names)
-_PROBES = (*_LISTS, "v2.getChain/usual")
 _ENOUGH = 4
 _MOST_LACKING = 0.2
 _FEW = 3
@@ -27,7 +22,6 @@ _FEW = 3
 
 @judging("too few tokens are listed, or none shows its decimals or its index")
 def every_token_is_complete(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """No token lacks the decimals or the index that the other tokens of its list have."""
     for look, tokens in _lists(context, operation):
         telling = False
         for role in ("decimals", "index"):
@@ -50,7 +44,6 @@ def every_token_is_complete(context: RunContext, operation: Operation) -> Iterat
 
 @judging("no list shows the indexes of two tokens of a chain")
 def one_index_is_one_token(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """Two tokens of a chain have different indexes."""
     for look, tokens in _lists(context, operation):
         for chain in dict.fromkeys(token.chain for token in tokens):
             here = [one for one in tokens if one.chain == chain and one.index is not None]
@@ -87,22 +80,3 @@ def _lists(
     for look in context.of(operation):
         if look.succeeded:
             yield look, tokens_of(look, context.bindings, inventory_of(context).chains)
-
-
-_rule = partial(rule, operations=(ASSETS, OF_CHAIN), probes=_PROBES)
-
-LIST_ITEMS: tuple[Rule, ...] = (
-    _rule(
-        every_token_is_complete,
-        Severity.CRITICAL,
-        documented("lists.token-items"),
-        layer=Layer.EXCHANGE,
-    ),
-    _rule(
-        one_index_is_one_token,
-        Severity.CRITICAL,
-        documented("v2.order.to-index"),
-        layer=Layer.CROSS,
-    ),
-)
-"""The rules of the items of lists beside each other."""

@@ -1,11 +1,11 @@
 """The lists of chains and tokens: what they must show, for whom, and under which version."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from mockserver import jsontext
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.rule import Check, Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.guessing import MEANT_OTHERWISE, can_play
@@ -21,15 +21,13 @@ from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import LAST_LOOK
-from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
-from mockserver.contract import Basis, Layer, Operation, assumed, documented
+from mockserver.conformance.verdict import NotApplicable, Vacuous
+from mockserver.contract import Operation, assumed, documented
 from mockserver.jsontext import Json
 
 CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
 V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
 LISTS = (CHAINS, ASSETS, OF_CHAIN, V1_CHAINS, V1_TOKENS)
-_OF_CHAIN_PROBES = tuple(f"{OF_CHAIN}/{name}" for name in ("usual", "second chain", "sampled"))
-_V1_PROBES = tuple(f"{V1_TOKENS}/{name}" for name in ("usual", "second chain", "sampled"))
 _PARTS = {
     "symbol": ("symbol", "ticker", "token", "name"),
     "address": ("address", "contract", "addr"),
@@ -44,9 +42,6 @@ CHAIN_NAMED = documented("lists.chain-items")
 
 
 def lists_show_what_requests_take(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Lists show the names that requests take: a chain's name, a token's symbol, address,
-    decimals and index.
-    """
     look = context.require_success(f"{operation.id}/usual")
     if operation.id == CHAINS:
         yield from _nameless(look, context)
@@ -71,7 +66,6 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
 
 @judging("no chain that was asked has a token")
 def chain_filter_is_used(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The tokens that are listed for a chain are on that chain."""
     looks = [one for one in context.of(operation) if one.succeeded and asked_chain(one)]
     if not looks:
         context.require_success(f"{operation.id}/usual")
@@ -97,7 +91,6 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Iterator[
 
 
 def each_item_is_listed_once(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A list shows each chain, and each token of a chain, once."""
     look = context.require_success(f"{operation.id}/usual")
     if operation.id in (CHAINS, V1_CHAINS):
         role = "v1ChainName" if operation.id == V1_CHAINS else "chainName"
@@ -131,7 +124,6 @@ def _spelled_alike(names: list[str]) -> list[str]:
 
 
 def one_token_has_one_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An address on a chain stands for one token, with one count of decimals."""
     look = context.require_success(f"{operation.id}/usual")
     chains = (
         inventory_of(context).v1_chains
@@ -156,11 +148,8 @@ def one_token_has_one_form(context: RunContext, operation: Operation) -> Iterato
 
 
 def version_follows_the_list(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The version of a list never falls, and changes when the list does.
-
-    Nothing says that each list has a version of its own, so that a rise alone is no violation; nor
-    that one that changes because a chain was suspended is another version.
-    """
+    # Nothing says that each list has a version of its own, so that a rise alone is no violation;
+    # nor that one that changes because a chain was suspended is another version.
     first = context.require_success(f"{operation.id}/usual")
     last = context.require_success(f"{operation.id}/{LAST_LOOK}")
     versions = _version(first), _version(last)
@@ -354,72 +343,4 @@ def _stable(item: Json) -> bytes:
     return jsontext.encode(kept)
 
 
-def _rule(
-    check: Check,
-    severity: Severity,
-    basis: Basis,
-    probes: Mapping[str, tuple[str, ...]],
-    name: str = "",
-) -> Rule:
-    """Return the rule that judges the operations of `probes`."""
-    flat = tuple(dict.fromkeys(probe for some in probes.values() for probe in some))
-    return rule(
-        check,
-        severity,
-        basis,
-        layer=Layer.EXCHANGE,
-        operations=tuple(probes),
-        probes=flat,
-        name=name,
-    )
-
-
-_USUALS = {operation_id: (f"{operation_id}/usual",) for operation_id in LISTS}
-_MOVES = assumed("A-264", "the version of a list never falls, and changes with the list")
 _SUSPENDED = assumed("A-244", "a suspended chain changes the version of the lists")
-_LOOKS = {one: (f"{one}/usual", f"{one}/{LAST_LOOK}") for one in (CHAINS, ASSETS, OF_CHAIN)}
-_V1_LOOKS = {one: (f"{one}/usual", f"{one}/{LAST_LOOK}") for one in (V1_CHAINS, V1_TOKENS)}
-
-EXCHANGE_LISTS: tuple[Rule, ...] = (
-    _rule(
-        lists_show_what_requests_take,
-        Severity.MAJOR,
-        NAMED,
-        {one: _USUALS[one] for one in (CHAINS, ASSETS, OF_CHAIN)},
-    ),
-    _rule(
-        chain_filter_is_used,
-        Severity.CRITICAL,
-        documented("v2.get-assets-by-chain"),
-        {OF_CHAIN: (*_OF_CHAIN_PROBES, f"{ASSETS}/usual")},
-        name="tokens-of-a-chain-are-on-it",
-    ),
-    _rule(
-        chain_filter_is_used,
-        Severity.CRITICAL,
-        documented("v1.get-support-tokens"),
-        {V1_TOKENS: _V1_PROBES},
-        name="v1-tokens-of-a-chain-are-on-it",
-    ),
-    _rule(
-        each_item_is_listed_once,
-        Severity.MINOR,
-        assumed("A-263", "a list shows each of its items once"),
-        _USUALS,
-    ),
-    _rule(
-        one_token_has_one_form,
-        Severity.CRITICAL,
-        assumed("A-263", "a token is listed once on a chain, with one count of decimals"),
-        {one: _USUALS[one] for one in (ASSETS, OF_CHAIN, V1_TOKENS)},
-    ),
-    _rule(version_follows_the_list, Severity.MINOR, _MOVES, _LOOKS),
-    _rule(
-        version_follows_the_list,
-        Severity.MINOR,
-        assumed("A-018", "v1 lists carry a version, too"),
-        _V1_LOOKS,
-        name="v1-version-follows-the-list",
-    ),
-)
-"""The rules of the lists of both generations."""

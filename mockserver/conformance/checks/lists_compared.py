@@ -1,28 +1,20 @@
 """Lists of 2.0 against each other: the same chains, the same tokens, the same decimals."""
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks.comparing import last_chains
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token, asked_chain, tokens_of
 from mockserver.conformance.discovery.listing import folded, listed
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
-from mockserver.contract import Basis, Layer, Operation, assumed, documented, observed
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
+from mockserver.contract import Basis, Operation, assumed, documented
 
 CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
-_PROBES = (
-    f"{CHAINS}/usual",
-    f"{ASSETS}/usual",
-    f"{OF_CHAIN}/usual",
-    f"{OF_CHAIN}/second chain",
-    f"{OF_CHAIN}/sampled",
-)
 _FEW = 3
 
 LISTED = documented("v2.get-assets")
@@ -31,7 +23,6 @@ TAKEN = documented("v2.get-aggregate-quote")
 
 
 def tokens_are_on_listed_chains(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Every chain that a token is on is in the list of chains."""
     context.require_success(f"{CHAINS}/usual")
     look = context.require_success(f"{ASSETS}/usual")
     known = {folded(name) for chain in inventory_of(context).chains for name in chain.names}
@@ -59,7 +50,6 @@ def tokens_are_on_listed_chains(context: RunContext, operation: Operation) -> It
 
 @judging("no chain that was asked has a token")
 def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """Every token that a chain has is in the list of all tokens."""
     everything = _all_tokens(context)
     symbols = {token.symbol for token in everything}
     placed = any(token.chain for token in everything)
@@ -88,7 +78,6 @@ def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) 
 def every_listed_token_is_on_its_chain(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
-    """A chain's tokens are all those that the list of all tokens has on that chain."""
     everything = [token for token in _all_tokens(context) if token.chain and token.offered]
     if not everything:
         raise NotApplicable("the list of tokens does not show their chains")
@@ -109,7 +98,6 @@ def every_listed_token_is_on_its_chain(
 
 @judging("the lists have no token of one chain in common")
 def both_lists_say_the_same(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A token has the same decimals, address, symbol and index in both lists of tokens."""
     everything = [token for token in _all_tokens(context) if token.chain]
     told: set[str] = set()
     for look in _looks(context):
@@ -134,7 +122,6 @@ def both_lists_say_the_same(context: RunContext, operation: Operation) -> Iterat
 
 
 def no_list_is_empty(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A list is not empty while other lists of the same service have something."""
     look = context.require_success(f"{operation.id}/usual")
     if operation.id == OF_CHAIN:
         yield from _chains_without_tokens(context)
@@ -240,26 +227,3 @@ def _differences(one: Token, other: Token) -> Iterator[tuple[str, object, object
     if one.index and other.index and one.index != other.index:
         basis = documented("v2.order.to-index")
         yield "index", one.index, other.index, basis
-
-
-_rule = partial(rule, layer=Layer.CROSS, probes=_PROBES)
-
-
-CROSS_LISTS: tuple[Rule, ...] = (
-    _rule(
-        tokens_are_on_listed_chains,
-        Severity.MAJOR,
-        observed("DEMO", "contracts of a token are keyed by the nickName of their chain"),
-        operations=(CHAINS,),
-    ),
-    _rule(every_token_of_a_chain_is_listed, Severity.MAJOR, LISTED, operations=(ASSETS, OF_CHAIN)),
-    _rule(
-        every_listed_token_is_on_its_chain,
-        Severity.MAJOR,
-        observed("DEMO", "getAssets shows on which chains a token is"),
-        operations=(OF_CHAIN,),
-    ),
-    _rule(both_lists_say_the_same, Severity.CRITICAL, TAKEN, operations=(OF_CHAIN,)),
-    _rule(no_list_is_empty, Severity.MAJOR, LISTED, operations=(CHAINS, ASSETS, OF_CHAIN)),
-)
-"""The rules that hold the lists of 2.0 against each other."""

@@ -1,22 +1,21 @@
 """Orders and tickets that somebody has named, or that a list shows: known, and told alike."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from itertools import pairwise
 
 from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.comparing import says_it_is_away
 from mockserver.conformance.checks.evidence import said
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.v1_data import scalar
 from mockserver.conformance.requests.named import LISTED, LOOKS, NAMED, READ
 from mockserver.conformance.requests.writes import CHECK, CHECK_TICKET, DETAIL, FILTERS, TICKETS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import NotApplicable, Severity
-from mockserver.contract import Layer, Operation, assumed, documented, observed
+from mockserver.conformance.verdict import NotApplicable
+from mockserver.contract import Operation, assumed
 from mockserver.exchange import query_pairs
 from mockserver.jsontext import Json
 
@@ -38,7 +37,6 @@ def _looks(context: RunContext, operation_id: str) -> Iterator[list[Exchange]]:
 
 @judging(_NOBODY, raising=NotApplicable)
 def what_was_named_is_known(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """An order or a ticket that its user has named, or that a list shows, can be looked up."""
     for looks in _looks(context, operation.id):
         yield JUDGED
         refused = [one for one in looks if one.refused and not says_it_is_away(one)]
@@ -57,7 +55,6 @@ def what_was_named_is_known(context: RunContext, operation: Operation) -> Iterat
 
 @judging(_NOBODY, raising=NotApplicable)
 def listed_tickets_are_told_alike(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A ticket is told of in the list as it is by itself, and stays solved."""
     listed = dict(_listed(context))
     for looks in _looks(context, CHECK_TICKET):
         told = [one for one in looks if one.succeeded]
@@ -97,7 +94,6 @@ def _unlike(look: Exchange, item: Mapping[str, Json], check: Exchange) -> Iterat
 
 @judging(_NOBODY, raising=NotApplicable)
 def named_v1_orders_are_told_alike(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A v1 order is the one that was asked for, and is told alike once it has come to its end."""
     for looks in _looks(context, DETAIL):
         told = [one for one in looks if one.succeeded]
         for look in told[:1]:
@@ -121,42 +117,15 @@ def _of_another(look: Exchange) -> Iterator[Finding]:
 
 
 SETTLED = assumed("A-241", "what has come to its end is told the same way each time")
-_rule = partial(rule, layer=Layer.STATEFUL)
 
 
-def _probes(operation_id: str) -> tuple[str, ...]:
-    names, times = _LOOKS[operation_id]
-    return tuple(f"{operation_id}/{name}{look}" for look in times for name in names)
-
-
-def _known(operation_id: str, fact: str, what: str) -> Rule:
-    return _rule(
-        what_was_named_is_known,
-        Severity.CRITICAL,
-        documented(fact),
-        operations=(operation_id,),
-        probes=(*_probes(operation_id), *_LISTS),
-        name=f"{what}-that-are-named-are-known",
-    )
-
-
-NAMED_RULES: tuple[Rule, ...] = (
-    _known(CHECK, "v2.check-order", "orders"),
-    _known(CHECK_TICKET, "v2.check-ticket", "tickets"),
-    _known(DETAIL, "v1.get-order-detail", "v1-orders"),
-    _rule(
-        listed_tickets_are_told_alike,
-        Severity.MAJOR,
-        assumed("A-268", "checkTicket tells of a ticket what the list tells"),
-        operations=(CHECK_TICKET,),
-        probes=(*_probes(CHECK_TICKET), *_LISTS),
-    ),
-    _rule(
-        named_v1_orders_are_told_alike,
-        Severity.MAJOR,
-        observed("ESS1", "an order shows the transaction and the chain of its deposit"),
-        operations=(DETAIL,),
-        probes=_probes(DETAIL),
-    ),
-)
-"""The rules of what was named."""
+PROBES: Mapping[str, tuple[str, ...]] = {
+    **{
+        f"named-{what}": tuple(f"{one}/{name}{look}" for look in times for name in names)
+        for what, (one, (names, times)) in zip(
+            ("orders", "v1-orders", "tickets"), _LOOKS.items(), strict=True
+        )
+    },
+    "read-tickets": _LISTS,
+}
+"""The looks at what was named, and at the lists of its account."""

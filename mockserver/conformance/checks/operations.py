@@ -29,10 +29,3 @@ OPEN = (
     *(operation for operation in V2 if not operation.startswith("v2.submit")),
 )
 """Those for which no authentication is published (interface.md 5)."""
-REPEATED = {
-    **dict.fromkeys(V1_LISTS, "last look"),
-    "v1.getCrossChainQuote": "again",
-    **dict.fromkeys(V2[:3], "last look"),
-    "v2.getBridgeQuote": "again",
-}
-"""The operations that are asked the same more than once, with the words of the second time."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from functools import partial
 
 from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.comparing import (
@@ -11,7 +10,7 @@ from mockserver.conformance.checks.comparing import (
     says_it_is_away,
 )
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.timeline import Property, Timeline, breaking, time_of
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE
@@ -30,8 +29,8 @@ from mockserver.conformance.requests.writes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
-from mockserver.contract import Layer, Operation, assumed, documented, observed
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
+from mockserver.contract import Operation, assumed, documented
 
 _ENDS = ORDER_STATUSES.resting
 _BAD = tuple(one for one in _ENDS if one != "Succeeded")
@@ -43,7 +42,7 @@ _LOOKS = {
 """The looks at each order, by the submission that made it, in the order of time."""
 _TOLD = {**_LOOKS, **{name: tuple(f"{name}{look}" for look in LOOKS) for name in NAMED}}
 """The same, with the looks at orders that the user has named."""
-_PROBES = (
+PROBES = (
     f"{ORDER}/usual",
     f"{ORDER}/second",
     f"{ORDER}/same again",
@@ -56,10 +55,7 @@ _MOST_S, _LEAST_S = 10**11, 946_684_800
 
 UNIX_TIME = documented("order-status.timestamp")
 KNOWN = documented("v2.check-order")
-STATUSES = observed("GHOST", "Succeeded, Refunded and Failed are final")
 PAID = assumed("A-026", "amountOut counts smallest units of the destination")
-FAILURE = assumed("A-267", "reason of an order that failed says why")
-REASON = assumed("A-266", "reason of an order that has succeeded in full is empty")
 
 
 def _sent(context: RunContext, names: Sequence[str]) -> Iterator[Exchange]:
@@ -86,7 +82,6 @@ def _statuses(context: RunContext) -> list[Exchange]:
     first=lambda context: context.require_each(f"{ORDER}/usual", f"{CHECK}/usual"),
 )
 def accepted_orders_are_known(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """An order that was accepted can be checked, and stays known."""
     for submission, looks in _LOOKS.items():
         made = context.get(f"{ORDER}/{submission}")
         if made is None or not made.succeeded:
@@ -110,7 +105,6 @@ def accepted_orders_are_known(context: RunContext, operation: Operation) -> Iter
 
 
 def order_ids_are_unique(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Different orders have different ids, none of them empty."""
     made = [context.get(f"{ORDER}/{name}") for name in _LOOKS]
     given = [one for one in made if one is not None and one.succeeded]
     if not given:
@@ -129,13 +123,11 @@ def order_ids_are_unique(context: RunContext, operation: Operation) -> Iterator[
 
 
 def same_deposit_is_one_order(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The same order for the same deposit, submitted twice, does not make a second order."""
     return submitted.ORDER.twice(context)
 
 
 @judging("no order came to its end while it was looked at", first=_statuses)
 def final_statuses_stay(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """An order that has come to its end keeps its status."""
     for looks in _TOLD.values():
         line = Timeline(submitted.ORDER)
         for look in _told(context, looks):
@@ -153,7 +145,6 @@ def final_statuses_stay(context: RunContext, operation: Operation) -> Iterator[S
 
 
 def status_is_spelled_as_published(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A status is a word, and the published one is written `Succeeded`."""
     for look in _statuses(context):
         status = look.text("status")
         if folded(status) == "succeeded" and status != "Succeeded":
@@ -168,7 +159,6 @@ def status_is_spelled_as_published(context: RunContext, operation: Operation) ->
 
 @judging("timestamp is an integer in no answer", first=_statuses)
 def timestamps_are_seconds_and_go_on(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The timestamp of an order is in seconds, and never goes back."""
     for looks in _TOLD.values():
         line = Timeline(submitted.ORDER)
         for look in _told(context, looks):
@@ -189,7 +179,6 @@ def timestamps_are_seconds_and_go_on(context: RunContext, operation: Operation) 
 
 
 def success_has_a_hash(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A successful order has the hash of its execution, and keeps it."""
     ended = [look for look in _first_ends(context) if look.text("status") == "Succeeded"]
     if not ended:
         raise Vacuous("no order succeeded while it was looked at")
@@ -214,7 +203,6 @@ def success_has_a_hash(context: RunContext, operation: Operation) -> Iterator[Fi
 
 
 def success_has_no_reason(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A successful order has an empty reason."""
     ended = [look for look in _first_ends(context) if look.text("status") == "Succeeded"]
     if not ended:
         raise Vacuous("no order succeeded while it was looked at")
@@ -226,7 +214,6 @@ def success_has_no_reason(context: RunContext, operation: Operation) -> Iterator
 
 
 def failure_has_a_reason(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An order that failed tells the reason."""
     ended = [look for look in _first_ends(context) if look.text("status") in _BAD]
     if not ended:
         raise NotApplicable("no order failed while it was looked at")
@@ -239,7 +226,6 @@ def failure_has_a_reason(context: RunContext, operation: Operation) -> Iterator[
 
 @judging("no order succeeded while it was looked at")
 def success_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A successful order pays about what the quote said."""
     _statuses(context)
     quote = named_quote(context, quoted_bridge(context) or f"{BRIDGE}/usual")
     route = order_route(context)
@@ -262,7 +248,6 @@ def success_pays_what_was_quoted(context: RunContext, operation: Operation) -> I
 
 
 def each_order_is_told_for_itself(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Two orders of different amounts are not told of with one and the same answer."""
     _statuses(context)
     first, second = _ended(context, "usual"), _ended(context, "second")
     if first is None and second is None:
@@ -289,7 +274,6 @@ def each_order_is_told_for_itself(context: RunContext, operation: Operation) -> 
 
 
 def settled_orders_are_told_alike(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An order that has come to its end is told the same way each time it is asked."""
     looks = [*_told(context, _TOLD[NAMED[0]])][:2]
     if len(looks) < 2:
         looks = list(context.require_each(f"{CHECK}/{END}", f"{CHECK}/{END_AGAIN}"))
@@ -347,45 +331,3 @@ def _id(exchange: Exchange) -> str:
 
 def _asked_id(exchange: Exchange) -> str:
     return exchange.request.query
-
-
-_rule = partial(rule, layer=Layer.STATEFUL, operations=(CHECK,), probes=_PROBES)
-
-
-ORDERS: tuple[Rule, ...] = (
-    _rule(accepted_orders_are_known, Severity.CRITICAL, KNOWN),
-    _rule(
-        order_ids_are_unique,
-        Severity.CRITICAL,
-        documented("order.id"),
-        operations=(ORDER,),
-    ),
-    _rule(
-        same_deposit_is_one_order,
-        Severity.CRITICAL,
-        assumed("A-152", "the same deposit does not make a second order"),
-        operations=(ORDER,),
-    ),
-    _rule(final_statuses_stay, Severity.CRITICAL, STATUSES),
-    _rule(
-        status_is_spelled_as_published,
-        Severity.MAJOR,
-        observed("GHOST", "statuses are words such as Succeeded"),
-    ),
-    _rule(
-        timestamps_are_seconds_and_go_on,
-        Severity.MAJOR,
-        observed("DR", "timestamp is that of the last change"),
-    ),
-    _rule(
-        success_has_a_hash,
-        Severity.MAJOR,
-        observed("DR", "execHash is empty only until there is one"),
-    ),
-    _rule(success_has_no_reason, Severity.MINOR, REASON),
-    _rule(failure_has_a_reason, Severity.MINOR, FAILURE),
-    _rule(success_pays_what_was_quoted, Severity.CRITICAL, PAID),
-    _rule(each_order_is_told_for_itself, Severity.CRITICAL, KNOWN),
-    _rule(settled_orders_are_told_alike, Severity.MAJOR, STATUSES),
-)
-"""The rules of orders of 2.0."""

@@ -1,23 +1,19 @@
 """Rules about HTTP and JSON beneath the body: statuses, media types, connections."""
 
 from collections.abc import Iterator
-from functools import partial
 
 from mockserver.conformance.checks.evidence import IN_BETWEEN, answered, is_redirect, said, sent
-from mockserver.conformance.checks.operations import EVERY, REPEATED
-from mockserver.conformance.checks.rule import Finding, rule
-from mockserver.conformance.requests.probe import PLAIN
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.requests.protocol import (
     HOSTILE,
-    HOSTILE_OPERATIONS,
     UNKNOWN_PATH,
     WRONG_METHOD,
     is_beneath,
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
-from mockserver.conformance.verdict import Inconclusive, Severity, Vacuous, Verdict
-from mockserver.contract import Layer, Operation, assumed, documented, observed
+from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
+from mockserver.contract import Operation
 from mockserver.jsontext import Json
 from mockserver.validation import shown
 
@@ -25,7 +21,6 @@ _STAMPS = ("timestamp", "signature")
 
 
 def success_is_http_200(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A success comes with HTTP 200."""
     for exchange in answered(context, operation):
         if exchange.succeeded and exchange.answer.status != 200:
             yield Finding(
@@ -37,7 +32,6 @@ def success_is_http_200(context: RunContext, operation: Operation) -> Iterator[F
 
 
 def no_server_error(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """No request, however odd, is answered with a 5xx."""
     every = sent(context, operation)
     found = [
         one for one in every if one.answer.status >= 500 and not one.probe.endswith(f"/{HOSTILE}")
@@ -58,7 +52,6 @@ def no_server_error(context: RunContext, operation: Operation) -> Iterator[Findi
 
 
 def no_redirect(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An operation answers at its own address, and redirects nowhere."""
     found = [
         one for one in answered(context, operation) if is_redirect(one) and not is_beneath(one)
     ]
@@ -75,7 +68,6 @@ def no_redirect(context: RunContext, operation: Operation) -> Iterator[Finding]:
 
 
 def answers_are_whole(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An answer arrives in whole: not cut off, in proper HTTP, and with an end."""
     every = [
         one
         for one in sent(context, operation)
@@ -103,7 +95,6 @@ def _is_broken(exchange: Exchange) -> bool:
 
 
 def survives_hostile_text(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A text that is long, odd or hostile neither breaks nor halts the service."""
     exchange = context.require(f"{operation.id}/{HOSTILE}")
     answer = exchange.answer
     if answer.status >= 500 and answer.status not in IN_BETWEEN:
@@ -116,12 +107,10 @@ def survives_hostile_text(context: RunContext, operation: Operation) -> Iterator
 
 
 def unknown_path_is_no_success(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A path that no operation has is not answered with success."""
     yield from _no_success(context.require(f"{operation.id}/{UNKNOWN_PATH}"))
 
 
 def wrong_method_is_no_success(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A method that an operation does not have is not answered with success."""
     yield from _no_success(context.require(f"{operation.id}/{WRONG_METHOD}"))
 
 
@@ -138,7 +127,6 @@ def _no_success(exchange: Exchange) -> Iterator[Finding]:
 def equal_requests_are_answered_alike(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
-    """Equal requests that succeed have answers of equal form."""
     pairs = 0
     first: dict[tuple[object, ...], Exchange] = {}
     for exchange in answered(context, operation):
@@ -190,60 +178,3 @@ def _type(value: Json) -> str:
     if isinstance(value, str | list | dict):
         return type(value).__name__
     return "number"
-
-
-_rule = partial(rule, layer=Layer.PROTOCOL, operations=EVERY, probes=(PLAIN,), every_exchange=True)
-
-
-PROTOCOL = (
-    _rule(
-        success_is_http_200, Severity.MINOR, observed("SDK2", "clients take HTTP 200 for success")
-    ),
-    _rule(
-        no_server_error,
-        Severity.MAJOR,
-        assumed("A-028", "what is wrong is refused, and is no breakdown of the service"),
-    ),
-    _rule(
-        no_redirect,
-        Severity.MAJOR,
-        documented("interface.operations"),
-    ),
-    _rule(answers_are_whole, Severity.MAJOR, documented("interface.envelopes")),
-    rule(
-        equal_requests_are_answered_alike,
-        Severity.MINOR,
-        assumed("A-217", "equal requests are answered alike"),
-        layer=Layer.PROTOCOL,
-        operations=tuple(REPEATED),
-        probes=tuple(
-            f"{name}/{words}" for name, again in REPEATED.items() for words in ("usual", again)
-        ),
-        every_exchange=True,
-    ),
-    rule(
-        unknown_path_is_no_success,
-        Severity.MINOR,
-        assumed("A-261", "a path that no operation has is refused"),
-        layer=Layer.PROTOCOL,
-        operations=("v2.getChain",),
-        probes=(f"v2.getChain/{UNKNOWN_PATH}",),
-    ),
-    rule(
-        wrong_method_is_no_success,
-        Severity.MINOR,
-        assumed("A-261", "a method that an operation does not have is refused"),
-        layer=Layer.PROTOCOL,
-        operations=("v1.getCrossChainQuote",),
-        probes=(f"v1.getCrossChainQuote/{WRONG_METHOD}",),
-    ),
-    rule(
-        survives_hostile_text,
-        Severity.MAJOR,
-        assumed("A-028", "what is wrong is refused, and is no breakdown of the service"),
-        layer=Layer.PROTOCOL,
-        operations=HOSTILE_OPERATIONS,
-        probes=tuple(f"{name}/{HOSTILE}" for name in HOSTILE_OPERATIONS),
-    ),
-)
-"""Every rule of this file, in the order of reports."""

@@ -4,23 +4,18 @@ from collections.abc import Iterator, Sequence
 
 from mockserver.conformance.checks.comparing import check_is_there
 from mockserver.conformance.checks.evidence import answered, is_its_own, said
-from mockserver.conformance.checks.operations import EVERY
-from mockserver.conformance.checks.rule import Finding, Rule, rule
-from mockserver.conformance.discovery.amount_units import SWAP_QUOTE
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.requests.alternative_forms import (
     CONTRASTS,
-    AlternativeForm,
     contrasts_of,
 )
-from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.requests.protocol import UNKNOWN_PATH, is_beneath
 from mockserver.conformance.requests.valid import quoted_attempt
 from mockserver.conformance.requests.writes import AGGREGATE, NO_CHAIN, ORDER
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.looks import LAST_LOOK
-from mockserver.conformance.verdict import Inconclusive, Severity, Vacuous
-from mockserver.contract import Layer, Operation, documented
+from mockserver.conformance.verdict import Inconclusive, Vacuous
+from mockserver.contract import Operation
 
 _NOWHERE = f"v2.getChain/{UNKNOWN_PATH}"
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
@@ -30,7 +25,6 @@ _FEWEST = 2
 def documented_operations_are_served(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
-    """An operation is served with its method and on its path."""
     plain = [one for one in answered(context, operation) if not is_beneath(one)]
     for one in plain:
         if one.answer.status in (_NOT_ALLOWED, _NOT_IMPLEMENTED):
@@ -73,7 +67,6 @@ def _refused_for_nothing(
 
 
 def published_forms_are_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A request in its published form is not refused where another form of it is taken."""
     refused = ""
     judged, found = False, False
     for of in dict.fromkeys(one.of for one in contrasts_of(operation.id)):
@@ -110,7 +103,6 @@ def _taken_otherwise(context: RunContext, exchange: Exchange) -> Iterator[Findin
 
 
 def orders_need_no_target_chain(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A swap on one chain is ordered without the optional target chain."""
     exchange, usual = (
         context.require(f"{ORDER}/{NO_CHAIN}"),
         context.require(f"{ORDER}/{AGGREGATE}"),
@@ -130,7 +122,6 @@ def orders_need_no_target_chain(context: RunContext, operation: Operation) -> It
 
 
 def aggregate_orders_are_a_type(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An order of type 2, aggregate, is not refused as one of a type that there is not."""
     exchange = context.require(f"{ORDER}/{AGGREGATE}")
     if exchange.succeeded:
         return
@@ -149,50 +140,7 @@ def aggregate_orders_are_a_type(context: RunContext, operation: Operation) -> It
     )
 
 
-def _probes(alternative_forms: tuple[AlternativeForm, ...]) -> tuple[str, ...]:
-    names = [name for one in alternative_forms for name in (one.of, one.probe, one.once_more)]
-    return (*dict.fromkeys(names), f"{SWAP_QUOTE}/usual")
-
-
-_CHAINS = (f"v2.getChain/{LAST_LOOK}", f"v1.getSupportChains/{LAST_LOOK}")
-_CONTRASTED = tuple(dict.fromkeys(one.operation_id for one in CONTRASTS))
-
-TAKEN: tuple[Rule, ...] = (
-    rule(
-        documented_operations_are_served,
-        Severity.CRITICAL,
-        documented("interface.operations"),
-        layer=Layer.PROTOCOL,
-        operations=EVERY,
-        probes=(PLAIN,),
-        every_exchange=True,
-    ),
-    rule(
-        published_forms_are_taken,
-        Severity.MAJOR,
-        documented("interface.inputs"),
-        layer=Layer.EXCHANGE,
-        operations=_CONTRASTED,
-        probes=_probes(CONTRASTS),
-    ),
-    rule(
-        orders_need_no_target_chain,
-        Severity.MAJOR,
-        documented("v2.order.to-chain"),
-        layer=Layer.EXCHANGE,
-        operations=(ORDER,),
-        probes=(*(f"{ORDER}/{name}" for name in (AGGREGATE, NO_CHAIN)), *_CHAINS),
-    ),
-    rule(
-        aggregate_orders_are_a_type,
-        Severity.MAJOR,
-        documented("v2.order.order-type"),
-        layer=Layer.EXCHANGE,
-        operations=(ORDER,),
-        probes=tuple(
-            f"{ORDER}/{name}"
-            for name in (AGGREGATE, "orderType unknown", "sourceCerts no hex", "toIndex unlisted")
-        ),
-    ),
+PROBES = tuple(
+    dict.fromkeys(name for one in CONTRASTS for name in (one.of, one.probe, one.once_more))
 )
-"""The rules of requests in their published form."""
+"""The requests of which one form is held against another."""

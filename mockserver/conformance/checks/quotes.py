@@ -6,7 +6,7 @@ from decimal import Decimal
 from mockserver.conformance.checks.comparing import Quote, is_elsewhere, power_of_ten, quotes
 from mockserver.conformance.checks.judging import JUDGED, Said, judging, named
 from mockserver.conformance.checks.pricing import prices_for
-from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
@@ -19,31 +19,19 @@ from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import NotApplicable, Severity
-from mockserver.contract import Layer, Operation, assumed, documented, observed
+from mockserver.conformance.verdict import NotApplicable
+from mockserver.contract import Operation, documented, observed
 
-BRIDGE_PROBES = (f"{BRIDGE}/usual", f"{BRIDGE}/tenfold", f"{BRIDGE}/back", f"{BRIDGE}/sampled 1")
-SWAP_PROBES = (
-    f"{SWAP_QUOTE}/usual",
-    f"{SWAP_QUOTE}/tenfold",
-    f"{SWAP_QUOTE}/back",
-    f"{SWAP_QUOTE}/across",
-    "v2.getPrice/swap source",
-    "v2.getPrice/swap target",
-)
-QUOTE_PROBES = (*BRIDGE_PROBES, *SWAP_PROBES)
 BOTH = (BRIDGE, SWAP_QUOTE)
 
 UNITS = documented("bridge-quote.out-amount")
 SWAP_USD = observed("DEMO", "outAmountUsd of a swap is the value of its output in USD, too")
 USD = documented("bridge-quote.out-amount-usd")
 KEPT = observed("DEMO", "a transfer keeps the amount 1:1, rescaled to the target's decimals")
-FEES = observed("GB2-quote", "fees are smallest units of the output; what is left is paid")
 RATES = observed("DEMO", "the service fee is 6 to 40 hundredths of a percent of the output")
 _MOST, _LEAST = Decimal("1.02"), Decimal("0.5")
 _OFF = Decimal(8)
 _USD_FACTOR = Decimal(3)
-_IMPACT_SHOWN = Decimal("0.5")
 _NOTHING = Decimal("1e-10")
 _LARGE = Decimal(1_000_000)
 _CENT = Decimal("0.01")
@@ -52,7 +40,6 @@ _CENT = Decimal("0.01")
 
 @judging("outAmount is a text in no quote")
 def amounts_are_whole_units(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The output of a quote is a whole number of smallest units, not negative."""
     for exchange in _given(context, operation):
         value = exchange.data.get("outAmount")
         if not isinstance(value, str):
@@ -71,7 +58,6 @@ def amounts_are_whole_units(context: RunContext, operation: Operation) -> Iterat
 
 @judging("no quote has an output that is a number")
 def bridge_keeps_the_amount(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A transfer pays out about what is put in, counted in the decimals of the target's chain."""
     require_accepted(context, BRIDGE)
     for quote in quotes(context, operation.id):
         if quote.got is None or quote.got < 0:
@@ -92,7 +78,6 @@ def bridge_keeps_the_amount(context: RunContext, operation: Operation) -> Iterat
 
 @judging("no quote has a USD value and a token whose price is known")
 def usd_value_fits_output(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The USD value of a quote is its output, in the target's decimals, times a known price."""
     for quote in quotes(context, operation.id):
         usd = amounts.number(quote.exchange.data.get("outAmountUsd"))
         prices = prices_for(context, quote.route.target)
@@ -117,7 +102,6 @@ def usd_value_fits_output(context: RunContext, operation: Operation) -> Iterator
 def amount_is_read_as_smallest_units(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
-    """The amount of a quote is read as smallest units of the source token."""
     one = require_accepted(context, operation.id)
     if one.reading is Reading.WHOLE:
         tried = [
@@ -132,7 +116,6 @@ def amount_is_read_as_smallest_units(
 
 @judging("no quote has a fee that is a text")
 def fees_are_smallest_units(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """Fees are whole, not negative, and leave something of an output of some worth."""
     for quote in quotes(context, operation.id):
         total = Decimal(0)
         for name in ("serviceFee", "gasFee"):
@@ -156,7 +139,6 @@ def fees_are_smallest_units(context: RunContext, operation: Operation) -> Iterat
 
 @judging("no quote has an output and a service fee")
 def service_fee_is_a_small_share(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The service fee is a small share of the output: hundredths of a percent, not percents."""
     for quote in quotes(context, operation.id):
         fee = amounts.units(quote.exchange.data.get("serviceFee"))
         out = amounts.units(quote.exchange.data.get("outAmount"))
@@ -174,7 +156,6 @@ def service_fee_is_a_small_share(context: RunContext, operation: Operation) -> I
 
 @judging("no quote has a minOutAmount that can be read", raising=NotApplicable)
 def minimum_is_not_above_output(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """MinOutAmount is empty, or not more than outAmount."""
     for exchange in _given(context, operation):
         least, out = exchange.data.get("minOutAmount"), exchange.data.get("outAmount")
         if least == "":
@@ -194,13 +175,11 @@ def minimum_is_not_above_output(context: RunContext, operation: Operation) -> It
 
 @judging("aggregator is a text in no quote")
 def aggregator_is_named(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The quote names the aggregator that was chosen."""
     return named(_given(context, operation), "aggregator")
 
 
 @judging("chainDecimal is an integer in no quote")
 def chain_decimal_is_the_targets(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """ChainDecimal is the decimals in which the quote counts its output."""
     for quote in quotes(context, operation.id):
         told = quote.exchange.data.get("chainDecimal")
         if not isinstance(told, int) or isinstance(told, bool):
@@ -221,7 +200,6 @@ def chain_decimal_is_the_targets(context: RunContext, operation: Operation) -> I
 
 @judging("no quote names a chain that could be compared with the list")
 def quote_names_a_listed_chain(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """`chain` of an aggregate quote is a chain of the list, by its network id or a name."""
     known = inventory_of(context).chains
     names = {folded(name) for chain in known for name in chain.names}
     networks = {chain.network for chain in known if chain.network}
@@ -243,7 +221,6 @@ def quote_names_a_listed_chain(context: RunContext, operation: Operation) -> Ite
 
 @judging("no quote has a priceImpact that is a number")
 def price_impact_is_in_percent(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """PriceImpact is a plausible number of percent: small for a small amount, 100 at most."""
     for quote in quotes(context, operation.id):
         impact = amounts.number(quote.exchange.data.get("priceImpact"))
         if impact is None:
@@ -333,107 +310,3 @@ def _hint(quote: Quote) -> str:
 
 def _shown(number: Decimal | None) -> str:
     return f"{number:.6g}" if number is not None else "unknown"
-
-
-EXCHANGE_QUOTES: tuple[Rule, ...] = (
-    Rule(
-        "amounts-are-whole-units",
-        amounts_are_whole_units,
-        Layer.EXCHANGE,
-        Severity.CRITICAL,
-        UNITS,
-        BOTH,
-        QUOTE_PROBES,
-    ),
-    Rule(
-        "bridge-keeps-the-amount",
-        bridge_keeps_the_amount,
-        Layer.EXCHANGE,
-        Severity.CRITICAL,
-        UNITS,
-        (BRIDGE,),
-        BRIDGE_PROBES,
-    ),
-    Rule(
-        "usd-value-fits-output",
-        usd_value_fits_output,
-        Layer.EXCHANGE,
-        Severity.CRITICAL,
-        USD,
-        BOTH,
-        (*QUOTE_PROBES, "v2.getPrice/usual"),
-    ),
-    Rule(
-        "amount-is-read-as-smallest-units",
-        amount_is_read_as_smallest_units,
-        Layer.EXCHANGE,
-        Severity.CRITICAL,
-        observed("DEMO", "amounts of requests are smallest units"),
-        BOTH,
-        QUOTE_PROBES,
-    ),
-    Rule(
-        "fees-are-smallest-units",
-        fees_are_smallest_units,
-        Layer.EXCHANGE,
-        Severity.CRITICAL,
-        FEES,
-        BOTH,
-        (*QUOTE_PROBES, "v2.getPrice/usual"),
-    ),
-    Rule(
-        "service-fee-is-a-small-share",
-        service_fee_is_a_small_share,
-        Layer.EXCHANGE,
-        Severity.MAJOR,
-        RATES,
-        BOTH,
-        QUOTE_PROBES,
-    ),
-    Rule(
-        "minimum-is-not-above-output",
-        minimum_is_not_above_output,
-        Layer.EXCHANGE,
-        Severity.MAJOR,
-        assumed("A-265", "minOutAmount is the least of the output, or empty"),
-        (SWAP_QUOTE,),
-        SWAP_PROBES,
-    ),
-    Rule(
-        "aggregator-is-named",
-        aggregator_is_named,
-        Layer.EXCHANGE,
-        Severity.MAJOR,
-        documented("aggregate-quote.aggregator"),
-        (SWAP_QUOTE,),
-        SWAP_PROBES,
-    ),
-    Rule(
-        "chain-decimal-is-the-targets",
-        chain_decimal_is_the_targets,
-        Layer.EXCHANGE,
-        Severity.CRITICAL,
-        observed("GB2-quote", "chainDecimal is the decimals of the token that is paid"),
-        (SWAP_QUOTE,),
-        SWAP_PROBES,
-    ),
-    Rule(
-        "quote-names-a-listed-chain",
-        quote_names_a_listed_chain,
-        Layer.CROSS,
-        Severity.MAJOR,
-        observed("DEMO", "chain of a quote is the network id of the chain it is executed on"),
-        (SWAP_QUOTE,),
-        SWAP_PROBES,
-    ),
-    Rule(
-        "price-impact-is-in-percent",
-        price_impact_is_in_percent,
-        Layer.EXCHANGE,
-        Severity.MAJOR,
-        observed("DEMO", "priceImpact is percent, such as -0.02"),
-        (SWAP_QUOTE,),
-        SWAP_PROBES,
-    ),
-)
-"""The rules of quotes of 2.0."""

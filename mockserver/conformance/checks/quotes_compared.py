@@ -2,26 +2,19 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
-from functools import partial
 
 from mockserver.conformance.checks.comparing import Quote, named_quote, out_of, quotes, steady
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, require_accepted
 from mockserver.conformance.discovery.routes import Route, is_stable, price_of
 from mockserver.conformance.requests.targets import label_of
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.verdict import Inconclusive, Severity
-from mockserver.contract import Layer, Operation, assumed, documented, observed
+from mockserver.conformance.verdict import Inconclusive
+from mockserver.contract import Operation, documented
 
 BOTH = (BRIDGE, SWAP_QUOTE)
-_PROBES = tuple(
-    f"{operation_id}/{name}"
-    for operation_id in BOTH
-    for name in ("usual", "tenfold", "back", "again")
-)
-_PRICES = ("v2.getPrice/usual", "v2.getPrice/swap source", "v2.getPrice/swap target")
 _ASKED = {
     BRIDGE: documented("v2.get-bridge-quote"),
     SWAP_QUOTE: documented("v2.get-aggregate-quote"),
@@ -32,7 +25,6 @@ _FEWEST, _MOST = Decimal(5), Decimal("10.5")
 
 
 def output_grows_with_input(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Ten times the amount pays out more, and about ten times as much."""
     first, more = _usual(context, operation), named_quote(context, f"{operation.id}/tenfold")
     again = named_quote(context, f"{operation.id}/again")
     steady(out_of(first), out_of(again), "the quote")
@@ -52,7 +44,6 @@ def output_grows_with_input(context: RunContext, operation: Operation) -> Iterat
 
 
 def equal_quotes_agree(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The same quote asked twice within a moment has the same members and about the same value."""
     first, again = _usual(context, operation), named_quote(context, f"{operation.id}/again")
     exchanges = (first.exchange, again.exchange)
     members = set(first.exchange.data), set(again.exchange.data)
@@ -67,7 +58,6 @@ def equal_quotes_agree(context: RunContext, operation: Operation) -> Iterator[Fi
 
 
 def there_and_back_gains_nothing(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """What is moved or swapped there and back again is not more than it was."""
     first, back = _usual(context, operation), named_quote(context, f"{operation.id}/back")
     again = named_quote(context, f"{operation.id}/again")
     steady(out_of(first), out_of(again), "the quote")
@@ -101,7 +91,6 @@ def _ways_back(given: tuple[Quote, ...]) -> Iterator[tuple[Quote, Quote]]:
 
 @judging("no swap was quoted between tokens whose prices are known")
 def swap_follows_prices(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A swap pays about what the prices of its two tokens say."""
     for quote in quotes(context, operation.id):
         one, other = price_of(context, quote.route.source), price_of(context, quote.route.target)
         if not one or not other or quote.got is None or quote.got <= 0:
@@ -123,7 +112,6 @@ def swap_follows_prices(context: RunContext, operation: Operation) -> Iterator[S
 
 @judging("no quote has a price of a token that getPrice was asked about")
 def quote_price_is_the_tokens(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """`price` of a transfer's quote is the price of the token that getPrice tells."""
     for quote in quotes(context, operation.id):
         told = amounts.number(quote.exchange.data.get("price"))
         known = price_of(context, quote.route.source)
@@ -156,38 +144,3 @@ def _asked_price(context: RunContext, quote: Quote) -> bool:
         one.succeeded and f"symbol={quote.route.source.symbol}" in one.request.query
         for one in context.of("v2.getPrice")
     )
-
-
-_rule = partial(rule, layer=Layer.CROSS, probes=_PROBES)
-
-
-CROSS_QUOTES: tuple[Rule, ...] = (
-    _rule(output_grows_with_input, Severity.CRITICAL, _ASKED[BRIDGE], operations=BOTH),
-    _rule(
-        equal_quotes_agree,
-        Severity.MAJOR,
-        assumed("A-230", "two equal quotes within a moment agree in form and within a factor of 2"),
-        operations=BOTH,
-    ),
-    _rule(
-        there_and_back_gains_nothing,
-        Severity.CRITICAL,
-        assumed("A-231", "no way there and back makes more of a token"),
-        operations=BOTH,
-    ),
-    _rule(
-        swap_follows_prices,
-        Severity.CRITICAL,
-        observed("DEMO", "quotes of swaps follow the prices of the tokens"),
-        operations=(SWAP_QUOTE,),
-        probes=(*_PROBES, *_PRICES),
-    ),
-    _rule(
-        quote_price_is_the_tokens,
-        Severity.MAJOR,
-        observed("DEMO", "price of a quote is the token's price in USD"),
-        operations=(BRIDGE,),
-        probes=(*_PROBES, *_PRICES),
-    ),
-)
-"""The rules that hold quotes of 2.0 against each other."""

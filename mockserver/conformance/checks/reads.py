@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks.comparing import quotes, token_at
 from mockserver.conformance.checks.judging import JUDGED, Said, judging, named
-from mockserver.conformance.checks.operations import EVERY
 from mockserver.conformance.checks.pricing import DOLLARS, is_a_dollar
-from mockserver.conformance.checks.rule import Check, Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, BRIDGE, SWAP_QUOTE, asked
+from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, asked
 from mockserver.conformance.discovery.clocks import (
     LEAST_S,
     MILLISECONDS,
@@ -24,16 +22,13 @@ from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.listing import folded, text
 from mockserver.conformance.discovery.routes import is_stable
 from mockserver.conformance.discovery.v1_data import scalar
-from mockserver.conformance.requests.comparisons import NOBODYS
 from mockserver.conformance.requests.protocol import HOSTILE
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, Severity, Vacuous
-from mockserver.contract import Basis, Layer, Operation, assumed, documented, observed
+from mockserver.conformance.verdict import Inconclusive, Vacuous
+from mockserver.contract import Operation, assumed, documented
 
 BALANCE, PRICE = "v2.getBalance", "v2.getPrice"
-_BALANCES = (f"{BALANCE}/usual", f"{BALANCE}/other token", f"{BALANCE}/{NOBODYS}")
-_PRICES = tuple(f"{PRICE}/{name}" for name in ("usual", "swap source", "swap target", "sampled"))
 _AGREE = Decimal("1.25")
 _UNLIKE = Decimal(3)
 _AHEAD_S = 3600
@@ -44,7 +39,6 @@ TIME = assumed("A-023", "updateTime is seconds since 1970")
 
 @judging("balance is a text in no answer")
 def balance_is_not_negative(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A balance is a number that is not negative, also of an address that nobody uses."""
     for exchange in _answered(context, BALANCE):
         for name in ("balance", "hrpBalance"):
             value = exchange.data.get(name)
@@ -59,7 +53,6 @@ def balance_is_not_negative(context: RunContext, operation: Operation) -> Iterat
 
 @judging("no balance above zero was told of a token whose decimals are listed")
 def readable_balance_is_the_balance(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """HrpBalance is the balance in whole tokens, by the decimals of the token."""
     for exchange in _answered(context, BALANCE):
         token = _asked_token(context, exchange)
         units = amounts.number(exchange.data.get("balance"))
@@ -80,7 +73,6 @@ def readable_balance_is_the_balance(context: RunContext, operation: Operation) -
 
 
 def balance_is_of_the_token(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Two tokens with different decimals do not have the same balance in both of its forms."""
     one, other = context.require_each(f"{BALANCE}/usual", f"{BALANCE}/other token")
     tokens = _asked_token(context, one), _asked_token(context, other)
     balances = one.text("balance"), other.text("balance")
@@ -100,7 +92,6 @@ def balance_is_of_the_token(context: RunContext, operation: Operation) -> Iterat
 
 @judging("price is a text in no answer")
 def price_is_a_price(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A price is a decimal number above zero; that of a stable coin is near 1 USD."""
     for exchange in _answered(context, PRICE):
         value = exchange.data.get("price")
         if not isinstance(value, str):
@@ -117,7 +108,6 @@ def price_is_a_price(context: RunContext, operation: Operation) -> Iterator[Said
 
 
 def price_is_of_the_token(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The price is that of the token asked about, and not of another one."""
     one, other = context.require_each(f"{PRICE}/swap source", f"{PRICE}/swap target")
     tokens = _asked_token(context, one), _asked_token(context, other)
     if tokens[0] is None or tokens[1] is None or all(map(is_stable, filter(None, tokens))):
@@ -146,7 +136,6 @@ def price_is_of_the_token(context: RunContext, operation: Operation) -> Iterator
 
 @judging("no quote tells the USD value of a token whose price was asked")
 def price_agrees_with_quotes(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The price of a token is what the USD value of quotes says of it."""
     for exchange in _answered(context, PRICE):
         price, token = amounts.number(exchange.data.get("price")), _asked_token(context, exchange)
         if price is None or price <= 0 or token is None:
@@ -171,7 +160,6 @@ def price_agrees_with_quotes(context: RunContext, operation: Operation) -> Itera
 
 @judging("no answer has an updateTime")
 def update_time_is_a_time(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """UpdateTime is the text of a time: of this century, and not ahead of the service's clock."""
     for exchange in _answered(context, PRICE):
         value = text(exchange.data.get("updateTime"))
         if not value:
@@ -198,7 +186,6 @@ def update_time_is_a_time(context: RunContext, operation: Operation) -> Iterator
 
 
 def update_time_never_goes_back(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The price of a token asked again is not older than before."""
     one, again = context.require_each(f"{PRICE}/usual", f"{PRICE}/again")
     told = [text(answer.data.get("updateTime")) for answer in (one, again)]
     times = seconds_of(told[0]), seconds_of(told[1])
@@ -214,7 +201,6 @@ def update_time_never_goes_back(context: RunContext, operation: Operation) -> It
 
 @judging("source is a text in no answer")
 def price_source_is_named(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The price names its provider."""
     return named(_answered(context, PRICE), "source")
 
 
@@ -223,7 +209,6 @@ def price_source_is_named(context: RunContext, operation: Operation) -> Iterator
     first=lambda context: context.require_success("v2.getAllTicketByAddress/usual"),
 )
 def tickets_are_of_the_address(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The tickets listed for an address are its own."""
     for exchange in context.of(operation):
         wanted = asked(exchange).get("address", "")
         if not exchange.succeeded or not wanted:
@@ -238,7 +223,6 @@ def tickets_are_of_the_address(context: RunContext, operation: Operation) -> Ite
 
 
 def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """What was never submitted has not succeeded."""
     exchange = context.require(f"{operation.id}/unknown")
     if not exchange.whole:
         context.require_success(f"{operation.id}/unknown")
@@ -270,7 +254,6 @@ def _told_of(exchange: Exchange) -> Iterator[Finding]:
 
 
 def unknown_v1_order_is_not_shown(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The transaction of no order shows no order."""
     exchange = context.require(f"{operation.id}/unknown")
     if not exchange.whole:
         raise Inconclusive(f"the look-up was not answered: {exchange.answer.reason}")
@@ -310,102 +293,4 @@ def _asked_token(context: RunContext, exchange: Exchange) -> Token | None:
     return token_at(inventory_of(context).tokens, sent.get("chain", ""), address=address)
 
 
-def _rule(
-    check: Check,
-    severity: Severity,
-    basis: Basis,
-    probes: tuple[str, ...],
-    layer: Layer = Layer.EXCHANGE,
-    **more: Any,
-) -> Rule:
-    """Return the rule that judges the operation of its first probe."""
-    judged = (probes[0].partition("/")[0],)
-    return rule(check, severity, basis, layer=layer, operations=judged, probes=probes, **more)
-
-
-_QUOTES = (f"{BRIDGE}/usual", f"{SWAP_QUOTE}/usual", f"{SWAP_QUOTE}/back")
 NEVER = assumed("A-232", "what was never submitted is unknown")
-
-EXCHANGE_READS: tuple[Rule, ...] = (
-    _rule(
-        balance_is_not_negative,
-        Severity.MAJOR,
-        assumed("A-022", "balance and hrpBalance are amounts"),
-        _BALANCES,
-    ),
-    _rule(
-        readable_balance_is_the_balance,
-        Severity.MAJOR,
-        assumed("A-022", "hrpBalance is the balance in whole tokens"),
-        _BALANCES,
-        layer=Layer.CROSS,
-    ),
-    _rule(
-        balance_is_of_the_token,
-        Severity.CRITICAL,
-        documented("v2.get-balance"),
-        _BALANCES,
-        layer=Layer.CROSS,
-    ),
-    _rule(
-        price_is_a_price,
-        Severity.MAJOR,
-        observed("GHOST", "price is USD for a whole token"),
-        _PRICES,
-    ),
-    _rule(
-        price_is_of_the_token,
-        Severity.MAJOR,
-        documented("v2.get-price"),
-        (*_PRICES, *(f"{SWAP_QUOTE}/{name}" for name in ATTEMPT_NAMES)),
-        layer=Layer.CROSS,
-    ),
-    _rule(
-        price_agrees_with_quotes,
-        Severity.MAJOR,
-        observed("GHOST", "price is USD for a whole token"),
-        (*_PRICES, *_QUOTES),
-        layer=Layer.CROSS,
-    ),
-    _rule(update_time_is_a_time, Severity.MINOR, TIME, _PRICES, reads=EVERY),
-    _rule(
-        update_time_never_goes_back,
-        Severity.MINOR,
-        TIME,
-        (f"{PRICE}/usual", f"{PRICE}/again"),
-        layer=Layer.TIMING,
-    ),
-    _rule(
-        price_source_is_named,
-        Severity.MINOR,
-        documented("price.source"),
-        _PRICES,
-    ),
-    _rule(
-        tickets_are_of_the_address,
-        Severity.MAJOR,
-        documented("v2.get-all-ticket-by-address"),
-        ("v2.getAllTicketByAddress/usual",),
-    ),
-    _rule(
-        unknown_is_not_succeeded,
-        Severity.CRITICAL,
-        NEVER,
-        ("v2.checkOrder/unknown", f"v2.checkOrder/{HOSTILE}"),
-        name="unknown-order-is-not-succeeded",
-    ),
-    _rule(
-        unknown_is_not_succeeded,
-        Severity.MAJOR,
-        NEVER,
-        ("v2.checkTicket/unknown", f"v2.checkTicket/{HOSTILE}"),
-        name="unknown-ticket-is-not-succeeded",
-    ),
-    _rule(
-        unknown_v1_order_is_not_shown,
-        Severity.CRITICAL,
-        NEVER,
-        ("v1.getOrderDetailByHashAndEvmAddress/unknown",),
-    ),
-)
-"""The rules of balances, prices and look-ups."""

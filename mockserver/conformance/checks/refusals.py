@@ -4,47 +4,39 @@ from collections.abc import Iterator
 
 from mockserver.conformance.basis import basis_of_request
 from mockserver.conformance.checks.evidence import answered, is_its_own, said
-from mockserver.conformance.checks.operations import EVERY
-from mockserver.conformance.checks.rule import Check, Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.requests.negative import Kind, NegativeCase
 from mockserver.conformance.requests.negative_cases import negative_cases
-from mockserver.conformance.requests.probe import PLAIN, Group
+from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.requests.targets import wrong_elsewhere
-from mockserver.conformance.requests.wrong_values import probes_with_a, with_a
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
-from mockserver.contract import Basis, Layer, Operation, assumed, documented
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
+from mockserver.contract import Basis, Operation, assumed
 
 
 def refuses_missing_input(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A request that lacks a required input is refused."""
     yield from _refused(context, operation, Kind.MISSING)
 
 
 def refuses_wrong_type(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An input that does not have its published type is refused."""
     yield from _refused(context, operation, Kind.TYPE)
 
 
 def refuses_the_unlisted(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A chain or a token that the service does not list is refused."""
     yield from _refused(context, operation, Kind.UNLISTED)
 
 
 def refuses_nonsense_amounts(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An amount that nobody can move is refused."""
     yield from _refused(context, operation, Kind.AMOUNT)
 
 
 def refuses_wrong_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A text that does not have its form, or is none of the known words, is refused."""
     yield from _refused(context, operation, Kind.FORM)
 
 
 def refuses_broken_body(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A body that is no JSON object is refused."""
     yield from _refused(context, operation, Kind.BODY)
 
 
@@ -133,7 +125,6 @@ def _check_that_refusals_mean_something(context: RunContext, operation: Operatio
 
 
 def refusal_carries_code(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A refusal that HTTP tells of carries a `code` of its own, which is not that of success."""
     success = operation.generation.success_code
     for exchange in answered(context, operation):
         if exchange.answer.status < 400 or exchange.unreadable:
@@ -155,7 +146,6 @@ def refusal_carries_code(context: RunContext, operation: Operation) -> Iterator[
 
 
 def refusal_is_told(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The text of a refusal does not say success, and in v1 it has a status like every answer."""
     said: set[str] = set()
     for exchange in answered(context, operation):
         if not exchange.refused or exchange.answer.status >= 300 or is_beneath(exchange):
@@ -177,75 +167,7 @@ def _untold(exchange: Exchange) -> Iterator[tuple[str, str]]:
         yield "status", "a refusal has no status"
 
 
-def _about(kind: Kind, check: Check, severity: Severity, fact: str) -> Rule:
-    """Return the rule about the wrong requests of a kind that are chosen by hand."""
-    names = probes_with_a(kind)
-    asked = tuple(dict.fromkeys(f"{name.partition('/')[0]}/usual" for name in names))
-    return rule(
-        check,
-        severity,
-        documented(fact),
-        layer=Layer.EXCHANGE,
-        operations=with_a(kind),
-        probes=(*names, *asked),
-    )
-
-
-_MISSING = Group("a request without each required input", lambda probe: probe.kind == Kind.MISSING)
-_BROKEN = Group("requests with a broken body", lambda probe: probe.kind == Kind.BODY)
-_WITH_BODY = ("v1.getCrossChainQuote", "v1.getTransferToMinterRaw")
-_WITH_INPUT = tuple(
-    name for name in EVERY if name not in ("v1.getSupportChains", "v2.getChain", "v2.getAssets")
+MISSING = Group("a request without each required input", lambda probe: probe.kind == Kind.MISSING)
+BROKEN = Group("requests with a broken body", lambda probe: probe.kind == Kind.BODY).of(
+    ("v1.getCrossChainQuote", "v1.getTransferToMinterRaw")
 )
-
-REFUSALS = (
-    rule(
-        refuses_missing_input,
-        Severity.MAJOR,
-        documented("interface.inputs"),
-        layer=Layer.EXCHANGE,
-        operations=_WITH_INPUT,
-        probes=(_MISSING, PLAIN),
-    ),
-    _about(
-        Kind.UNLISTED,
-        refuses_the_unlisted,
-        Severity.CRITICAL,
-        "service.read-lists-first",
-    ),
-    _about(
-        Kind.AMOUNT,
-        refuses_nonsense_amounts,
-        Severity.CRITICAL,
-        "interface.inputs",
-    ),
-    _about(Kind.TYPE, refuses_wrong_type, Severity.MAJOR, "interface.inputs"),
-    _about(Kind.FORM, refuses_wrong_form, Severity.MINOR, "interface.inputs"),
-    rule(
-        refuses_broken_body,
-        Severity.MINOR,
-        documented("interface.inputs"),
-        layer=Layer.PROTOCOL,
-        operations=_WITH_BODY,
-        probes=(_BROKEN.of(_WITH_BODY),),
-    ),
-    rule(
-        refusal_is_told,
-        Severity.MINOR,
-        assumed("A-017", "a refusal has every field of the envelope, and says why"),
-        layer=Layer.SCHEMA,
-        operations=EVERY,
-        probes=(PLAIN,),
-        every_exchange=True,
-    ),
-    rule(
-        refusal_carries_code,
-        Severity.MAJOR,
-        documented("errors.envelope"),
-        layer=Layer.PROTOCOL,
-        operations=EVERY,
-        probes=(PLAIN,),
-        every_exchange=True,
-    ),
-)
-"""Every rule of this file, in the order of reports."""

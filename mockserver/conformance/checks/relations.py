@@ -8,7 +8,7 @@ from itertools import pairwise
 from mockserver.conformance.checks.comparing import Quote, check_is_there, quote_of, quotes
 from mockserver.conformance.checks.evidence import is_its_own, said, sent
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.rule import Finding, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE
 from mockserver.conformance.requests.targets import (
@@ -26,24 +26,12 @@ from mockserver.conformance.requests.targets import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import NotApplicable, Severity
-from mockserver.contract import Layer, Operation, assumed, documented
+from mockserver.conformance.verdict import NotApplicable
+from mockserver.contract import Operation
 from mockserver.exchange import query_pairs
 from mockserver.jsontext import Json
 
 CALL = "v2.getAggregateSwap"
-MEANT = (
-    BRIDGE,
-    SWAP_QUOTE,
-    CALL,
-    "v2.getBalance",
-    "v2.getPrice",
-    "v1.getTransferToMinterRaw",
-    "v2.submitOrder",
-    "v2.submitTicket",
-)
-"""The operations that are asked for the same thing in several forms."""
-_QUOTES = (BRIDGE, SWAP_QUOTE)
 _MOVED = Decimal("1.05")
 """How far numbers may be apart because prices move between two requests."""
 _UNEVEN = {BRIDGE: (Decimal("0.9"), Decimal("1.1")), SWAP_QUOTE: (Decimal("0.5"), Decimal("1.1"))}
@@ -63,7 +51,6 @@ _judging = partial(judging, first=_edges_are_asked)
 
 @_judging("nothing was asked for twice in forms that mean the same")
 def same_meaning_same_answer(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """The order of parameters and the case of hex digits change nothing in an answer."""
     if operation.writes:
         yield from _taken_in_any_case(context, operation)
         return
@@ -86,7 +73,6 @@ def same_meaning_same_answer(context: RunContext, operation: Operation) -> Itera
 
 @_judging("no call was made for another recipient or with another slippage")
 def output_is_the_same_for_anybody(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """What a swap pays depends neither on who gets it nor on how much less would be taken."""
     for base, other in _pairs(context, operation, (RECIPIENT, SLIPPAGE_IS)):
         if not other.succeeded:
             continue
@@ -99,7 +85,6 @@ def output_is_the_same_for_anybody(context: RunContext, operation: Operation) ->
 
 @_judging("no larger quote was given for the route of a smaller one")
 def more_never_pays_less(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """On one route a larger amount pays no less than a smaller one."""
     for less, more in _ladders(context, operation.id):
         yield JUDGED
         if less.got and more.got and more.got * _MOVED < less.got:
@@ -109,7 +94,6 @@ def more_never_pays_less(context: RunContext, operation: Operation) -> Iterator[
 
 @_judging("an amount and its parts were not quoted")
 def parts_add_up(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """An amount pays about what its two parts pay, but for fixed fees and the price's impact."""
     found = [_quoted(context, operation, label) for label in (*PARTS, WHOLE_OF_PARTS)]
     parts = [one.got for one in found if one is not None and one.got]
     if len(parts) < len(found):
@@ -125,7 +109,6 @@ def parts_add_up(context: RunContext, operation: Operation) -> Iterator[Said]:
 
 @_judging("no amounts of many digits were quoted")
 def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """Amounts of many digits keep them, which they lose on their way through a float."""
     given = [
         (one, amounts.units(one.data.get("outAmount")))
         for one in context.of(operation)
@@ -143,7 +126,6 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> I
 
 @_judging("no combination of optional inputs was asked for")
 def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """An optional input may be left out, whichever others are there."""
     asked = {
         frozenset(_inputs(one).items()): one
         for one in context.of(operation)
@@ -252,46 +234,3 @@ def _quoted(context: RunContext, operation: Operation, label: str) -> Quote | No
 
 def _inputs(exchange: Exchange) -> dict[str, str]:
     return dict(query_pairs(exchange.request.query))
-
-
-_rule = partial(rule, layer=Layer.CROSS, every_exchange=True)
-
-RELATIONS = (
-    _rule(
-        same_meaning_same_answer,
-        Severity.MAJOR,
-        assumed("A-271", "requests that mean the same are answered alike, within five percent"),
-        operations=MEANT,
-    ),
-    _rule(
-        output_is_the_same_for_anybody,
-        Severity.MAJOR,
-        assumed("A-272", "what a swap pays depends on neither recipient nor slippage"),
-        operations=(CALL,),
-    ),
-    _rule(
-        more_never_pays_less,
-        Severity.CRITICAL,
-        assumed("A-273", "on one route more never pays less, and an amount what its parts pay"),
-        operations=_QUOTES,
-    ),
-    _rule(
-        parts_add_up,
-        Severity.MAJOR,
-        assumed("A-273", "on one route more never pays less, and an amount what its parts pay"),
-        operations=_QUOTES,
-    ),
-    _rule(
-        amounts_are_reckoned_exactly,
-        Severity.CRITICAL,
-        assumed("A-274", "amounts of transfers are reckoned exactly"),
-        operations=(BRIDGE,),
-    ),
-    _rule(
-        optional_inputs_stand_alone,
-        Severity.MAJOR,
-        documented("v2.get-aggregate-swap.aggregator"),
-        operations=(CALL,),
-    ),
-)
-"""Every rule of this file, in the order of reports."""

@@ -38,10 +38,11 @@ Check = Callable[[RunContext, Operation], Iterator[Finding]]
 class Rule:
     """A property that a service has which keeps the contract; `check` is asked per operation.
 
-    `operations` are the ids it judges. `probes` are those that it needs for any of them: they are
-    sent for it, and they and what they build on are all that it can read (`access.py`). Of the
-    operations in `reads` it also looks at what was sent for others, if anything was.
-    `every_exchange` tells that it judges whatever was sent for other reasons, and asks for nothing.
+    `says` is the property in one sentence, `more` what else there is to say of it. `operations` are
+    the ids it judges. `probes` are those that it needs for any of them: they are sent for it, and
+    they and what they build on are all that it can read (`access.py`). Of the operations in `reads`
+    it also looks at what was sent for others, if anything was. `every_exchange` tells that it
+    judges whatever was sent for other reasons, and asks for nothing.
     """
 
     name: str
@@ -53,11 +54,13 @@ class Rule:
     probes: tuple[Need, ...] = ()
     every_exchange: bool = False
     reads: tuple[str, ...] = ()
+    says: str = ""
+    more: str = ""
 
     @property
     def summary(self) -> str:
-        """The property in one sentence: the first line of the function's docstring."""
-        return (self.check.__doc__ or "").strip().partition("\n")[0]
+        """The property in one sentence, with a full stop."""
+        return f"{self.says}."
 
     def silent(self) -> "Rule":
         """Return the rule without its judgement, where only what it asks for is wanted."""
@@ -66,20 +69,3 @@ class Rule:
 
 def _say_nothing(context: RunContext, operation: Operation) -> Iterator[Finding]:
     return iter(())
-
-
-def rule(  # noqa: PLR0913 (one parameter a member)
-    check: Check,
-    severity: Severity,
-    basis: Basis,
-    *,
-    layer: Layer,
-    operations: tuple[str, ...],
-    probes: tuple[Need, ...] = (),
-    name: str = "",
-    every_exchange: bool = False,
-    reads: tuple[str, ...] = (),
-) -> Rule:
-    """Return the rule of a check, called what its function is called where no name is given."""
-    called = name or check.__name__.replace("_", "-")
-    return Rule(called, check, layer, severity, basis, operations, probes, every_exchange, reads)

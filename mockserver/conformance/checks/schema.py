@@ -6,15 +6,14 @@ from decimal import Decimal
 
 from mockserver.conformance.basis import basis_of, joined, place_of
 from mockserver.conformance.checks.evidence import answered, successes
-from mockserver.conformance.checks.operations import EVERY, V1, V1_LISTS
-from mockserver.conformance.checks.rule import Check, Finding, Rule, rule
+from mockserver.conformance.checks.operations import V1_LISTS
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.schema_walk import Applied, parts_of
-from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, Severity
-from mockserver.contract import Basis, BasisKind, Layer, Operation, assumed, documented
+from mockserver.conformance.verdict import Inconclusive
+from mockserver.contract import Basis, BasisKind, Operation, documented
 from mockserver.validation import Violation, dotted, shown
 
 Case = tuple[Exchange, Violation]
@@ -22,7 +21,6 @@ Which = Callable[[Exchange, Violation], bool]
 
 
 def envelope_code(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Every answer is an object with an integer `code`, as both envelopes have it."""
     every = answered(context, operation)
     # What HTTP itself refuses with 4xx is another rule's, since it may have no envelope.
     judged = [one for one in every if one.answer.status < 300 and operation.enveloped]
@@ -30,17 +28,14 @@ def envelope_code(context: RunContext, operation: Operation) -> Iterator[Finding
 
 
 def envelope_members(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The other members of the envelope have their types, and a success has all of them."""
     yield from _broken(answered(context, operation), _is_about_envelope)
 
 
 def data_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The `data` of a success has the members and types that are published or known."""
     yield from _broken(successes(context, operation), lambda _, one: len(one.path) > 1)
 
 
 def success_has_success_code(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An answer with the whole result of an operation has the code of success."""
     success = operation.generation.success_code
     for exchange in answered(context, operation):
         if exchange.code not in (None, success) and _has_result(exchange):
@@ -73,7 +68,6 @@ def _has_result(exchange: Exchange) -> bool:
 
 
 def success_has_content(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The `data` of a v1 success is not empty where the table of operations names a result."""
     for exchange in successes(context, operation):
         data = exchange.data
         if isinstance(exchange.member("data"), Mapping) and all(
@@ -109,7 +103,6 @@ def _without_list(context: RunContext, operation: Operation) -> Iterator[Finding
 
 
 def integers_are_plain(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Integers are written as digits, without a fraction or an exponent of zero worth."""
     found: dict[str, tuple[Exchange, object]] = {}
     for exchange in answered(context, operation):
         if exchange.unreadable:
@@ -199,42 +192,3 @@ def _finding(message: str, place: str, basis: Basis, cases: list[Case]) -> Findi
         basis=basis,
         cause=cases[0][1].keyword,
     )
-
-
-_WITH_CONTENT = tuple(name for name in V1 if name != "v1.submitCrossChain")
-
-
-def _rule(check: Check, severity: Severity, fact: str, operations: tuple[str, ...] = EVERY) -> Rule:
-    return rule(
-        check,
-        severity,
-        documented(fact),
-        layer=Layer.SCHEMA,
-        operations=operations,
-        probes=(PLAIN,),
-        every_exchange=True,
-    )
-
-
-SCHEMA = (
-    _rule(envelope_code, Severity.MAJOR, "envelope"),
-    _rule(envelope_members, Severity.MAJOR, "envelope"),
-    _rule(success_has_success_code, Severity.MAJOR, "envelope.success"),
-    _rule(data_form, Severity.MAJOR, "resources.v2"),
-    _rule(
-        success_has_content,
-        Severity.MAJOR,
-        "v1.outputs",
-        _WITH_CONTENT,
-    ),
-    rule(
-        integers_are_plain,
-        Severity.MINOR,
-        assumed("A-215", "integers are written without fraction and exponent"),
-        layer=Layer.SCHEMA,
-        operations=EVERY,
-        probes=(PLAIN,),
-        every_exchange=True,
-    ),
-)
-"""Every rule of this file, in the order of reports."""

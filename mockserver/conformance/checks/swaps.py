@@ -3,31 +3,21 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from functools import partial
 
 from mockserver.conformance.checks.comparing import Quote, out_of, quote_of, steady
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, asked
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token
-from mockserver.conformance.requests.comparisons import OF_THE_COIN
 from mockserver.conformance.requests.valid import quoted_attempt
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity, Vacuous
-from mockserver.contract import Layer, Operation, assumed, documented, observed
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
+from mockserver.contract import Operation, assumed, documented, observed
 
 SWAP = "v2.getAggregateSwap"
-_PROBES = (
-    f"{SWAP}/usual",
-    f"{SWAP}/to another",
-    f"{SWAP}/{OF_THE_COIN}",
-    f"{SWAP}/tenfold",
-    f"{SWAP_QUOTE}/usual",
-    f"{SWAP_QUOTE}/again",
-)
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NUMBER = re.compile(r"[0-9]{1,150}|0x[0-9a-fA-F]{1,150}")
@@ -46,7 +36,6 @@ RECIPIENT = documented("v2.get-aggregate-swap.recipient")
 
 @judging("data is a text in no call")
 def call_data_is_hex(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """Call data is hex of whole bytes; as observed with 0x, and with a function's four."""
     for exchange in _calls(context):
         data = exchange.data.get("data")
         if not isinstance(data, str):
@@ -69,7 +58,6 @@ def call_data_is_hex(context: RunContext, operation: Operation) -> Iterator[Said
 
 @judging("no call has a text as from or to")
 def call_is_from_the_sender(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """`from` is the sender, `to` a contract, `gas` and `value` are numbers."""
     for exchange in _calls(context):
         sender, to = exchange.data.get("from"), exchange.data.get("to")
         wanted = asked(exchange).get("sender", "")
@@ -92,7 +80,6 @@ def call_is_from_the_sender(context: RunContext, operation: Operation) -> Iterat
 
 @judging("no call has a value that is a number")
 def value_is_sent_for_coins_only(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A call sends coins along where the chain's own coin is given, and only then."""
     for exchange in _calls(context):
         text = exchange.data.get("value")
         source = _token(context, exchange, "from")
@@ -111,7 +98,6 @@ def value_is_sent_for_coins_only(context: RunContext, operation: Operation) -> I
 
 
 def call_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """AmountOut of a call is about the output of the quote for the same swap."""
     one = quoted_attempt(context)
     quote = quote_of(context, context.require_success(one.probe))
     call = context.require_success(f"{SWAP}/usual")
@@ -135,7 +121,6 @@ def call_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iter
 
 
 def call_is_for_the_amount(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The call for another amount pays another output."""
     one = context.require_success(f"{SWAP}/usual")
     other = context.get(f"{SWAP}/tenfold")
     if other is None:
@@ -159,7 +144,6 @@ def call_is_for_the_amount(context: RunContext, operation: Operation) -> Iterato
 def slippage_is_in_hundredths_of_a_percent(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
-    """The least output in the call data is the output less the slippage, 100 being 1%."""
     one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
     moved = _moved(context, one, other)
     wanted = [Decimal(asked(call).get("slippage", "0")) / _BPS for call in (one, other)]
@@ -183,7 +167,6 @@ def slippage_is_in_hundredths_of_a_percent(
 
 
 def more_slippage_asks_for_less(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A larger slippage never raises what a call pays."""
     one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
     first, second = (amounts.number(call.data.get("amountOut")) for call in (one, other))
     if first is None or second is None or first <= 0:
@@ -199,7 +182,6 @@ def more_slippage_asks_for_less(context: RunContext, operation: Operation) -> It
 
 
 def call_pays_the_recipient(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The call data of a swap pays the recipient that was named, not the sender."""
     one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
     usual, another = (
         _bare(asked(one).get("recipient", "")),
@@ -328,35 +310,3 @@ def _bare(address: str) -> str:
     if not _ADDRESS.fullmatch(address):
         raise Inconclusive(f"{address!r} is no address whose form is known")
     return address[2:].lower()
-
-
-_rule = partial(rule, layer=Layer.EXCHANGE, operations=(SWAP,), probes=_PROBES)
-
-
-EXCHANGE_SWAPS: tuple[Rule, ...] = (
-    _rule(call_data_is_hex, Severity.CRITICAL, CALL),
-    _rule(
-        call_is_from_the_sender,
-        Severity.MAJOR,
-        observed("GB2-swap", "from is the sender, to a router, gas and value are numbers"),
-    ),
-    _rule(
-        value_is_sent_for_coins_only,
-        Severity.CRITICAL,
-        observed("GB2-swap", "value is the amount given for a coin, and 0 for a token"),
-    ),
-    _rule(
-        call_pays_what_was_quoted,
-        Severity.CRITICAL,
-        observed("SDK2", "amountOut of the call is the output of the quote"),
-    ),
-    _rule(
-        call_is_for_the_amount,
-        Severity.CRITICAL,
-        documented("v2.get-aggregate-swap"),
-    ),
-    _rule(slippage_is_in_hundredths_of_a_percent, Severity.CRITICAL, SLIPPAGE),
-    _rule(more_slippage_asks_for_less, Severity.MAJOR, SLIPPAGE),
-    _rule(call_pays_the_recipient, Severity.CRITICAL, RECIPIENT),
-)
-"""The rules of the call data of swaps."""

@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
 
 from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.comparing import body_of
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests.named import READ
 from mockserver.conformance.requests.valid import fresh_hash
@@ -24,25 +23,23 @@ from mockserver.conformance.requests.writes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Severity, Vacuous
-from mockserver.contract import Layer, Operation, assumed, documented
+from mockserver.conformance.verdict import Vacuous
+from mockserver.contract import Operation, assumed, documented
 from mockserver.jsontext import Json
 
 _MADE = {"usual": "usual order", "second": "unpaid transaction"}
 """Which transaction each ticket is about."""
-_PROBES = (
+PROBES = (
     *(f"{TICKET}/{name}" for name in (*_MADE, "same again")),
     *(f"{CHECK_TICKET}/{name}" for name in ("usual", END, END_AGAIN)),
     *(f"{TICKETS}/{when} {kind}" for when in (EARLY, LATE, READ) for kind in FILTERS),
     f"{TICKETS}/{ANOTHER}",
 )
-_REFUSED = (f"{TICKET}/chain unlisted", f"{TICKET}/without body.chain")
 ANY_STATUS = assumed("A-245", "Unknown is a status, and not any")
 LISTED = documented("v2.get-all-ticket-by-address")
 
 
 def tickets_are_listed(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A ticket is listed for the address that submitted it, under one of the statuses."""
     for when in (EARLY, LATE):
         looks = _looks(context, when)
         found = {_number(item) for _, _, item in _listed(looks)}
@@ -62,7 +59,6 @@ def tickets_are_listed(context: RunContext, operation: Operation) -> Iterator[Fi
 
 @judging("no ticket is listed")
 def tickets_have_one_status(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A ticket is listed under one status at a time, and under Succeeded where it has succeeded."""
     found: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
     for when in _whens(context):
@@ -93,7 +89,6 @@ def _misplaced(message: str, looks: tuple[Exchange, ...], *kinds: str) -> Findin
 def tickets_are_listed_for_their_address(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
-    """A ticket is listed with the address that submitted it, and not for anybody else."""
     mine = context.caller.address.lower()
     numbers = {_submitted(one) for one in context.of(TICKET) if one.succeeded} - {""}
     for when in (EARLY, LATE):
@@ -113,7 +108,6 @@ def tickets_are_listed_for_their_address(
 
 @judging("no ticket that was submitted is listed")
 def tickets_echo_what_was_reported(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A listed ticket has the hash and the chain that were reported."""
     wanted: dict[str, tuple[str, Exchange]] = {}
     for name, what in _MADE.items():
         made = context.get(f"{TICKET}/{name}")
@@ -138,7 +132,6 @@ def tickets_echo_what_was_reported(context: RunContext, operation: Operation) ->
 
 
 def accepted_tickets_are_known(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A ticket that was accepted can be checked."""
     made = context.require_success(f"{TICKET}/usual")
     looks = [context.get(f"{CHECK_TICKET}/{name}") for name in ("usual", END)]
     if not any(look is not None and look.whole for look in looks):
@@ -151,7 +144,6 @@ def accepted_tickets_are_known(context: RunContext, operation: Operation) -> Ite
 
 
 def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """CheckTicket tells of a ticket what the list tells."""
     check = context.require_success(f"{CHECK_TICKET}/{END}")
     before = context.get(f"{CHECK_TICKET}/usual")
     number = _submitted(context.require_success(f"{TICKET}/usual"))
@@ -181,7 +173,6 @@ def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Ite
 
 @judging("no ticket is listed")
 def each_ticket_is_listed_once(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A list of tickets shows each ticket once."""
     for when in _whens(context):
         for look in _looks(context, when).values():
             numbers = [_number(item) for item in look.items() if isinstance(item, Mapping)]
@@ -195,7 +186,6 @@ def each_ticket_is_listed_once(context: RunContext, operation: Operation) -> Ite
 
 
 def refused_tickets_are_not_kept(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A report that was refused makes no ticket."""
     early = {_number(item) for _, _, item in _listed(_looks(context, EARLY))}
     late = _looks(context, LATE)
     last = max(one.number for one in _looks(context, EARLY).values())
@@ -224,7 +214,6 @@ def refused_tickets_are_not_kept(context: RunContext, operation: Operation) -> I
 
 
 def solved_tickets_stay_solved(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A ticket that has succeeded has succeeded at every later look."""
     looks = [
         one
         for name in ("usual", END, END_AGAIN)
@@ -243,7 +232,6 @@ def solved_tickets_stay_solved(context: RunContext, operation: Operation) -> Ite
 
 
 def ticket_ids_are_unique(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Tickets about different transactions have different ids."""
     made = [context.get(f"{TICKET}/{name}") for name in _MADE]
     given = [one for one in made if one is not None and one.succeeded and _submitted(one)]
     if not given:
@@ -256,7 +244,6 @@ def ticket_ids_are_unique(context: RunContext, operation: Operation) -> Iterator
 
 
 def same_report_is_one_ticket(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The same report twice is one ticket, or refused the second time."""
     return submitted.TICKET.twice(context)
 
 
@@ -292,60 +279,3 @@ def _number(item: Mapping[str, Json]) -> str:
 
 def _submitted(made: Exchange) -> str:
     return text(made.data.get("ticketId"))
-
-
-_rule = partial(rule, layer=Layer.STATEFUL, operations=(TICKETS,), probes=_PROBES)
-
-
-TICKET_RULES: tuple[Rule, ...] = (
-    _rule(tickets_are_listed, Severity.MAJOR, LISTED),
-    _rule(tickets_have_one_status, Severity.MAJOR, LISTED),
-    _rule(tickets_are_listed_for_their_address, Severity.MAJOR, LISTED),
-    _rule(
-        tickets_echo_what_was_reported,
-        Severity.MAJOR,
-        documented("ticket.listed"),
-    ),
-    _rule(
-        accepted_tickets_are_known,
-        Severity.MAJOR,
-        documented("v2.check-ticket"),
-        operations=(CHECK_TICKET,),
-    ),
-    _rule(
-        check_agrees_with_the_list,
-        Severity.MAJOR,
-        assumed("A-268", "checkTicket tells of a ticket what the list tells"),
-        operations=(CHECK_TICKET,),
-    ),
-    _rule(
-        each_ticket_is_listed_once,
-        Severity.MINOR,
-        assumed("A-263", "a list shows each of its items once"),
-    ),
-    _rule(
-        refused_tickets_are_not_kept,
-        Severity.MAJOR,
-        documented("errors.envelope"),
-        probes=(*_PROBES, *_REFUSED),
-    ),
-    _rule(
-        solved_tickets_stay_solved,
-        Severity.MAJOR,
-        assumed("A-241", "a ticket that has succeeded stays so"),
-        operations=(CHECK_TICKET,),
-    ),
-    _rule(
-        ticket_ids_are_unique,
-        Severity.MAJOR,
-        documented("v2.check-ticket"),
-        operations=(TICKET,),
-    ),
-    _rule(
-        same_report_is_one_ticket,
-        Severity.MINOR,
-        assumed("A-235", "the same report twice is one ticket, or refused"),
-        operations=(TICKET,),
-    ),
-)
-"""The rules of tickets."""

@@ -5,14 +5,11 @@ from collections.abc import Hashable, Iterator
 from itertools import pairwise
 
 from mockserver.conformance.checks.evidence import said, sent
-from mockserver.conformance.checks.operations import EVERY, V1_ORDERS
-from mockserver.conformance.checks.rule import Finding, Rule
-from mockserver.conformance.requests.probe import PLAIN
-from mockserver.conformance.requests.protocol import SHORT_TIME
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
-from mockserver.conformance.verdict import Inconclusive, Severity
-from mockserver.contract import Layer, Operation, assumed, documented
+from mockserver.conformance.verdict import Inconclusive
+from mockserver.contract import Operation
 
 _CONFIRMED = 3
 """How many late answers are no accident any more."""
@@ -21,7 +18,6 @@ GRACE_MS = 150
 
 
 def keeps_expire_time(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A v1 request is answered within the time that its `expireTime` gives."""
     every = [one for one in sent(context, operation) if _expires_ms(one) is not None]
     if not every:
         raise Inconclusive("no request with an expireTime was sent")
@@ -54,7 +50,6 @@ def _expires_ms(exchange: Exchange) -> int | None:
 
 
 def answers_in_time(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Answers come within three seconds, or the time that `--slow` gives."""
     every = sent(context, operation)
     slow = [one for one in every if one.takes_longer_than(context.slow_ms)]
     if slow:
@@ -91,28 +86,3 @@ def _is_confirmed(slow: list[Exchange], every: tuple[Exchange, ...]) -> bool:
 def _wanted(exchange: Exchange) -> Hashable:
     request = exchange.request
     return request.method, request.path, request.query, request.body
-
-
-TIMING = (
-    Rule(
-        "keeps-expire-time",
-        keeps_expire_time,
-        Layer.TIMING,
-        Severity.MAJOR,
-        documented("limits.expire-time"),
-        V1_ORDERS,
-        (*(f"{name}/usual" for name in V1_ORDERS), f"v1.getCrossChainQuote/{SHORT_TIME}"),
-        every_exchange=True,
-    ),
-    Rule(
-        "answers-in-time",
-        answers_in_time,
-        Layer.TIMING,
-        Severity.MINOR,
-        assumed("A-218", "answers come within three seconds"),
-        EVERY,
-        (PLAIN,),
-        every_exchange=True,
-    ),
-)
-"""Every rule of this file, in the order of reports."""

@@ -1,10 +1,9 @@
 """What the lists offer can be used; told only where a second look at the list still offers it."""
 
 from collections.abc import Iterator
-from functools import partial
 
 from mockserver.conformance.checks.comparing import body_of, check_is_there, token_at
-from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
     ATTEMPT_NAMES,
@@ -19,9 +18,9 @@ from mockserver.conformance.discovery.routes import is_stable, price_of
 from mockserver.conformance.requests.sampling import CONTROL, LARGER, PRICED, SAMPLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.looks import FIRST_LOOK, LAST_LOOK
-from mockserver.conformance.verdict import Inconclusive, Severity, Verdict
-from mockserver.contract import Layer, Operation, assumed, documented
+from mockserver.conformance.session.looks import FIRST_LOOK
+from mockserver.conformance.verdict import Inconclusive, Verdict
+from mockserver.contract import Operation, assumed
 
 CHAINS, OF_CHAIN = "v2.getChain", "v2.getAssetsByChain"
 V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
@@ -32,7 +31,6 @@ ANY_PRICE = assumed("A-246", "every token of the lists has a price")
 
 
 def listed_chains_are_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A chain of the list can be asked for its tokens."""
     v1 = operation.id == V1_CHAINS
     tokens = V1_TOKENS if v1 else OF_CHAIN
     context.require_success(f"{operation.id}/usual")
@@ -61,7 +59,6 @@ def listed_chains_are_taken(context: RunContext, operation: Operation) -> Iterat
 
 
 def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A token that is listed on two chains is quoted between them."""
     all_tries = attempts(context, BRIDGE)
     sent = [one for name in ATTEMPT_NAMES if (one := context.get(f"{BRIDGE}/{name}")) is not None]
     if not sent:
@@ -163,10 +160,9 @@ def _refused_before(context: RunContext, sent: list[Exchange]) -> Iterator[Findi
 
 
 def sound_reads_are_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A read that is made of what the lists show is answered with success."""
     exchanges = [
         one
-        for name in _READS[operation.id][1]
+        for name in _READS[operation.id]
         if (one := context.get(f"{operation.id}/{name}")) is not None
     ]
     if not any(one.whole for one in exchanges):
@@ -186,7 +182,6 @@ def sound_reads_are_taken(context: RunContext, operation: Operation) -> Iterator
 
 
 def names_of_v1_stay_in_v1(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """2.0 takes the chain names of its own list, not those that only v1 has."""
     look = context.require(f"{OF_CHAIN}/v1 name")
     if not look.whole:
         context.require_success(f"{OF_CHAIN}/v1 name")
@@ -210,69 +205,20 @@ def _said(exchange: Exchange) -> str:
     return f": {said[:160]!r}" if isinstance(said, str) and said else ""
 
 
-_rule = partial(rule, layer=Layer.CROSS)
-
-
-_LISTS = (f"{CHAINS}/usual", f"{CHAINS}/{LAST_LOOK}")
-_V1_LISTS = (f"{V1_CHAINS}/usual", f"{V1_CHAINS}/{LAST_LOOK}")
 _READS = {
-    "v2.getBalance": ("v2.get-balance", ("usual", "other token")),
-    "v2.getPrice": (
-        "v2.get-price",
-        ("usual", "again", "swap source", "swap target", SAMPLED),
-    ),
-    "v2.getAllTicketByAddress": ("v2.get-all-ticket-by-address", ("usual",)),
+    "v2.getBalance": ("usual", "other token"),
+    "v2.getPrice": ("usual", "again", "swap source", "swap target", SAMPLED),
+    "v2.getAllTicketByAddress": ("usual",),
 }
-"""The fact that a read stands on, and the requests that are made of what the lists show."""
+"""The requests that are made of what the lists show."""
 
-CROSS_USABLE: tuple[Rule, ...] = (
-    _rule(
-        listed_chains_are_taken,
-        Severity.MAJOR,
-        documented("v2.get-assets-by-chain"),
-        operations=(CHAINS,),
-        probes=(*_LISTS, *(f"{OF_CHAIN}/{name}" for name in _LOOKS)),
-    ),
-    _rule(
-        listed_chains_are_taken,
-        Severity.MAJOR,
-        documented("v1.get-support-tokens"),
-        operations=(V1_CHAINS,),
-        probes=(*_V1_LISTS, *(f"{V1_TOKENS}/{name}" for name in _LOOKS)),
-        name="v1-listed-chains-are-taken",
-    ),
-    _rule(
-        listed_tokens_can_be_moved,
-        Severity.MAJOR,
-        documented("v2.get-bridge-quote"),
-        operations=(BRIDGE,),
-        probes=(
-            *_LISTS,
-            *(f"{BRIDGE}/{name}" for name in (*ATTEMPT_NAMES, "tenfold", *SAMPLES)),
-            *(f"v2.getPrice/{name}" for name in SAMPLES),
-            *(f"{BRIDGE}/{name} {PRICED}" for name in SAMPLES),
-            *(f"{BRIDGE}/{name} {LARGER}" for name in SAMPLES),
-            *(f"{BRIDGE}/{name} {CONTROL}" for name in SAMPLES),
-            *(f"{BRIDGE}/{name} {LARGER} {CONTROL}" for name in SAMPLES),
-        ),
-    ),
+SAMPLED_QUOTES = (
+    *(f"{BRIDGE}/{name}" for name in SAMPLES),
+    *(f"v2.getPrice/{name}" for name in SAMPLES),
     *(
-        _rule(
-            sound_reads_are_taken,
-            Severity.MAJOR,
-            documented(fact),
-            operations=(operation_id,),
-            probes=(*_LISTS, *(f"{operation_id}/{name}" for name in names)),
-            name=f"sound-{operation_id.partition('.get')[2].lower()}-requests-are-taken",
-        )
-        for operation_id, (fact, names) in _READS.items()
-    ),
-    _rule(
-        names_of_v1_stay_in_v1,
-        Severity.MINOR,
-        documented("v2.get-assets-by-chain"),
-        operations=(OF_CHAIN,),
-        probes=(f"{OF_CHAIN}/v1 name", f"{OF_CHAIN}/usual"),
+        f"{BRIDGE}/{name} {end}"
+        for end in (PRICED, LARGER, CONTROL, f"{LARGER} {CONTROL}")
+        for name in SAMPLES
     ),
 )
-"""The rules of what can be used, because it is listed."""
+"""The quotes of tokens that were drawn, with another amount each, and of others by that amount."""

@@ -1,12 +1,11 @@
 """Orders of v1 over time; the form of their `data` is observed, so it is read by role."""
 
 from collections.abc import Iterator
-from functools import partial
 
 from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.comparing import body_of
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.rule import Finding, Rule, rule
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.timeline import Property, Timeline, breaking
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
@@ -25,8 +24,8 @@ from mockserver.conformance.requests.writes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, Severity
-from mockserver.contract import Layer, Operation, assumed, documented, observed
+from mockserver.conformance.verdict import Inconclusive, NotApplicable
+from mockserver.contract import Operation
 
 _LOOKS = {
     "usual": ("usual", *FEW_POLLS, END, END_AGAIN),
@@ -34,7 +33,7 @@ _LOOKS = {
 }
 _TOLD = {**_LOOKS, **{name: tuple(f"{name}{look}" for look in LOOKS) for name in NAMED}}
 """The same, with the looks at orders that the user has named."""
-_PROBES = (
+PROBES = (
     *(f"{V1_ORDER}/{name}" for name in (*_LOOKS, "same again")),
     *(f"{DETAIL}/{name}" for names in _TOLD.values() for name in names),
     f"{DETAIL}/{OF_ANOTHER}",
@@ -48,7 +47,6 @@ _ECHOED = {
     "fromToken": "fromToken",
     "hash": "certHash",
 }
-FOUND = documented("v1.get-order-detail")
 
 
 @judging(
@@ -56,7 +54,6 @@ FOUND = documented("v1.get-order-detail")
     first=lambda context: context.require_each(f"{V1_ORDER}/usual", f"{DETAIL}/usual"),
 )
 def accepted_v1_orders_are_found(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A v1 order that was accepted is found by its transaction and its user."""
     for submission, looks in _LOOKS.items():
         made = context.get(f"{V1_ORDER}/{submission}")
         if made is None or not made.succeeded:
@@ -78,7 +75,6 @@ def accepted_v1_orders_are_found(context: RunContext, operation: Operation) -> I
 
 
 def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A v1 order is not shown to the address of somebody else."""
     message = "an order is shown to an evmAddress that is not its user's"
     if context.get(f"{V1_ORDER}/usual") is None and context.get(f"{DETAIL}/{OF_ANOTHER}"):
         own = context.require_success(f"{DETAIL}/{NAMED[0]}")
@@ -90,7 +86,6 @@ def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Iter
 
 
 def v1_orders_are_of_their_chain(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A v1 order is found under the chain that it comes from, and under no other."""
     message = "an order is found under a chain that is not its source"
     yield from _shown_at(context, OTHER_CHAIN, "query.chain", message)
 
@@ -122,7 +117,6 @@ def _shown(
     raising=NotApplicable,
 )
 def v1_order_tells_what_was_submitted(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A v1 order has the amount, the chains, the token and the transaction of its submission."""
     for submission in _LOOKS:
         made, look = context.get(f"{V1_ORDER}/{submission}"), context.get(f"{DETAIL}/{submission}")
         if made is None or look is None or not made.succeeded or not look.succeeded:
@@ -150,7 +144,6 @@ def v1_order_tells_what_was_submitted(context: RunContext, operation: Operation)
     first=lambda context: context.require_success(f"{DETAIL}/usual"),
 )
 def final_v1_statuses_stay(context: RunContext, operation: Operation) -> Iterator[Said]:
-    """A v1 order that has come to its end keeps its status."""
     for looks in _TOLD.values():
         line = Timeline(submitted.V1_ORDER)
         for name in looks:
@@ -170,7 +163,6 @@ def final_v1_statuses_stay(context: RunContext, operation: Operation) -> Iterato
 
 
 def v1_order_numbers_are_unique(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """Two v1 orders have different numbers."""
     made = [context.require_success(f"{V1_ORDER}/{name}") for name in _LOOKS]
     numbers = list(map(submitted.V1_ORDER.number, made))
     if not all(numbers):
@@ -180,7 +172,6 @@ def v1_order_numbers_are_unique(context: RunContext, operation: Operation) -> It
 
 
 def same_v1_deposit_is_one_order(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The same v1 deposit, submitted twice, does not make a second order."""
     return submitted.V1_ORDER.twice(context)
 
 
@@ -190,40 +181,3 @@ def _check_stamps(context: RunContext, look: str) -> None:
     at_once = look in _LOOKS
     if not at_once and (control is None or not control.succeeded):
         raise Inconclusive("v1 no longer takes requests with these stamps, a quote neither")
-
-
-_rule = partial(rule, layer=Layer.STATEFUL, operations=(DETAIL,), probes=_PROBES)
-
-
-V1_ORDERS: tuple[Rule, ...] = (
-    _rule(accepted_v1_orders_are_found, Severity.CRITICAL, FOUND),
-    _rule(v1_orders_are_their_users, Severity.MAJOR, FOUND),
-    _rule(
-        v1_orders_are_of_their_chain,
-        Severity.MINOR,
-        documented("v1.order.chain"),
-    ),
-    _rule(
-        v1_order_tells_what_was_submitted,
-        Severity.CRITICAL,
-        observed("ESS1", "an order shows its amount, chains, token and transaction"),
-    ),
-    _rule(
-        final_v1_statuses_stay,
-        Severity.CRITICAL,
-        observed("ESS1", "2 completed, 3 failed and 6 partially completed are final"),
-    ),
-    _rule(
-        v1_order_numbers_are_unique,
-        Severity.CRITICAL,
-        observed("OAE", "sn is the number of the order"),
-        operations=(V1_ORDER,),
-    ),
-    _rule(
-        same_v1_deposit_is_one_order,
-        Severity.CRITICAL,
-        assumed("A-152", "the same deposit does not make a second order"),
-        operations=(V1_ORDER,),
-    ),
-)
-"""The rules of orders of v1."""

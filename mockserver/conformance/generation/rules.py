@@ -70,7 +70,8 @@ def stage_rule(check: Check, *operations: str) -> Rule:
     the rule's own check judges again, one by one, the exchanges that the stage has left behind.
     """
     name, layer, basis = _NAMED[check]
-    return Rule(name, check, layer, Severity.MAJOR, basis, operations)
+    says = (check.__doc__ or "").rstrip(".")
+    return Rule(name, check, layer, Severity.MAJOR, basis, operations, says=says)
 
 
 def stage_rules(contract: Contract) -> tuple[Rule, ...]:

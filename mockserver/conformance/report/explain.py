@@ -1,6 +1,5 @@
 """What there is to know of a rule, for a person who met it in a report."""
 
-import inspect
 from collections.abc import Iterator, Sequence
 
 from mockserver.conformance.checks.rule import Rule
@@ -48,9 +47,8 @@ def explained(
 ) -> Iterator[tuple[str, str]]:
     """Yield what there is to say of a rule, each with its heading; a heading may be empty."""
     yield "", f"{rule.name}: {rule.summary}"
-    more = _more(rule)
-    if more:
-        yield "in full", more
+    if rule.more:
+        yield "in full", rule.more
     yield "why", _WHY[rule.severity]
     yield "stands on", _standing(rule.basis, contract)
     yield "so", _CONSEQUENCES[rule.basis.kind]
@@ -63,12 +61,6 @@ def explained(
     near = sorted(beside, key=lambda name: -_common(name, rule.name))[:4]
     if near:
         yield "near to it", ", ".join(near)
-
-
-def _more(rule: Rule) -> str:
-    """Return what the function's docstring says beyond its first line."""
-    text = inspect.cleandoc(rule.check.__doc__ or "")
-    return " ".join(text.partition("\n")[2].split())
 
 
 def _standing(basis: Basis, contract: Contract) -> str:

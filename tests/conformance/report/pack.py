@@ -53,10 +53,6 @@ PROBES = (
 
 
 def body_is_strict_json(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The body of every answer is JSON in the strict reading.
-
-    A client in another language may refuse what Python takes.
-    """
     for exchange in context.of(operation):
         if not exchange.whole:
             raise Inconclusive(exchange.answer.reason)
@@ -65,7 +61,6 @@ def body_is_strict_json(context: RunContext, operation: Operation) -> Iterator[F
 
 
 def data_keeps_its_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The data of a success has the members and types of the description."""
     exchange = context.require_success(f"{operation.id}/usual")
     if exchange.body == {}:
         raise Vacuous("the answer is empty")
@@ -80,7 +75,6 @@ _NEEDED = {
 
 
 def required_input_is_required(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """A request without a required input is refused."""
     for name, location in _NEEDED[operation.id]:
         exchange = context.get(f"{operation.id}/without {name}")
         if exchange is not None and exchange.succeeded:
@@ -93,7 +87,6 @@ def required_input_is_required(context: RunContext, operation: Operation) -> Ite
 
 
 def prices_are_consistent(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """The price of a token is of the size that the vendor's own answers show."""
     quote, price = (
         context.require_success("v2.getBridgeQuote/usual"),
         context.require_success("v2.getPrice/usual"),
@@ -103,14 +96,12 @@ def prices_are_consistent(context: RunContext, operation: Operation) -> Iterator
 
 
 def no_member_is_unknown(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An answer has no member that the description does not mention."""
     for name in context.require_success(f"{operation.id}/usual").data:
         if name not in str(operation.data_schema):
             yield Finding(f"{name!r} is not described", (), f"data.{name}", verdict=Verdict.EXTRA)
 
 
 def order_is_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    """An order is taken."""
     exchange = context.require_success(f"{operation.id}/usual")
     if not exchange.text("id"):
         yield Finding("no id came", (exchange,), "data.id")
@@ -128,6 +119,8 @@ JSON = Rule(
     documented("envelope"),
     READS,
     every_exchange=True,
+    says="The body of every answer is JSON in the strict reading",
+    more="A client in another language may refuse what Python takes.",
 )
 FORM = Rule(
     "data-keeps-its-form",
@@ -137,6 +130,7 @@ FORM = Rule(
     documented("resources.v2"),
     READS,
     _named(*READS),
+    says="The data of a success has the members and types of the description",
 )
 REQUIRED = Rule(
     "required-input-is-required",
@@ -146,6 +140,7 @@ REQUIRED = Rule(
     documented("interface.inputs"),
     ("v2.getBridgeQuote", "v1.getCrossChainQuote"),
     ("v2.getBridgeQuote/without amount", "v1.getCrossChainQuote/without signature"),
+    says="A request without a required input is refused",
 )
 PRICES = Rule(
     "prices-are-consistent",
@@ -155,6 +150,7 @@ PRICES = Rule(
     observed("ESS1", "prices have at most ten digits"),
     ("v2.getPrice",),
     _named("v2.getBridgeQuote", "v2.getPrice"),
+    says="The price of a token is of the size that the vendor's own answers show",
 )
 UNKNOWN = Rule(
     "no-member-is-unknown",
@@ -164,6 +160,7 @@ UNKNOWN = Rule(
     assumed("A-001"),
     READS,
     _named(*READS),
+    says="An answer has no member that the description does not mention",
 )
 ORDER = Rule(
     "order-is-taken",
@@ -173,6 +170,7 @@ ORDER = Rule(
     documented("v2.submit-order"),
     ("v2.submitOrder",),
     _named("v2.submitOrder"),
+    says="An order is taken",
 )
 PACK = (JSON, FORM, REQUIRED, PRICES, UNKNOWN, ORDER)
 
