@@ -74,6 +74,11 @@ class Request:
     headers: Headers = field(default_factory=Headers)
     body: bytes = b""
 
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The query by name, the last of a repeated one; empty where it is not UTF-8."""
+        return dict(pairs_or(self.query))
+
 
 @value_class(frozen=True, slots=True)
 class Response:
@@ -94,6 +99,10 @@ class Response:
     def with_headers(self, *more: tuple[str, str]) -> "Response":
         """Return the same answer with more headers."""
         return Response(self.status, (*self.headers, *more), self.body)
+
+    def with_body(self, body: bytes) -> "Response":
+        """Return the same answer with another body."""
+        return Response(self.status, self.headers, body)
 
 
 class BadEncoding(ValueError):
@@ -118,6 +127,14 @@ def query_pairs(query: str) -> list[tuple[str, str]]:
     if "%" in query or "+" in query:
         return [(_decoded(name), _decoded(value)) for name, _, value in parts]
     return [(name, value) for name, _, value in parts]
+
+
+def pairs_or(query: str, default: Sequence[tuple[str, str]] = ()) -> Sequence[tuple[str, str]]:
+    """Return the parameters of a query string, or the default where one is not UTF-8."""
+    try:
+        return query_pairs(query)
+    except BadEncoding:
+        return default
 
 
 def _decoded(text: str) -> str:

@@ -62,6 +62,14 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
         raise NotJson(f"a number with too many digits; {_MAX_DIGITS} are read") from None
 
 
+def decode_or(raw: bytes, default: Json = None) -> Json:
+    """Return the value of a JSON text, or the default where it is none."""
+    try:
+        return decode(raw)
+    except NotJson:
+        return default
+
+
 def encode(value: Json) -> bytes:
     """Return the compact JSON text of a value, with `Decimal` plain where it is short.
 

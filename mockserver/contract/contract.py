@@ -75,6 +75,10 @@ class Contract:
         """Return the operation of an id such as `v2.getChain`. Raises `KeyError`."""
         return self._by_id[operation_id]
 
+    def get(self, operation_id: str | None) -> Operation | None:
+        """Return the operation of an id, or None for one that the dialect does not have."""
+        return self._by_id.get(operation_id or "")
+
     def find(self, method: str, path: str) -> Operation | None:
         """Return the operation that answers a method on a path, or None."""
         return self._by_route.get((path, method))

@@ -44,6 +44,10 @@ class Generation:
         """The `code` of an answer that is no refusal."""
         return int(self.success["code"])
 
+    def succeeded(self, body: Json) -> bool:
+        """Tell whether the body of an answer has the code of a success."""
+        return isinstance(body, dict) and body.get("code") == self.success["code"]
+
     def answer(self, data: Json) -> dict[str, Json]:
         """Return the envelope of a success around `data`."""
         return self._ordered({**self.success, "data": data})

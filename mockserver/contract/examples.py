@@ -34,12 +34,11 @@ class Examples:
 def shipped_examples(contract: Contract) -> Mapping[str, Examples]:
     """Return examples by operation id, of exchanges that keep the contract in its dialect."""
     found: dict[str, list[tuple[int, bool, Example]]] = {}
-    known = {operation.id: operation for operation in contract}
     for source in _shipped():
         own = source.recording.dialect == contract.dialect.name
-        for one in source.recording.exchanges:
-            operation = known.get(one.operation)
-            example = None if operation is None else _example(source, one, operation)
+        for label, one in source.labelled():
+            operation = contract.get(one.operation)
+            example = None if operation is None else _example(label, one, operation)
             if operation is not None and example is not None:
                 size = len(one.response.body) + (0 if own else 1_000_000)
                 success = _succeeded(operation, example.answer)
@@ -58,7 +57,7 @@ def _chosen(rows: list[tuple[int, bool, Example]]) -> Examples:
     return Examples(good[0] if good else None, bad[0] if bad else None)
 
 
-def _example(source: Source, one: RecordedExchange, operation: Operation) -> Example | None:
+def _example(label: str, one: RecordedExchange, operation: Operation) -> Example | None:
     """Return an exchange as an example; None where it breaks the contract or is no JSON."""
     try:
         answer = one.response_json()
@@ -69,12 +68,9 @@ def _example(source: Source, one: RecordedExchange, operation: Operation) -> Exa
         return None
     if _succeeded(operation, answer) and operation.read(one.request).violations:
         return None
-    return Example(f"{source.label}#{one.name}", body, answer)
+    return Example(label, body, answer)
 
 
 def _succeeded(operation: Operation, answer: Json) -> bool:
-    if not isinstance(answer, dict):
-        return False
-    if not operation.enveloped and "code" not in answer:
-        return True
-    return bool(answer.get("code") == operation.generation.success_code)
+    bare = isinstance(answer, dict) and not operation.enveloped and "code" not in answer
+    return bare or operation.generation.succeeded(answer)

@@ -187,6 +187,10 @@ class Catalog:
         """Return the chains v1 offers, in the catalog's order."""
         return tuple(self._by_v1_name.values())
 
+    def named(self, name: str) -> Chain | None:
+        """Return the chain that either generation calls so, or None."""
+        return self._by_nickname.get(name) or self._by_v1_name.get(name)
+
     def token(self, symbol: str, about: str = "token") -> Token:
         """Return the token of a symbol. Raises `Refusal` where nobody knows it."""
         found = self._by_symbol.get(symbol)
@@ -225,6 +229,10 @@ class Catalog:
             )
         found = self._placed[key] = Placed(chain, token, contract)
         return found
+
+    def token_on(self, nickname: str, symbol: str) -> Placed:
+        """Return a token on a chain by their 2.0 names. Raises `Refusal` where it is not there."""
+        return self.placed(self.chain(nickname), self.token(symbol))
 
     def placed_at(self, chain: Chain, address: str, about: str = "token address") -> Placed:
         """Return the token whose contract has that address; EVM addresses match in any case.

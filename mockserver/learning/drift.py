@@ -164,11 +164,10 @@ def _outcomes(old: Iterable[Source], new: Iterable[Source], contract: Contract) 
 def _by_request(
     sources: Iterable[Source], contract: Contract, rules: MatchRules
 ) -> Mapping[RequestForm, dict[str, str]]:
-    known = {operation.id: operation for operation in contract}
     found: dict[RequestForm, dict[str, str]] = {}
     for source in sources:
-        for one in source.recording.exchanges:
-            operation = known.get(one.operation)
+        for label, one in source.labelled():
+            operation = contract.get(one.operation)
             if one.request_omitted or one.response_omitted:
                 continue
             fields = operation.fields if operation is not None else ()
@@ -177,7 +176,7 @@ def _by_request(
             rule = rules.of(one.operation)
             form = read_request(one.operation, names, one.request, rule, None, removed).form
             outcomes = found.setdefault(form, {})
-            outcomes.setdefault(outcome_of(one, operation), f"{source.label}#{one.name}")
+            outcomes.setdefault(outcome_of(one, operation), label)
     return found
 
 

@@ -91,8 +91,8 @@ def _errata(sources: tuple[Source, ...], register: ContractSource) -> Iterator[E
         field_ = register.contract(erratum.id)
         evidence = Evidence(erratum.id, erratum.title)
         for source in sources:
-            for one in source.recording.exchanges:
-                _weigh(evidence, erratum, (book, field_), one, f"{source.label}#{one.name}")
+            for label, one in source.labelled():
+                _weigh(evidence, erratum, (book, field_), one, label)
         if evidence.seen_in or evidence.against:
             yield evidence
 
@@ -115,7 +115,7 @@ def _weigh(
 
 def _breaches(contract: Contract, one: RecordedExchange) -> int:
     """Return in how many places an exchange breaks a contract; its request where it was taken."""
-    operation = next((found for found in contract if found.id == one.operation), None)
+    operation = contract.get(one.operation)
     if operation is None:
         return 1_000
     try:

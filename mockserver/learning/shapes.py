@@ -60,12 +60,10 @@ ShapeKey = tuple[str, str]
 def shapes_of(sources: Iterable[Source], contract: Contract) -> dict[ShapeKey, AnswerShape]:
     """Return the shape of every operation's answers, those of unknown operations too."""
     found: dict[ShapeKey, AnswerShape] = {}
-    known = {operation.id: operation for operation in contract}
     for source in sources:
-        for exchange in source.recording.exchanges:
+        for label, exchange in source.labelled():
             if not exchange.response_omitted:
-                label = f"{source.label}#{exchange.name}"
-                _add(found, exchange, known.get(exchange.operation), label)
+                _add(found, exchange, contract.get(exchange.operation), label)
     return found
 
 
@@ -77,8 +75,7 @@ def outcome_of(exchange: RecordedExchange, operation: Operation | None) -> str:
         return NO_JSON
     if operation is None or not operation.enveloped:
         return SUCCESS if exchange.response.status < 400 else REFUSAL
-    code = body.get("code") if isinstance(body, dict) else None
-    return SUCCESS if code == operation.generation.success_code else REFUSAL
+    return SUCCESS if operation.generation.succeeded(body) else REFUSAL
 
 
 def fields_of(

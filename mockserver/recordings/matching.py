@@ -6,11 +6,12 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.exchange import BadEncoding, Request, query_pairs
+from mockserver.exchange import Request, pairs_or
 from mockserver.jsontext import Json
 from mockserver.recordings.rules import MatchRule, Part
 
 _MOST_DIGITS = 100
+_NO_JSON = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,7 @@ class RequestParts:
     ) -> None:
         """Read a request; `choices` says which text of this client stands for a recorded one."""
         self._choices = choices
-        try:
-            pairs = query_pairs(request.query)
-        except BadEncoding:
-            pairs = [("", request.query)]
+        pairs = pairs_or(request.query, [("", request.query)])
         self.query = [(name, self._recorded(value)) for name, value in pairs]
         self.headers = {
             name.lower(): request.headers[name] for name in header_names if name in request.headers
@@ -173,10 +171,8 @@ def _amount(text: str) -> Decimal | None:
 def _body(request: Request) -> Json:
     if not request.body or request.method == "GET":
         return None
-    try:
-        return jsontext.decode(request.body)
-    except jsontext.NotJson:
-        return request.body.decode("utf-8", "backslashreplace")
+    found = jsontext.decode_or(request.body, _NO_JSON)
+    return request.body.decode("utf-8", "backslashreplace") if found is _NO_JSON else found
 
 
 def _unpacked(text: str) -> Json:

@@ -7,7 +7,7 @@ from pathlib import Path
 from mockserver import resources
 from mockserver.errors import InvalidFile, Problem
 from mockserver.recordings.files import load
-from mockserver.recordings.recording import Recording
+from mockserver.recordings.recording import RecordedExchange, Recording
 from mockserver.validation import did_you_mean
 
 _ENDINGS = (".yaml", ".yml", ".json")
@@ -19,6 +19,11 @@ class Source:
 
     label: str
     recording: Recording
+
+    def labelled(self) -> Iterator[tuple[str, RecordedExchange]]:
+        """Yield its exchanges, each with the label that reports call it by."""
+        for one in self.recording.exchanges:
+            yield f"{self.label}#{one.name}", one
 
 
 def shipped_names() -> list[str]:

@@ -16,9 +16,8 @@ def breaches(recording: Recording, contract: Contract) -> Iterator[Breach]:
     A request counts where the service took it: that a wrong one is refused is what the contract
     wants. Parts that a recorder took out are not missed.
     """
-    known = {operation.id: operation for operation in contract}
     for index, one in enumerate(recording.exchanges):
-        operation = known.get(one.operation)
+        operation = contract.get(one.operation)
         if operation is None:
             dialect = contract.dialect.name
             message = f"the dialect {dialect!r} has no operation {one.operation!r}"
@@ -38,8 +37,7 @@ def _of(one: RecordedExchange, operation: Operation) -> Iterator[tuple[str, str]
         return
     for violation in operation.response_violations(body):
         yield "response", str(violation)
-    code = body.get("code") if isinstance(body, dict) else None
-    if code != operation.generation.success_code or one.request_omitted:
+    if not operation.generation.succeeded(body) or one.request_omitted:
         return
     removed = {name.lower() for name in one.removed}
     for violation in operation.read(one.request).violations:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from mockserver import jsontext
 from mockserver.engine import abireading
 from mockserver.engine.refusal import Refusal
-from mockserver.exchange import BadEncoding, query_pairs
+from mockserver.exchange import pairs_or
 from mockserver.jsontext import Json
 from mockserver.operations.rules import rules_of
 from mockserver.responders.journal import Entry
@@ -22,16 +22,10 @@ def decoded(entry: Entry) -> list[Json]:
 
 
 def _parts(entry: Entry) -> Iterator[tuple[str, str, Json]]:
-    try:
-        for name, value in query_pairs(entry.request.query):
-            yield f"query {name}", name, value
-    except BadEncoding:
-        pass
-    for where, body in (("request", entry.request.body), ("answer", entry.response.body)):
-        try:
-            yield where, "", jsontext.decode(body)
-        except jsontext.NotJson:
-            continue
+    for name, value in pairs_or(entry.request.query):
+        yield f"query {name}", name, value
+    yield "request", "", jsontext.decode_or(entry.request.body)
+    yield "answer", "", jsontext.decode_or(entry.response.body)
 
 
 def _found(where: str, name: str, value: Json, *, depth: int) -> Iterator[Json]:

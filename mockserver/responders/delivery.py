@@ -46,6 +46,10 @@ class Delivery:
     cut: Cut | None = None
     stream: Stream | None = None
 
+    def with_body(self, body: bytes) -> "Delivery":
+        """Return the same with another body."""
+        return replace(self, response=self.response.with_body(body))
+
     @property
     def at_once(self) -> bool:
         """Whether the response is sent as it is, without waiting for anything."""

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
+from mockserver.exchange import Headers, Request
 from mockserver.jsontext import Json
 from mockserver.responders.journal import Entry, withheld
 
@@ -66,19 +66,12 @@ def _meant(contract: Contract, entry: Entry) -> Operation | None:
 
 
 def _sent(operation: Operation, request: Request) -> Parts:
-    try:
-        query: dict[str, Json] = dict(query_pairs(request.query))
-    except BadEncoding:
-        query = {}
-    try:
-        body = jsontext.decode(request.body)
-    except jsontext.NotJson:
-        body = {}
+    body = jsontext.decode_or(request.body)
     names = [field.name for field in operation.fields if field.location == "headers"]
     headers = {name: request.headers[name] for name in names if name in request.headers}
     return {
         "headers": headers,
-        "query": query,
+        "query": dict(request.parameters),
         "body": dict(body) if isinstance(body, Mapping) else {},
     }
 

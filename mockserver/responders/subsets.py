@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from mockserver import jsontext
-from mockserver.exchange import BadEncoding, Request, query_pairs
+from mockserver.exchange import Request, pairs_or
 from mockserver.jsontext import Json
 from mockserver.responders.forms import OBJECT, Schema, described, members
 
@@ -41,7 +41,8 @@ class Subset:
         """Return what a request lacks or has otherwise, as sentences; empty where it fits."""
         found = []
         if self.query:
-            sent = _query(request)
+            # The first of a repeated parameter counts.
+            sent = dict(reversed(pairs_or(request.query)))
             found += [
                 f"query parameter {name!r}: expected {value!r}, got {_got(sent.get(name))}"
                 for name, value in self.query.items()
@@ -53,7 +54,7 @@ class Subset:
             if request.headers.get(name) != value
         ]
         if self.body:
-            found += _differences(self.body, _body(request), "body")
+            found += _differences(self.body, jsontext.decode_or(request.body), "body")
         return found
 
 
@@ -64,20 +65,6 @@ def subset_of(told: Mapping[str, Json]) -> Subset:
         {name: _text(value) for name, value in told.get("headers", {}).items()},
         told.get("body", {}),
     )
-
-
-def _query(request: Request) -> dict[str, str]:
-    try:
-        return dict(reversed(query_pairs(request.query)))
-    except BadEncoding:
-        return {}
-
-
-def _body(request: Request) -> Json:
-    try:
-        return jsontext.decode(request.body)
-    except jsontext.NotJson:
-        return None
 
 
 def _differences(wanted: Json, came: Json, place: str) -> list[str]:

@@ -91,4 +91,4 @@ def _course(item: Mapping[str, Any]) -> Course:
 
 
 def _placed(end: Mapping[str, str], catalog: Catalog) -> Placed:
-    return catalog.placed(catalog.chain(end["chain"]), catalog.token(end["token"]))
+    return catalog.token_on(end["chain"], end["token"])

@@ -64,8 +64,7 @@ def read_folder(root: Path, dialect: str) -> Side:
 def _side(source: StrictSource, name: str, dialect: str, label: str) -> Side:
     raw, contract = _patched(source, name), _contract(source, dialect)
     side = read_document(document(contract, None, version="0"), source.root, label)
-    known = {operation.id: operation for operation in contract}
-    operations = tuple(_completed(one, known[one.id]) for one in side.operations)
+    operations = tuple(_completed(one, contract.operation(one.id)) for one in side.operations)
     return replace(
         side,
         operations=operations,

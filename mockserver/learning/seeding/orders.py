@@ -171,7 +171,7 @@ def _seen(
 
 def _row(seen: _Seen, at_ms: int, ended_ms: int, catalog: Catalog) -> Any:
     order, route = seen.order, seen.order.route
-    target = catalog.placed(catalog.chain(route.target_chain), catalog.token(route.target_token))
+    target = catalog.token_on(route.target_chain, route.target_token)
     done = next((look for look in seen.looks if look.status is Status.SUCCEEDED), None)
     out = None if done is None else number_of(done.out)
     units = order.net

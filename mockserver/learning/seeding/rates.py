@@ -130,11 +130,10 @@ def _price(rates: Rates, catalog: Catalog, symbol: Json, price: Json) -> None:
 
 
 def _gas(rates: Rates, catalog: Catalog, name: Json, usd: Decimal) -> None:
-    for chain in catalog.chains:
-        if name in (chain.nickname, chain.v1_name):
-            rates.gas_usd[chain.nickname] = usd
-            return
-    if name:
+    chain = catalog.named(str(name))
+    if chain is not None:
+        rates.gas_usd[chain.nickname] = usd
+    elif name:
         rates.unknown.add(str(name))
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.clock import parse_instant
-from mockserver.exchange import BadEncoding, query_pairs
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source
 
@@ -49,10 +48,7 @@ def data_of(one: RecordedExchange) -> Any:
     """Return the data of a success; None for any other answer."""
     if one.response_omitted or one.response.status != 200:
         return None
-    try:
-        body = one.response_json()
-    except jsontext.NotJson:
-        return None
+    body = jsontext.decode_or(one.response.body)
     if not isinstance(body, dict) or body.get("code") not in (0, 200):
         return None
     data = body.get("data")
@@ -61,15 +57,8 @@ def data_of(one: RecordedExchange) -> Any:
 
 def asked_of(one: RecordedExchange) -> dict[str, Any]:
     """Return parameters and members of a request by name."""
-    try:
-        found: dict[str, Any] = dict(query_pairs(one.request.query))
-    except BadEncoding:
-        found = {}
-    try:
-        body = jsontext.decode(one.request.body) if one.request.body else {}
-    except jsontext.NotJson:
-        body = {}
-    return {**found, **(body if isinstance(body, dict) else {})}
+    body = jsontext.decode_or(one.request.body)
+    return {**one.request.parameters, **(body if isinstance(body, dict) else {})}
 
 
 def items_of(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

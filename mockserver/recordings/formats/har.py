@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from mockserver import __version__, jsontext
 from mockserver.clock import ClockRefused, iso, parse_instant
-from mockserver.exchange import BadEncoding, Request, Response, query_pairs
+from mockserver.exchange import Request, Response, pairs_or
 from mockserver.jsontext import Json
 from mockserver.recordings.formats.foreign import (
     ForeignExchange,
@@ -129,7 +129,7 @@ def _exported(exchange: RecordedExchange, base: str) -> Json:
             "httpVersion": "HTTP/1.1",
             "cookies": [],
             "headers": list(_named(request.headers.items_sent)),
-            "queryString": list(_named(_pairs(request.query))),
+            "queryString": list(_named(pairs_or(request.query))),
             "headersSize": -1,
             "bodySize": len(request.body),
             **_post_data(request),
@@ -174,10 +174,3 @@ def _written(body: bytes) -> dict[str, Json]:
 def _named(pairs: Iterable[tuple[str, str]]) -> Iterator[Json]:
     for name, value in pairs:
         yield {"name": name, "value": value}
-
-
-def _pairs(query: str) -> list[tuple[str, str]]:
-    try:
-        return query_pairs(query)
-    except BadEncoding:
-        return []

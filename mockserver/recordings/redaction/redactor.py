@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote_plus
 
 from mockserver import jsontext
-from mockserver.exchange import BadEncoding, Headers, Request, Response, query_pairs
+from mockserver.exchange import BadEncoding, Headers, Request, Response, pairs_or, query_pairs
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings.layouts import encode, layout_of
 from mockserver.recordings.recording import RecordedExchange, StandIns
@@ -115,7 +115,7 @@ class Redactor:
                 self._add(*parts_of(name, value))
 
     def _learn_query(self, query: str) -> None:
-        for name, value in _pairs(query) or ():
+        for name, value in pairs_or(query):
             if is_secret_member(name):
                 self._add(value)
 
@@ -145,8 +145,9 @@ class Redactor:
         return tuple(kept)
 
     def _query(self, query: str, taken: list[str]) -> str:
-        pairs = _pairs(query)
-        if pairs is None:
+        try:
+            pairs = query_pairs(query)
+        except BadEncoding:
             return self._masked_text(query)
         search = _Search(taken, self._sorted())
         changed = [(name, self._value(name, value, search)) for name, value in pairs]
@@ -288,13 +289,6 @@ def _own_signature(
         (came.spelled("appKey") or "appKey", DEMO_APP_KEY),
         (came.spelled("signature") or "signature", developer.signature(text, DEMO_APP_SECRET)),
     )
-
-
-def _pairs(query: str) -> list[tuple[str, str]] | None:
-    try:
-        return query_pairs(query)
-    except BadEncoding:
-        return None
 
 
 def _mask_member(found: re.Match[bytes], taken: list[str]) -> bytes:

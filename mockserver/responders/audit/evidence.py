@@ -114,15 +114,13 @@ class Books:
 
     def source_of(self, order: Order) -> Placed:
         """Return the token that an order is paid in."""
-        return self._placed(order.route.source_chain, order.route.source_token)
+        route = order.route
+        return self.world.scenario.catalog.token_on(route.source_chain, route.source_token)
 
     def target_of(self, order: Order) -> Placed:
         """Return the token that an order delivers."""
-        return self._placed(order.route.target_chain, order.route.target_token)
-
-    def _placed(self, chain: str, token: str) -> Placed:
-        catalog = self.world.scenario.catalog
-        return catalog.placed(catalog.chain(chain), catalog.token(token))
+        route = order.route
+        return self.world.scenario.catalog.token_on(route.target_chain, route.target_token)
 
 
 def books_of(hosted: HostedWorld, quote_age_ms: int) -> Books:
@@ -149,9 +147,8 @@ def books_of(hosted: HostedWorld, quote_age_ms: int) -> Books:
 def evidence_of(hosted: HostedWorld) -> Evidence:
     """Read a world's journal, without what a revert has undone, and its transactions."""
     found, horizon, journal = Evidence(), hosted.horizon, hosted.journal
-    operations = {operation.id: operation for operation in hosted.contract}
     for entry in journal:
-        operation = operations.get(entry.operation or "")
+        operation = hosted.contract.get(entry.operation)
         if operation is not None and not horizon.undid(entry.sequence):
             _note(found, hosted, operation, entry)
     found.lost = max(0, journal.dropped - horizon.sequence)
@@ -184,14 +181,10 @@ def _told(operation: Operation, entry: Entry) -> Json:
     cut = any(one.value in entry.fault for one in Cut)
     if cut or entry.refusal or entry.response.status != 200:
         return None
-    try:
-        body = jsontext.decode(entry.response.body)
-    except jsontext.NotJson:
-        return None
+    body = jsontext.decode_or(entry.response.body)
     if not operation.enveloped:
         return body
-    told = isinstance(body, dict) and body.get("code") == operation.generation.success_code
-    return body.get("data") if told else None
+    return body.get("data") if operation.generation.succeeded(body) else None
 
 
 def _tells(standing: Standing, view: OrderView) -> bool:

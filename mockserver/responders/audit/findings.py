@@ -65,7 +65,7 @@ def moved(order: Order, catalog: Catalog) -> str:
     route = order.route
     if not order.amount:
         return f"a deposit that cannot be read, to {route.target_chain}"
-    source = catalog.placed(catalog.chain(route.source_chain), catalog.token(route.source_token))
+    source = catalog.token_on(route.source_chain, route.source_token)
     return f"{money(order.amount, source)} {way(order)}"
 
 

@@ -111,10 +111,8 @@ def _differences(books: Books, wanted: Transfer, found: Transfer) -> list[str]:
     )
     told = []
     if (wanted.amount, route.source_token) != (found.amount, other.source_token):
-        placed = catalog.placed(
-            catalog.chain(other.source_chain), catalog.token(other.source_token)
-        )
-        told.append(f"for {money(found.amount, placed)}")
+        paid = catalog.token_on(other.source_chain, other.source_token)
+        told.append(f"for {money(found.amount, paid)}")
     told += [f"{word} {theirs}" for ours, theirs, word in ends if ours != theirs]
     if None not in (wanted.fee, found.fee) and wanted.fee != found.fee:
         told.append(f"with a fee of {found.fee} in place of {wanted.fee}")

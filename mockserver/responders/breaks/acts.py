@@ -18,7 +18,6 @@ from mockserver.responders.breaks.answers import (
     refused,
     succeeded,
     success,
-    with_body,
 )
 from mockserver.responders.breaks.converters import whole
 from mockserver.responders.breaks.inputs import catalog_of
@@ -117,10 +116,7 @@ def without_tail(turn: Turn) -> Delivery:
 def item_of_array(turn: Turn) -> Delivery:
     """Take the only item of an array for the body itself."""
     request = turn.call.request
-    try:
-        found = jsontext.decode(request.body)
-    except jsontext.NotJson:
-        return turn.answer()
+    found = jsontext.decode_or(request.body)
     if not isinstance(found, list) or len(found) != 1 or not isinstance(found[0], dict):
         return turn.answer()
     return turn.answer(replace(request, body=jsontext.encode(found[0])))
@@ -155,7 +151,7 @@ def lettered_id(turn: Turn) -> Delivery:
         if body is None or "id" not in body["data"]:
             return sent
         body["data"]["id"] = f"ord-{body['data']['id']}"
-        return with_body(sent, jsontext.encode(body))
+        return sent.with_body(jsontext.encode(body))
     asked = asked_of(turn.call)
     told = asked.query.get("id")
     if not told:
@@ -266,7 +262,7 @@ def _relisted(page: Page, sent: Delivery, found: list[Json]) -> Delivery:
     if found == page.data.get("list") or not isinstance(page.data.get("list"), list):
         return sent
     page.data["list"] = found
-    return with_body(sent, jsontext.encode(page.body))
+    return sent.with_body(jsontext.encode(page.body))
 
 
 # A chain out of service
@@ -290,7 +286,7 @@ def suspended(turn: Turn) -> Delivery:
     before = jsontext.encode(page.body)
     _unlist(page, chain)
     after = jsontext.encode(page.body)
-    return sent if after == before else with_body(sent, after)
+    return sent if after == before else sent.with_body(after)
 
 
 def _suspended_chain(turn: Turn) -> Chain:

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mockserver import jsontext
 from mockserver.exchange import Response
@@ -97,22 +97,13 @@ def bounded(memory: dict[str, Json]) -> None:
         del memory[next(iter(memory))]
 
 
-def body_of(response: Response) -> Json:
-    """Return the decoded body, or None where it is no JSON."""
-    try:
-        return jsontext.decode(response.body)
-    except jsontext.NotJson:
-        return None
-
-
 def succeeded(turn: Turn, response: Response) -> dict[str, Json] | None:
     """Return the body of a success with data, to be changed by its owner, or None."""
-    body = body_of(response) if response.status == 200 else None
+    body = jsontext.decode_or(response.body) if response.status == 200 else None
     if not isinstance(body, dict) or not isinstance(body.get("data"), dict):
         return None
-    code = body.get("code")
-    wanted = turn.call.operation.generation.success_code
-    return body if code == wanted and not isinstance(code, bool) else None
+    good = turn.call.operation.generation.succeeded(body) and body["code"] is not False
+    return body if good else None
 
 
 def refused(response: Response) -> bool:
@@ -124,12 +115,6 @@ def page_of(turn: Turn, delivery: Delivery) -> Page | None:
     """Return a successful answer for editing, or None."""
     body = succeeded(turn, delivery.response)
     return None if body is None else Page(turn, body, asked_of(turn.call))
-
-
-def with_body(delivery: Delivery, body: bytes) -> Delivery:
-    """Return a delivery of other bytes."""
-    response = delivery.response
-    return replace(delivery, response=Response(response.status, response.headers, body))
 
 
 def success(turn: Turn, data: Json) -> Delivery:

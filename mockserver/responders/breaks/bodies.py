@@ -57,18 +57,14 @@ def escaped(body: bytes) -> bytes:
 
 def indented(body: bytes) -> bytes:
     """Write JSON over many lines."""
-    try:
-        return jsontext.pretty(jsontext.decode(body)).encode("ascii") + b"\n"
-    except jsontext.NotJson:
-        return body
+    value = jsontext.decode_or(body)
+    return body if value is None else jsontext.pretty(value).encode("ascii") + b"\n"
 
 
 def members_reversed(body: bytes) -> bytes:
     """Write the members of all objects in the reverse order."""
-    try:
-        return jsontext.encode(_reversed(jsontext.decode(body)))
-    except jsontext.NotJson:
-        return body
+    value = jsontext.decode_or(body)
+    return body if value is None else jsontext.encode(_reversed(value))
 
 
 def _reversed(value: Json) -> Json:

@@ -19,9 +19,8 @@ def catalog_of(call: Call) -> Catalog:
 
 def decimals_of(call: Call, chain: Json, symbol: Json) -> int:
     """Return the decimals of a token on a chain, both by their names; 18 for unknown ones."""
-    catalog = catalog_of(call)
     try:
-        return catalog.placed(catalog.chain(chain), catalog.token(symbol)).decimals
+        return catalog_of(call).token_on(chain, symbol).decimals
     except Refusal:
         return 18
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from mockserver import jsontext
-from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
+from mockserver.exchange import Headers, Request, pairs_or
 from mockserver.jsontext import Json
 from mockserver.responders.responder import Call
 
@@ -64,17 +64,11 @@ def asked_of(call: Call) -> Asked:
 
 
 def _query(text: str) -> Mapping[str, str]:
-    try:
-        pairs = query_pairs(text)
-    except BadEncoding:
-        return {}
+    pairs = pairs_or(text)
     found = dict(pairs)
     return found if len(found) == len(pairs) else {}
 
 
 def _body(raw: bytes) -> Mapping[str, Json]:
-    try:
-        found = jsontext.decode(raw)
-    except jsontext.NotJson:
-        return {}
+    found = jsontext.decode_or(raw)
     return found if isinstance(found, dict) else {}

@@ -18,11 +18,9 @@ from mockserver.jsontext import Json
 from mockserver.responders.breaks import acts, bodies, conditions, converters, edits, inputs
 from mockserver.responders.breaks.answers import (
     Page,
-    body_of,
     page_of,
     refused,
     succeeded,
-    with_body,
 )
 from mockserver.responders.breaks.requests import asked_of
 from mockserver.responders.breaks.values import Act, Turn
@@ -70,7 +68,7 @@ def _editing(edit: Callable[[Page], None]) -> Act:
         before = jsontext.encode(page.body)
         edit(page)
         after = jsontext.encode(page.body)
-        return sent if after == before else with_body(sent, after)
+        return sent if after == before else sent.with_body(after)
 
     return act
 
@@ -198,10 +196,10 @@ def _refusal(spec: Json) -> Act:
 
     def act(turn: Turn) -> Delivery:
         sent = turn.answer()
-        body = body_of(sent.response) if refused(sent.response) else None
+        body = jsontext.decode_or(sent.response.body) if refused(sent.response) else None
         if not isinstance(body, dict):
             return sent
-        return with_body(sent, jsontext.encode(how(body)))
+        return sent.with_body(jsontext.encode(how(body)))
 
     return act
 
@@ -212,7 +210,7 @@ def _body(spec: Json) -> Act:
 
     def act(turn: Turn) -> Delivery:
         sent = turn.answer()
-        return with_body(sent, how(sent.response.body)) if sent.response.body else sent
+        return sent.with_body(how(sent.response.body)) if sent.response.body else sent
 
     return act
 

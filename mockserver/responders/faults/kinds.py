@@ -128,9 +128,9 @@ class BrokenJson:
         body = sending.response.body
         kept = body[: len(body) * 2 // 3] + b'"'
         # An odd quote inside the text would close it; what is left must not be readable by chance.
-        while _readable(kept):
+        while jsontext.decode_or(kept, struck) is not struck:
             kept += b"{"
-        return _with_body(sending, kept)
+        return sending.with_body(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,19 +417,6 @@ def _page(status: int, retry_after_s: int | None, body: str) -> Response:
     if retry_after_s is not None:
         headers = (*headers, ("Retry-After", str(retry_after_s)))
     return Response(status, headers, text.encode("utf-8", "backslashreplace"))
-
-
-def _with_body(sending: Delivery, body: bytes) -> Delivery:
-    response = sending.response
-    return replace(sending, response=Response(response.status, response.headers, body))
-
-
-def _readable(body: bytes) -> bool:
-    try:
-        jsontext.decode(body)
-    except jsontext.NotJson:
-        return False
-    return True
 
 
 def _lognormal(median_ms: int, sigma: Decimal, struck: Struck) -> int:

@@ -31,18 +31,13 @@ def mutated(
     Without a `field` the number `draw` chooses one of the data. A field is only touched where the
     answer breaks its schema afterwards and did not before.
     """
-    try:
-        body = jsontext.decode(response.body)
-    except jsontext.NotJson:
-        return response, ""
-    if operation.response_violations(body):
+    body = jsontext.decode_or(response.body, _MISSING)
+    if body is _MISSING or operation.response_violations(body):
         return response, ""
     for path in _candidates(body, operation, field, draw):
         for broken in _broken(body, path, change):
             if operation.response_violations(broken):
-                return Response(response.status, response.headers, jsontext.encode(broken)), (
-                    dotted(path)
-                )
+                return response.with_body(jsontext.encode(broken)), dotted(path)
     return response, ""
 
 

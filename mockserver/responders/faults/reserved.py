@@ -125,8 +125,7 @@ def _decimals(inputs: Inputs, catalog: Catalog) -> int | None:
         told = inputs.integer("fromDecimal")
         return told if 0 <= told <= _MOST_DIGITS else None
     try:
-        chain = catalog.chain(inputs.text("fromChain"))
-        return catalog.placed(chain, catalog.token(inputs.text("symbol"))).decimals
+        return catalog.token_on(inputs.text("fromChain"), inputs.text("symbol")).decimals
     except (Refusal, KeyError):
         return None
 

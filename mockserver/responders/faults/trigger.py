@@ -140,9 +140,8 @@ def _chain(told: Mapping[str, Json], scenario: Scenario) -> str | None:
     name: str | None = told.get("chain")
     if name is None:
         return None
-    chains = scenario.catalog.chains
-    for chain in chains:
-        if name in (chain.nickname, chain.v1_name):
-            return chain.nickname
-    near = did_you_mean(name, [chain.nickname for chain in chains])
+    chain = scenario.catalog.named(name)
+    if chain is not None:
+        return chain.nickname
+    near = did_you_mean(name, [chain.nickname for chain in scenario.catalog.chains])
     raise BadControl(f"body field 'chain': {name!r} is no chain of the catalog{near}")

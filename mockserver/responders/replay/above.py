@@ -61,7 +61,7 @@ def disturbed(call: Call, answer: Response, simulation: Simulating) -> Response:
     changed = _changed(recorded, usual, now)
     if changed == recorded:
         return answer
-    return Response(answer.status, answer.headers, jsontext.encode(changed))
+    return answer.with_body(jsontext.encode(changed))
 
 
 def _route(call: Call, rule: MatchRule, request: Request) -> Route | None:
@@ -77,18 +77,11 @@ def _route(call: Call, rule: MatchRule, request: Request) -> Route | None:
 def _end(parts: RequestParts, end: End, catalog: Catalog) -> tuple[str, str] | None:
     """Return a chain's nickname and a token's symbol; None for a chain nobody knows here."""
     name = parts.text(end.chain)
-    chain = _chain(name, catalog)
+    chain = catalog.named(name)
     if chain is None:
         return None
     told = parts.text(end.token) if end.token else ""
     return chain.nickname, _symbol(told, chain, catalog)
-
-
-def _chain(name: str, catalog: Catalog) -> Chain | None:
-    for found in catalog.chains:
-        if name in (found.nickname, found.v1_name):
-            return found
-    return None
 
 
 def _symbol(told: str, chain: Chain, catalog: Catalog) -> str:

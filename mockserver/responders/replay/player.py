@@ -133,12 +133,8 @@ def _alike(recorded: RequestReading, reading: RequestReading) -> bool:
 
 
 def _succeeded(call: Call, one: Taped) -> bool:
-    try:
-        body = one.exchange.response_json()
-    except jsontext.NotJson:
-        return False
-    success = call.operation.generation.success_code
-    return isinstance(body, dict) and body.get("code") == success
+    body = jsontext.decode_or(one.exchange.response.body)
+    return call.operation.generation.succeeded(body)
 
 
 def _bind(played: Played, recorded: RequestReading, reading: RequestReading) -> None:

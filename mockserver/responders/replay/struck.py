@@ -31,7 +31,7 @@ def as_struck(operation: str, response: Response, event: Event) -> Response:
     assert order is not None  # noqa: S101  # only answers about orders on their way come here
     changes = _v2(event) if operation == _V2 else _v1(event, order)
     order |= {name: value for name, value in changes.items() if name in order}
-    return Response(response.status, response.headers, jsontext.encode(body))
+    return response.with_body(jsontext.encode(body))
 
 
 def _v2(event: Event) -> dict[str, Json]:
@@ -56,10 +56,7 @@ def _v1(event: Event, order: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _data(response: Response) -> Json:
-    try:
-        body = jsontext.decode(response.body)
-    except jsontext.NotJson:
-        return None
+    body = jsontext.decode_or(response.body)
     return body.get("data") if isinstance(body, dict) else None
 
 

@@ -269,10 +269,7 @@ def _begin(one: Taped, submitted: dict[str, list[Taped]]) -> int | None:
 
 def _told(write: Taped) -> Iterator[str]:
     yield from (value.lower() for value in write.reading.bound.values())
-    try:
-        body = write.exchange.response_json()
-    except jsontext.NotJson:
-        return
+    body = jsontext.decode_or(write.exchange.response.body)
     yield from _scalars(body.get("data") if isinstance(body, dict) else None)
 
 

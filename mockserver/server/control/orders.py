@@ -172,5 +172,4 @@ def _moves(world: World, order: str) -> list[Json]:
 
 
 def _decimals(world: World, chain: str, token: str) -> int:
-    catalog = world.scenario.catalog
-    return catalog.placed(catalog.chain(chain), catalog.token(token)).decimals
+    return world.scenario.catalog.token_on(chain, token).decimals
