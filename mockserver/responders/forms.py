@@ -29,12 +29,22 @@ INSTANT: Schema = {
     "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T.+$",
     "x-expects": "a time with its offset such as '2026-01-01T00:00:00Z'",
 }
-COUNT: Schema = {
-    "type": "integer",
-    "minimum": 1,
-    "maximum": 1_000_000_000,
-    "x-expects": "a whole number from 1 to 1000000000",
-}
+
+
+def integer(
+    least: int, most: int | None = None, text: str = "", *, what: str = "a whole number"
+) -> Schema:
+    """Return the form of a whole number between two others, with what it is for."""
+    return {
+        "type": "integer",
+        "minimum": least,
+        **({} if most is None else {"maximum": most}),
+        **({"description": text} if text else {}),
+        "x-expects": f"{what} from {least}{'' if most is None else f' to {most}'}",
+    }
+
+
+COUNT: Schema = integer(1, 1_000_000_000)
 FLAG: Schema = {"type": "boolean"}
 TEXT: Schema = {"type": "string", "maxLength": 200, "x-expects": "a text of at most 200 characters"}
 NAME: Schema = {

@@ -7,7 +7,16 @@ from mockserver.contract import Contract
 from mockserver.jsontext import Json
 from mockserver.responders import subsets
 from mockserver.responders.faults.trigger import operation_id
-from mockserver.responders.forms import FLAG, INSTANT, TEXT, Schema, choice, described, instant_ms
+from mockserver.responders.forms import (
+    FLAG,
+    INSTANT,
+    TEXT,
+    Schema,
+    choice,
+    described,
+    instant_ms,
+    integer,
+)
 from mockserver.responders.journal import Entry
 from mockserver.responders.subsets import Subset, subset_of
 
@@ -16,12 +25,7 @@ FIELDS: Mapping[str, Schema] = {
     "method": choice(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"), "the method"),
     "path": described(TEXT, "the path below the world, whole"),
     "refused": described(FLAG, "true for refused requests only, false for the others only"),
-    "since": {
-        "type": "integer",
-        "minimum": 0,
-        "description": "the cursor: entries after that sequence number",
-        "x-expects": "a whole number from 0",
-    },
+    "since": integer(0, text="the cursor: entries after that sequence number"),
     "from": described(INSTANT, "entries at or after that time of the world"),
     "until": described(INSTANT, "entries before that time of the world"),
 }

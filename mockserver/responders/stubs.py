@@ -18,6 +18,7 @@ from mockserver.responders.forms import (
     BadControl,
     check,
     described,
+    integer,
     members,
 )
 from mockserver.responders.refusing import JSON_TYPE, Refuser
@@ -27,7 +28,7 @@ from mockserver.responders.subsets import Subset, subset_of
 from mockserver.validation import Violation
 
 _FRAMING = frozenset(
-    (
+    [
         "connection",
         "content-encoding",
         "content-length",
@@ -37,7 +38,7 @@ _FRAMING = frozenset(
         "trailer",
         "transfer-encoding",
         "upgrade",
-    )
+    ]
 )
 """Headers that say how an answer travels, which is the server's to say."""
 
@@ -48,13 +49,9 @@ _RESPONSE = members(
         "data": {"description": "the data of a success, put into the envelope"},
         "refusal": described(TEXT, "a refusal of the table, such as 'chain-suspended'"),
         "reason": described(TEXT, "why, for X-Mock-Refusal"),
-        "status": {
-            "type": "integer",
-            "minimum": 200,
-            "maximum": 599,
-            "description": "the HTTP status of an answer given whole",
-            "x-expects": "an HTTP status from 200 to 599",
-        },
+        "status": integer(
+            200, 599, "the HTTP status of an answer given whole", what="an HTTP status"
+        ),
         "body": {"description": "the body of an answer given whole; text is sent as it is"},
         "headers": {
             "type": "object",

@@ -15,18 +15,14 @@ from mockserver.responders.forms import (
     check,
     described,
     duration_ms,
+    integer,
     members,
 )
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.responders.searching import FIELDS, MATCH, Search, search_of
 
-_NUMBER: Schema = {
-    "type": "integer",
-    "minimum": 0,
-    "maximum": 1_000_000_000,
-    "x-expects": "a whole number from 0 to 1000000000",
-}
+_NUMBER: Schema = integer(0, 1_000_000_000)
 _COUNTS = ("exactly", "atLeast", "atMost", "never")
 _NEAREST = 3
 

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 REQUEST_HEADERS = frozenset(
-    {
+    [
         "accept",
         "address",
         "chain",
@@ -13,12 +13,12 @@ REQUEST_HEADERS = frozenset(
         "expiretime",
         "publickey",
         "timestamp",
-    }
+    ]
 )
 """Headers of requests that are kept, in lower case: those that say what is asked, and for whom."""
 
 RESPONSE_HEADERS = frozenset(
-    {
+    [
         "cache-control",
         "content-language",
         "content-type",
@@ -26,12 +26,12 @@ RESPONSE_HEADERS = frozenset(
         "location",
         "retry-after",
         "x-mock-refusal",
-    }
+    ]
 )
 """Headers of answers that are kept, in lower case."""
 
 _PLAIN_HEADERS = frozenset(
-    {
+    [
         "accept-encoding",
         "accept-language",
         "accept-ranges",
@@ -55,12 +55,12 @@ _PLAIN_HEADERS = frozenset(
         "user-agent",
         "vary",
         "x-content-type-options",
-    }
+    ]
 )
 """Headers that are left out as well, but whose values are no secrets that may stand elsewhere."""
 
 _SECRET_MEMBERS = frozenset(
-    {
+    [
         "accesskey",
         "accesstoken",
         "apikey",
@@ -99,7 +99,7 @@ _SECRET_MEMBERS = frozenset(
         "signature",
         "signingkey",
         "xapikey",
-    }
+    ]
 )
 
 _APART = re.compile(r"[^a-z0-9]")

@@ -20,7 +20,7 @@ _HASH = re.compile(r"(?<![0-9A-Za-z])(?:0x)?[0-9a-fA-F]{64}(?![0-9A-Za-z])")
 _LONG_NUMBER = re.compile(r"(?<![0-9A-Za-z.])[0-9]{8,}(?![0-9A-Za-z.])")
 
 ADDRESS_NAMES = frozenset(
-    {
+    [
         "address",
         "backaddress",
         "evmaddress",
@@ -32,7 +32,7 @@ ADDRESS_NAMES = frozenset(
         "toaddr",
         "toaddress",
         "useraddress",
-    }
+    ]
 )
 """Members, parameters and headers that hold the address of an account, in lower case."""
 

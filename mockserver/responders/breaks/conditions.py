@@ -1,10 +1,12 @@
 """When a break acts, by the names that the table of breaks calls the conditions."""
 
+import re
 from decimal import Decimal
 
+from mockserver import jsontext
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.answers import counted, refused, succeeded
-from mockserver.responders.breaks.converters import whole
+from mockserver.responders.breaks.converters import is_number, whole
 from mockserver.responders.breaks.inputs import catalog_of
 from mockserver.responders.breaks.requests import asked_of
 from mockserver.responders.breaks.values import Turn
@@ -39,26 +41,12 @@ def above(turn: Turn, sent: Delivery, place_and_most: tuple[str, int]) -> bool:
     return units is not None and units > most
 
 
-def fractional(turn: Turn, sent: Delivery, place: str) -> bool:
-    """The request has a number with a part behind the point."""
+def matching(turn: Turn, sent: Delivery, place_and_pattern: tuple[str, str]) -> bool:
+    """The request has a text of this form, or a number written so; none is an empty text."""
+    place, pattern = place_and_pattern
     value = _given(turn, place)
-    return isinstance(value, Decimal) and value != value.to_integral_value()
-
-
-def of_a_coin(turn: Turn, sent: Delivery) -> bool:
-    """The request is about the coin of a chain, whose address is all e."""
-    address = _given(turn, "query.contractAddress")
-    return set(str(address or "")[2:].lower()) <= {"e"}
-
-
-def of_a_token(turn: Turn, sent: Delivery) -> bool:
-    """The request is about a token on an EVM chain other than the chain's own coin."""
-    return not of_a_coin(turn, sent) and not off_evm(turn, sent)
-
-
-def off_evm(turn: Turn, sent: Delivery) -> bool:
-    """The request is about a token whose address is not that of an EVM chain."""
-    return not str(_given(turn, "query.contractAddress") or "").startswith("0x")
+    text = jsontext.plain(Decimal(value)) if is_number(value) else str(value or "")
+    return re.fullmatch(pattern, text, re.DOTALL) is not None
 
 
 def of_odd_index(turn: Turn, sent: Delivery) -> bool:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from mockserver.engine import courses
 from mockserver.jsontext import Json, plain
 from mockserver.responders.breaks.answers import Page, bounded
-from mockserver.responders.breaks.converters import EXACT, is_integer, times, units_times, whole
+from mockserver.responders.breaks.converters import EXACT, WORDS, is_integer, times, whole
 from mockserver.responders.breaks.inputs import catalog_of, decimals_of
 
 _FINAL = tuple(status.value for status in courses.FINAL)
@@ -69,7 +69,7 @@ def moving(page: Page) -> None:
         if name in page.data:
             page.data[name] = times(page.data[name], f"{basis}e-4")
     if "aggregator" in page.data and "outAmount" in page.data:
-        page.data["outAmount"] = units_times(page.data["outAmount"], (basis, 10_000))
+        page.data["outAmount"] = WORDS["units-times"](page.data["outAmount"], (basis, 10_000))
 
 
 def ends_swapped(page: Page) -> None:
@@ -90,7 +90,7 @@ def slippage_gained(page: Page) -> None:
     slippage = whole(page.asked.query.get("slippage"))
     if slippage is not None and slippage <= 10_000 and "amountOut" in page.data:
         ratio = (10_000 + slippage, 10_000)
-        page.data["amountOut"] = units_times(page.data["amountOut"], ratio)
+        page.data["amountOut"] = WORDS["units-times"](page.data["amountOut"], ratio)
 
 
 def no_fee(page: Page) -> None:

@@ -37,15 +37,13 @@ def same_as(call: Call, value: Json, place: str) -> Json:
     return told if isinstance(told, str) and isinstance(value, str) else value
 
 
-def known_chain(call: Call, value: Json) -> Json:
-    """Return a chain of 2.0 for a name that no chain has."""
-    names = [chain.nickname for chain in catalog_of(call).chains]
-    return value if value in names else "ETH"
-
-
-def known_v1_chain(call: Call, value: Json) -> Json:
-    """Return a chain of v1 for a name that no chain has."""
-    names = [chain.v1_name for chain in catalog_of(call).v1_chains()]
+def known(call: Call, value: Json, kind: str) -> Json:
+    """Return a `chain` of 2.0, a `v1-chain` or a `token` for a name that none of them has."""
+    catalog = catalog_of(call)
+    if kind == "token":
+        return value if value in [token.symbol for token in catalog.tokens] else "USDT"
+    v1 = [chain.v1_name for chain in catalog.v1_chains()]
+    names = v1 if kind == "v1-chain" else [chain.nickname for chain in catalog.chains]
     return value if value in names else "ETH"
 
 
@@ -60,12 +58,6 @@ def v2_name(call: Call, value: Json) -> Json:
     names = {one.v1_name: one.nickname for one in catalog.v1_chains()}
     known = {one.nickname for one in catalog.chains}
     return value if value in known else names.get(value, value)
-
-
-def known_token(call: Call, value: Json) -> Json:
-    """Return a token for a symbol that no token has."""
-    names = [token.symbol for token in catalog_of(call).tokens]
-    return value if value in names else "USDT"
 
 
 def listed_decimals(call: Call, value: Json, side: str) -> Json:

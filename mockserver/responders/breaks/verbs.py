@@ -1,9 +1,9 @@
 """What the table of breaks can say of a call: each verb makes an act of what stands behind it.
 
 A word that a verb takes is the name of a function, written with dashes, or such a name with what
-the function is given: `number`, or `{times: "100"}`. Functions that change values are in
-`converters` and, where they look at the world, in `inputs`; those that tell when a break acts in
-`conditions`; those that need code of their own in `edits`, `bodies` and `acts`.
+the function is given: `number`, or `{times: "100"}`. What changes values stands in `converters`
+and, where it looks at the world, in `inputs`; what tells when a break acts in `conditions`; what
+needs code of its own in `edits`, `bodies` and `acts`.
 """
 
 import copy
@@ -39,9 +39,10 @@ def word(spec: Json, *modules: ModuleType) -> Callable[..., Any]:
     name, given = (spec, ()) if isinstance(spec, str) else next(iter(spec.items()))
     given = () if isinstance(spec, str) else (given,)
     for module in modules:
-        found = vars(module).get(name.replace("-", "_"))
-        if isinstance(found, FunctionType) and found.__module__ == module.__name__:
-            return lambda *values: found(*values, *given)
+        found = vars(module).get("WORDS", {}).get(name)
+        made = found or vars(module).get(name.replace("-", "_"))
+        if isinstance(made, FunctionType) and made.__module__ == module.__name__:
+            return lambda *values: made(*values, *given)
     places = " or ".join(module.__name__.rpartition(".")[2] for module in modules)
     raise UnknownWord(f"no function of {places} is called {name!r}")
 

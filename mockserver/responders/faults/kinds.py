@@ -22,6 +22,7 @@ from mockserver.responders.forms import (
     choice,
     described,
     duration_ms,
+    integer,
 )
 from mockserver.responders.refusing import JSON_TYPE, REFUSAL_HEADER
 from mockserver.responders.responder import Call
@@ -274,12 +275,7 @@ def _cutting(summary: str, cut: Cut, *, answers: bool) -> Kind:
     return Kind(summary, {}, (), lambda told: CutFault(cut), done=answers, answers=answers)
 
 
-_STATUS: Schema = {
-    "type": "integer",
-    "minimum": 400,
-    "maximum": 599,
-    "x-expects": "an HTTP status from 400 to 599",
-}
+_STATUS: Schema = integer(400, 599, what="an HTTP status")
 _REFUSAL = described(TEXT, "a refusal of the table, such as 'chain-suspended'")
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
@@ -307,13 +303,9 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             "an HTTP error in place of the answer",
             {
                 "status": _STATUS,
-                "retryAfter": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "maximum": 86_400,
-                    "description": "seconds, sent as Retry-After",
-                    "x-expects": "whole seconds from 0 to 86400",
-                },
+                "retryAfter": integer(
+                    0, 86_400, "seconds, sent as Retry-After", what="whole seconds"
+                ),
                 "body": described({"type": "string", "maxLength": 10_000}, "the body, as text"),
             },
             ("status",),
@@ -326,10 +318,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             {
                 "refusal": _REFUSAL,
                 "code": {
-                    "type": "integer",
-                    "minimum": -(2**31),
-                    "maximum": 2**31 - 1,
-                    "description": "any code",
+                    **integer(-(2**31), 2**31 - 1, "any code"),
                     "x-expects": "a whole number of 32 bits",
                 },
                 "msg": described(TEXT, "the text beside the code"),
@@ -382,13 +371,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "quota": Kind(
             "no more than so many calls in each window of the world's clock",
             {
-                "limit": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "maximum": 1_000_000_000,
-                    "description": "calls in a window",
-                    "x-expects": "a whole number from 0 to 1000000000",
-                },
+                "limit": integer(0, 1_000_000_000, "calls in a window"),
                 "window": described(DURATION, "the length of a window"),
                 "status": _STATUS,
                 "refusal": _REFUSAL,
