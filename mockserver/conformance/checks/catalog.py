@@ -35,7 +35,7 @@ from mockserver.conformance.checks import (
 from mockserver.conformance.checks.rule import Check, Rule
 from mockserver.conformance.requests.negative import Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
-from mockserver.conformance.requests.wrong_values import probes_with_a
+from mockserver.conformance.requests.wrong_values import WRONG_VALUES
 from mockserver.conformance.verdict import Severity
 from mockserver.contract import Basis, Layer, UnknownFact, assumed, documented, observed
 from mockserver.errors import InvalidFile
@@ -52,7 +52,7 @@ _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "plain": (PLAIN,),
     "missing": (refusals.MISSING,),
     "broken-bodies": (refusals.BROKEN,),
-    **{f"wrong-{kind}": probes_with_a(kind) for kind in Kind},
+    **{f"wrong-{kind}": WRONG_VALUES.probes_with_a(kind) for kind in Kind},
     "alternative-forms": published_forms.PROBES,
     "sampled-quotes": usable_offers.SAMPLED_QUOTES,
     "orders": orders.PROBES,

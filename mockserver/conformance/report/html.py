@@ -2,9 +2,9 @@
 
 import html
 from collections.abc import Iterator
+from pathlib import Path
 
 from mockserver import __version__
-from mockserver.conformance.report.htmlstyle import STYLE, filters
 from mockserver.conformance.report.model import CauseModel, ExchangeModel, ReportModel, one_line
 from mockserver.conformance.report.report import counted, listed
 from mockserver.conformance.report.shown import Shown, Text
@@ -21,6 +21,7 @@ _NAMES = {
     Verdict.NOT_APPLICABLE: "not applicable",
 }
 _FINDINGS = tuple(verdict for verdict in Verdict if verdict.is_finding)
+_STYLE = Path(__file__).with_name("report.css")
 _OPEN = 3
 _MOST_BODY = 6_000
 _MOST_EXCHANGES = 4
@@ -50,7 +51,7 @@ class _Page:
             "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         )
         yield f"<title>{_esc(report.conclusion)}</title>"
-        yield f"<style>{STYLE}{filters(list(_FINDINGS))}</style></head>"
+        yield f"<style>\n{_STYLE.read_text('utf-8')}{_filtering()}</style></head>"
         yield '<body><div class="page">'
         yield from self._banner()
         yield from self._tiles()
@@ -313,3 +314,17 @@ def _tile(number: object, name: str, tone: str = "") -> str:
 
 def _esc(text: str) -> str:
     return html.escape(text)
+
+
+def _filtering() -> str:
+    """Return the rules that show one verdict when its button is chosen, without any script."""
+    hiding = (
+        f"#f-{verdict}:checked ~ .causes .cause:not(.{verdict}) {{ display: none; }}"
+        for verdict in _FINDINGS
+    )
+    chosen = (
+        f"#f-{name}:checked ~ .labels label[for=f-{name}] "
+        "{ color: var(--ink); border-color: var(--ink); font-weight: 600; }"
+        for name in ("all", *_FINDINGS)
+    )
+    return "\n".join((*hiding, *chosen))

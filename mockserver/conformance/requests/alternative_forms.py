@@ -4,18 +4,19 @@ A refusal alone proves nothing, since a service may have bounds of its own. That
 taken once it is spelled another way proves that the published way is what was refused.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from urllib.parse import urlencode
 
 from mockserver import jsontext
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import V1_QUOTE, decimals_of
+from mockserver.conformance.discovery.amount_units import decimals_of
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.requests.comparisons import tenfold_v1
-from mockserver.conformance.requests.negative import signed
+from mockserver.conformance.requests.negative import Change, signed
 from mockserver.conformance.requests.probe import Build, Probe, Stage
+from mockserver.conformance.requests.table import known, made_of, shipped_requests
 from mockserver.conformance.requests.valid import (
     fresh_hash,
     order,
@@ -27,7 +28,6 @@ from mockserver.conformance.requests.valid import (
     valid_request,
 )
 from mockserver.conformance.requests.writes import (
-    AGGREGATE,
     ORDER,
     TICKET,
     V1_ORDER,
@@ -38,9 +38,9 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, documented, observed
+from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
 
-SWAP, RAW = "v2.getAggregateSwap", "v1.getTransferToMinterRaw"
 _FAR_MS, _LONG_MS = "4102444800000", "315360000000"
 """The begin of the year 2100, and a time-out of ten years: longer than a clock may be wrong."""
 ONCE_MORE = "published form once more"
@@ -68,7 +68,7 @@ class AlternativeForm:
     place: str
     told: str
     basis: Basis
-    change: Callable[[Draft, RunContext], Draft]
+    change: Change
 
     @property
     def operation_id(self) -> str:
@@ -164,10 +164,6 @@ def _signed(context: RunContext, draft: Draft, one: AlternativeForm) -> Draft:
     return signed(draft, context.contract.operation(one.operation_id), context.caller)
 
 
-def _query(name: str, value: Callable[[RunContext], str]) -> Callable[[Draft, RunContext], Draft]:
-    return lambda draft, context: draft.having("query", name, value(context))
-
-
 def _route_summary(draft: Draft, context: RunContext) -> Draft:
     quote = quoted_attempt(context).exchange(context)
     if quote is None or not quote.succeeded or "routeSummary" in draft.query:
@@ -188,15 +184,16 @@ def _no_summary(draft: Draft, _: RunContext) -> Draft:
     return draft.without("query", "routeSummary")
 
 
-def _respelled(location: str) -> Callable[[Draft, RunContext], Draft]:
-    def change(draft: Draft, _: RunContext) -> Draft:
-        part = draft.part(location)
-        if not any(name in _SPELLINGS for name in part):
-            raise NotRun("this dialect spells its inputs otherwise")
-        changed = {_SPELLINGS.get(name, name): value for name, value in part.items()}
-        return replace(draft, **{location: changed})  # type: ignore[arg-type]
-
-    return change
+def _respelled(draft: Draft, _: RunContext) -> Draft:
+    parts = {"headers": draft.part("headers"), "body": draft.part("body")}
+    changed = {
+        location: {_SPELLINGS.get(name, name): value for name, value in part.items()}
+        for location, part in parts.items()
+        if _SPELLINGS.keys() & part.keys()
+    }
+    if not changed:
+        raise NotRun("this dialect spells its inputs otherwise")
+    return replace(draft, **changed)  # type: ignore[arg-type]
 
 
 def _filled(draft: Draft, _: RunContext) -> Draft:
@@ -213,7 +210,7 @@ def _absolute(draft: Draft, _: RunContext) -> Draft:
 
 def _amount(
     make: Callable[[RunContext, Decimal], Json],
-) -> Callable[[Draft, RunContext], Draft]:
+) -> Change:
     def change(draft: Draft, context: RunContext) -> Draft:
         name = next((one for one in ("amount", "fromAmount") if one in draft.part("body")), "")
         given = amounts.number(draft.part("body").get(name))
@@ -248,75 +245,8 @@ def _with_fraction(_: RunContext, given: Decimal) -> Json:
     return given + Decimal("0.5")
 
 
-_AMOUNTS = {
-    V1_QUOTE: "v1.quote.amount",
-    RAW: "v1.raw.amount",
-    V1_ORDER: "v1.submit.from-amount",
-}
-
-
-def _v1_amounts(operation_id: str) -> tuple[AlternativeForm, ...]:
-    of = f"{operation_id}/usual"
-    place = "body.fromAmount" if operation_id == V1_ORDER else "body.amount"
-    says = documented(_AMOUNTS[operation_id])
-    text = AlternativeForm(
-        of, "other amount: a text", place, "its amount as a text", says, _amount(_text)
-    )
-    return (
-        # A quote with its amount as a text is asked for anyway.
-        *((text,) if operation_id != V1_QUOTE else ()),
-        AlternativeForm(
-            of,
-            "other amount: no fraction",
-            place,
-            "an amount without fraction",
-            says,
-            _amount(_without_fraction),
-        ),
-        AlternativeForm(
-            of,
-            "other amount: a fraction",
-            place,
-            "an amount with a fraction",
-            says,
-            _amount(_with_fraction),
-        ),
-        AlternativeForm(
-            of,
-            "other amount: smallest units",
-            place,
-            "its amount in smallest units",
-            says,
-            _amount(_units),
-        ),
-        AlternativeForm(
-            of,
-            "other amount: millionths",
-            place,
-            "its amount in millionths of a token",
-            says,
-            _amount(_millions),
-        ),
-    )
-
-
 def _text(_: RunContext, given: Decimal) -> Json:
     return plain(given)
-
-
-def _v1_times() -> tuple[AlternativeForm, ...]:
-    says = documented("limits.expire-time")
-    return tuple(
-        AlternativeForm(
-            f"{operation_id}/usual",
-            "other expireTime: a time",
-            "headers.expireTime",
-            "an expireTime that is a time instead of a time-out",
-            says,
-            _absolute,
-        )
-        for operation_id in (V1_QUOTE, RAW, V1_ORDER)
-    )
 
 
 def _called_as_in_2_0(draft: Draft, context: RunContext) -> Draft:
@@ -349,169 +279,46 @@ def _with_a_key(draft: Draft, context: RunContext) -> Draft:
     return replace(draft, headers=signed_one.headers)
 
 
-def _forms() -> tuple[AlternativeForm, ...]:
-    """Return the contrasts of bodies and keys: where they go, and who is asked for them."""
-    says = documented("interface.inputs")
-    return (
-        AlternativeForm(
-            f"{V1_QUOTE}/usual",
-            "other name: chains as in 2.0",
-            "body.fromChain",
-            "the names that 2.0 has for its chains",
-            documented("v1.quote.from-chain"),
-            _called_as_in_2_0,
-        ),
-        *(
-            AlternativeForm(
-                f"{operation_id}/usual",
-                "other place: the query",
-                "body",
-                "its body in the query",
-                says,
-                _in_the_query,
-            )
-            for operation_id in (V1_QUOTE, V1_ORDER)
-        ),
-        *(
-            AlternativeForm(
-                f"{operation_id}/usual",
-                "other form: a form",
-                "body",
-                "its body as that of an HTML form",
-                observed("DEMO", "bodies of 2.0 are JSON"),
-                _as_a_form,
-            )
-            for operation_id in (ORDER, TICKET)
-        ),
-        *(
-            AlternativeForm(
-                f"{operation_id}/usual",
-                "other form: with a key",
-                "headers.appKey",
-                "the headers of a developer key, which nothing asks for",
-                documented(fact),
-                _with_a_key,
-            )
-            for operation_id, fact in (
-                ("v1.getSupportChains", "auth.v1.lists"),
-                ("v2.getChain", "auth.v2.reads"),
-                ("v2.getAssets", "auth.v2.reads"),
-            )
-        ),
-    )
+def _0x_in_front(draft: Draft, _: RunContext) -> Draft:
+    return draft.having("body", "sourceCerts", f"0x{draft.part('body').get('sourceCerts')}")
 
 
-CONTRASTS: tuple[AlternativeForm, ...] = (
-    AlternativeForm(
-        f"{SWAP}/usual",
-        "other form: with routeSummary",
-        "query.routeSummary",
-        "the optional routeSummary",
-        documented("v2.get-aggregate-swap.route-summary"),
-        _route_summary,
-    ),
-    AlternativeForm(
-        f"{SWAP}/usual",
-        "other form: without aggregator",
-        "query.aggregator",
-        "no aggregator, which was the one that the quote names",
-        documented("v2.get-aggregate-swap.aggregator"),
-        _no_aggregator,
-    ),
-    AlternativeForm(
-        f"{SWAP}/usual",
-        "other form: without routeSummary",
-        "query.routeSummary",
-        "no routeSummary, which was the one that the quote has",
-        documented("v2.get-aggregate-swap.route-summary"),
-        _no_summary,
-    ),
-    AlternativeForm(
-        f"{SWAP}/usual",
-        "other form: partial fill",
-        "query.allowPartialFill",
-        "allowPartialFill being true",
-        documented("v2.get-aggregate-swap.allow-partial-fill"),
-        _query("allowPartialFill", lambda _: "true"),
-    ),
-    AlternativeForm(
-        f"{SWAP}/usual",
-        "other form: slippage of 1",
-        "query.slippage",
-        "a slippage of 1, and not of 100",
-        documented("v2.get-aggregate-swap.slippage"),
-        _query("slippage", lambda _: "1"),
-    ),
-    *_v1_amounts(V1_QUOTE),
-    AlternativeForm(
-        f"{V1_QUOTE}/tenfold",
-        "tenfold without fraction",
-        "body.amount",
-        "an amount without fraction",
-        documented("v1.quote.amount"),
-        _amount(_without_fraction),
-    ),
-    *_v1_amounts(RAW),
-    *_v1_amounts(V1_ORDER),
-    *_v1_times(),
-    *_forms(),
-    AlternativeForm(
-        f"{V1_ORDER}/usual",
-        "other name: evmAddress",
-        "body.evmAddres",
-        "evmAddress in place of evmAddres",
-        documented("v1.submit.evm-address"),
-        _respelled("body"),
-    ),
-    AlternativeForm(
-        f"{ORDER}/usual",
-        "other name: header in other case",
-        "headers.Evmaddress",
-        "a header whose name is in another case",
-        documented("v2.submit-order"),
-        _respelled("headers"),
-    ),
-    AlternativeForm(
-        f"{ORDER}/usual",
-        "other defaults: not empty",
-        "body.extra",
-        "texts in place of the empty ones, which are the default",
-        documented("v2.order.extra"),
-        _filled,
-    ),
-    AlternativeForm(
-        f"{ORDER}/usual",
-        "other defaults: a time-out",
-        "body.timeout",
-        "a timeout that is not 0, which is the default",
-        documented("v2.order.timeout"),
-        lambda draft, _: draft.having("body", "timeout", "3600"),
-    ),
-    AlternativeForm(
-        f"{ORDER}/usual",
-        "other form: 0x before the hex",
-        "body.sourceCerts",
-        "0x before its sourceCerts",
-        observed("GB2-order", "sourceCerts is hex without 0x"),
-        lambda draft, _: draft.having(
-            "body", "sourceCerts", f"0x{draft.part('body').get('sourceCerts')}"
-        ),
-    ),
-    AlternativeForm(
-        f"{ORDER}/{AGGREGATE}",
-        "other slippage: 1",
-        "body.slippage",
-        "a slippage of 1, and not of 100",
-        documented("v2.order.slippage"),
-        lambda draft, _: draft.having("body", "slippage", "1"),
-    ),
-    AlternativeForm(
-        f"{TICKET}/usual",
-        "other name: header in other case",
-        "headers.EvmAddress",
-        "a header whose name is in another case",
-        documented("v2.submit-ticket"),
-        _respelled("headers"),
-    ),
-)
+_CHANGES: Mapping[str, Change] = {
+    "with summary": _route_summary,
+    "no aggregator": _no_aggregator,
+    "no summary": _no_summary,
+    "a text": _amount(_text),
+    "no fraction": _amount(_without_fraction),
+    "a fraction": _amount(_with_fraction),
+    "smallest units": _amount(_units),
+    "millionths": _amount(_millions),
+    "a far time": _absolute,
+    "chains as in 2.0": _called_as_in_2_0,
+    "in the query": _in_the_query,
+    "as a form": _as_a_form,
+    "with a key": _with_a_key,
+    "other spelling": _respelled,
+    "not empty": _filled,
+    "0x in front": _0x_in_front,
+}
+
+
+def _sending(row: Mapping[str, Json]) -> Change:
+    location, _, name = row["input"].partition(".")
+    return lambda draft, _: draft.having(location, name, row["send"])
+
+
+def forms_of(document: Document) -> tuple[AlternativeForm, ...]:
+    """Return the forms of a table. Raises `InvalidFile` for a name that nothing has."""
+    return tuple(made_of(document, "forms", _form).values())
+
+
+def _form(row: Mapping[str, Json]) -> AlternativeForm:
+    """Return a row of the table. Raises `UnknownFact`, and `UnknownName` for a change."""
+    change = _sending(row) if "send" in row else known(_CHANGES, row["change"])
+    basis = documented(row["fact"]) if "fact" in row else observed(*row["seen"])
+    return AlternativeForm(row["of"], row["words"], row["input"], row["with"], basis, change)
+
+
+CONTRASTS: tuple[AlternativeForm, ...] = forms_of(shipped_requests())
 """Every contrast; those of one request in the order in which they are tried."""

@@ -5,14 +5,14 @@ from mockserver.conformance.requests.negative import NegativeCase, probe_of
 from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.requests.protocol import broken_bodies, protocol_probes
 from mockserver.conformance.requests.targets import is_odd_target
-from mockserver.conformance.requests.wrong_values import wrong_values
+from mockserver.conformance.requests.wrong_values import WRONG_VALUES
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Contract, Operation
 
 
 def negative_cases(operation: Operation) -> tuple[NegativeCase, ...]:
     """Return every way in which requests of an operation are made wrong."""
-    return (*missing_inputs(operation), *wrong_values(operation), *broken_bodies(operation))
+    return (*missing_inputs(operation), *WRONG_VALUES.of(operation), *broken_bodies(operation))
 
 
 def is_negative(exchange: Exchange) -> bool:

@@ -42,7 +42,7 @@ from mockserver.conformance.requests.covering import (
 from mockserver.conformance.requests.missing_inputs import missing_inputs
 from mockserver.conformance.requests.negative import NegativeCase, signed
 from mockserver.conformance.requests.write_targets import submissions
-from mockserver.conformance.requests.wrong_values import wrong_values
+from mockserver.conformance.requests.wrong_values import WRONG_VALUES
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation
@@ -172,7 +172,7 @@ def _wrong_elsewhere(context: "RunContext", operation: Operation) -> Iterator[Ta
     bases = _OTHER_BASES.get(operation.id)
     if bases is None:
         return
-    for case in (*missing_inputs(operation), *wrong_values(operation)):
+    for case in (*missing_inputs(operation), *WRONG_VALUES.of(operation)):
         try:
             for label, base in bases(context, case.place.partition(".")[2]):
                 draft = signed(case.change(base, context), operation, context.caller)

@@ -1,15 +1,18 @@
 """Requests with one wrong value each: chosen by hand, since every request has its price."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 from mockserver.conformance.basis import basis_of_input
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.requests.negative import Kind, NegativeCase
+from mockserver.conformance.requests.table import known, made_of, shipped_requests
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, Field, Operation, assumed
+from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
 
 Value = Callable[[Json, RunContext, str], Json]
@@ -108,141 +111,103 @@ def another_address(value: Json, context: RunContext, label: str) -> Json:
     return f"0x{context.draw(label).getrandbits(160) | 1 << 159:040x}"
 
 
-def fixed(value: Json) -> Value:
-    """Return what makes a value of any other."""
-    return lambda _, __, ___: value
-
-
-Row = tuple[str, str, Kind, str, Value]
-"""The role of an input, words for the probe, the kind, what is wrong in words, and the value."""
-
-_UNLISTED_CHAIN = ("unlisted", Kind.UNLISTED, "a chain that no list shows", unlisted_name)
-_UNLISTED_TOKEN = ("unlisted", Kind.UNLISTED, "a token that no list shows", unlisted_name)
-_UNLISTED_ADDRESS = ("unlisted", Kind.UNLISTED, "a contract that no list shows", unlisted_address)
-_NEGATIVE = ("negative", Kind.AMOUNT, "an amount below zero", negative)
-_ZERO = ("zero", Kind.AMOUNT, "an amount of zero", zero)
-_LETTERS = ("with letters", Kind.AMOUNT, "digits with letters behind", with_letters)
-_NO_NUMBER = ("no number", Kind.AMOUNT, "a text that is no number", no_number)
-_ODD_NUMBER = ("odd number", Kind.AMOUNT, "a number in an odd form", odd_number)
-_AS_TEXT = ("as text", Kind.TYPE, "a number in a text", as_text)
-_AS_NUMBER = ("as number", Kind.TYPE, "a number instead of a text", as_number)
-_DECIMALS = ("of another token", Kind.FORM, "decimals that no list shows", other_decimals)
-
-_OF_ANOTHER = ("of another", Kind.FORM, "not the user's EVM address", another_address)
-
-CHOSEN: Mapping[str, tuple[Row, ...]] = {
-    "v1.getSupportTokens": (("chain", *_UNLISTED_CHAIN),),
-    "v1.getCrossChainQuote": (
-        ("token", *_UNLISTED_TOKEN),
-        ("toChain", *_UNLISTED_CHAIN),
-        ("amount", *_NEGATIVE),
-        ("amount", *_AS_TEXT),
-        ("feeLevel", *_AS_TEXT),
-        ("timestamp", "no integer", Kind.TYPE, "a text that is no integer", fixed("soon")),
-        ("timestamp", "long past", Kind.FORM, "a time that is long past", long_past),
-    ),
-    "v1.getTransferToMinterRaw": (
-        ("chain", *_UNLISTED_CHAIN),
-        ("token", *_UNLISTED_TOKEN),
-        ("amount", *_ZERO),
-        ("evmAddress", "malformed", Kind.FORM, "no EVM address", fixed("0x123")),
-        ("fromAddress", *_OF_ANOTHER),
-    ),
-    "v1.submitCrossChain": (
-        ("fromToken", *_UNLISTED_TOKEN),
-        ("toChain", *_UNLISTED_CHAIN),
-        ("fromAmount", *_NEGATIVE),
-        ("fromAddress", *_OF_ANOTHER),
-    ),
-    "v2.getAssetsByChain": (("chain", *_UNLISTED_CHAIN),),
-    "v2.getBridgeQuote": (
-        ("symbol", *_UNLISTED_TOKEN),
-        ("fromChain", *_UNLISTED_CHAIN),
-        ("toChain", *_UNLISTED_CHAIN),
-        ("amount", *_NEGATIVE),
-        ("amount", *_ZERO),
-        ("amount", *_LETTERS),
-    ),
-    "v2.getAggregateQuote": (
-        ("fromTokenAddress", *_UNLISTED_ADDRESS),
-        ("toTokenAddress", *_UNLISTED_ADDRESS),
-        ("toChain", *_UNLISTED_CHAIN),
-        ("toDecimal", *_DECIMALS),
-        ("fromAmount", *_NEGATIVE),
-        ("fromAmount", *_NO_NUMBER),
-    ),
-    "v2.getAggregateSwap": (
-        ("toTokenAddress", *_UNLISTED_ADDRESS),
-        ("chain", *_UNLISTED_CHAIN),
-        ("fromAmount", *_ODD_NUMBER),
-        ("slippage", "no number", Kind.FORM, "a text that is no number", no_number),
-        ("allowPartialFill", "words", Kind.TYPE, "neither true nor false", fixed("perhaps")),
-    ),
-    "v2.getBalance": (("chain", *_UNLISTED_CHAIN),),
-    "v2.getPrice": (("contractAddress", *_UNLISTED_ADDRESS),),
-    "v2.getAllTicketByAddress": (
-        ("filter", "unknown word", Kind.FORM, "a status that is not among them", fixed("Perhaps")),
-    ),
-    "v2.submitOrder": (
-        ("orderType", "unknown", Kind.FORM, "neither '1' nor '2'", fixed("3")),
-        ("orderType", *_AS_NUMBER),
-        ("slippage", "of a swap", Kind.FORM, "not '0' for a cross-chain order", fixed("100")),
-        ("sourceCerts", "no hex", Kind.FORM, "no hex string", broken_hex),
-        ("toIndex", "unlisted", Kind.UNLISTED, "an index that no token has", unlisted_index),
-    ),
-    "v2.submitTicket": (("chain", *_UNLISTED_CHAIN),),
+_VALUES: Mapping[str, Value] = {
+    "unlisted name": unlisted_name,
+    "unlisted address": unlisted_address,
+    "unlisted index": unlisted_index,
+    "negative": negative,
+    "zero": zero,
+    "with letters": with_letters,
+    "no number": no_number,
+    "odd number": odd_number,
+    "as text": as_text,
+    "as number": as_number,
+    "long past": long_past,
+    "broken hex": broken_hex,
+    "another address": another_address,
+    "other decimals": other_decimals,
 }
-"""What is tried of each operation. No request has more than one thing wrong with it."""
 
 
-def with_a(kind: Kind) -> tuple[str, ...]:
-    """Return the ids of the operations of which something of a kind is tried."""
-    return tuple(name for name, rows in CHOSEN.items() if any(row[2] is kind for row in rows))
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What is wrong in a request: `words` for its probe, `told` for people.
+
+    `by` is what says so where the schema of the request does not, `assumes` what is assumed.
+    """
+
+    words: str
+    kind: Kind
+    told: str
+    value: Value
+    by: str = ""
+    assumes: str = ""
+    as_meant: bool = False
 
 
-def probes_with_a(kind: Kind) -> tuple[str, ...]:
-    """Return the names of the probes of a kind."""
-    return tuple(
-        f"{name}/{role} {words}"
-        for name, rows in CHOSEN.items()
-        for role, words, of_kind, *_ in rows
-        if of_kind is kind
+class WrongValues:
+    """What is tried of each operation. No request has more than one thing wrong with it."""
+
+    def __init__(self, document: Document) -> None:
+        """Take the table. Raises `InvalidFile` for a name that nothing has."""
+        mistakes = {str(name): one for name, one in made_of(document, "mistakes", _mistake).items()}
+        self._rows = made_of(
+            document,
+            "wrong",
+            lambda row: [(role, known(mistakes, name)) for role in row for name in row[role]],
+        )
+
+    def probes_with_a(self, kind: Kind) -> tuple[str, ...]:
+        """Return the names of the probes of a kind."""
+        return tuple(
+            f"{name}/{role} {mistake.words}"
+            for name, rows in self._rows.items()
+            for role, mistake in rows
+            if mistake.kind is kind
+        )
+
+    def of(self, operation: Operation) -> tuple[NegativeCase, ...]:
+        """Return how a request is made wrong, by the inputs that its contract has."""
+        by_role = {field.role: field for field in operation.fields}
+        return tuple(
+            NegativeCase(
+                words=f"{role} {mistake.words}",
+                kind=mistake.kind,
+                place=f"{field.location}.{field.name}",
+                told=mistake.told,
+                change=_changed(operation, field, mistake),
+                basis=_basis(operation, field, mistake),
+                as_meant=mistake.as_meant,
+            )
+            for role, mistake in self._rows.get(operation.id, ())
+            if (field := by_role.get(role)) is not None
+        )
+
+
+def _mistake(row: Mapping[str, Json]) -> Mistake:
+    put = row.get("put")
+    return Mistake(
+        words=row["words"],
+        kind=Kind(row["kind"]),
+        told=row["says"],
+        value=known(_VALUES, row["value"]) if put is None else lambda _, __, ___: put,
+        by=row.get("by", ""),
+        assumes=row.get("assumes", ""),
+        as_meant=row.get("as-meant", False),
     )
 
 
-def wrong_values(operation: Operation) -> tuple[NegativeCase, ...]:
-    """Return how a request of an operation is made wrong, by the inputs that its contract has."""
-    return tuple(_oddities(operation))
-
-
-def _oddities(operation: Operation) -> Iterator[NegativeCase]:
-    by_role = {field.role: field for field in operation.fields}
-    for role, words, kind, told, value in CHOSEN.get(operation.id, ()):
-        field = by_role.get(role)
-        if field is not None:
-            yield NegativeCase(
-                words=f"{role} {words}",
-                kind=kind,
-                place=f"{field.location}.{field.name}",
-                told=told,
-                change=_changed(operation, field, value, words),
-                basis=_basis(operation, field, kind, value),
-                as_meant=value in (as_text, as_number),
-            )
-
-
 def _changed(
-    operation: Operation, field: Field, value: Value, words: str
+    operation: Operation, field: Field, mistake: Mistake
 ) -> Callable[[Draft, RunContext], Draft]:
-    label = f"{operation.id} {field.name} {words}"
+    label = f"{operation.id} {field.name} {mistake.words}"
 
     def change(draft: Draft, context: RunContext) -> Draft:
         part = draft.part(field.location)
         if field.name not in part and field.location != "headers":
             raise NotRun(f"the usual request has no {field.location} {field.name!r} to make wrong")
-        return draft.having(
-            field.location, field.name, value(part.get(field.name, ""), context, label)
-        )
+        value = mistake.value(part.get(field.name, ""), context, label)
+        return draft.having(field.location, field.name, value)
 
     return change
 
@@ -250,31 +215,24 @@ def _changed(
 _OF_NO_LIST = ("v2.getAggregateSwap", "v2.getBalance", "v2.getPrice")
 
 
-def _basis(operation: Operation, field: Field, kind: Kind, value: Value) -> Basis | None:
+def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None:
     """Return what says that a value is wrong, where the schema of the request does not."""
     if field.schema.get("x-basis"):
         return None
-    if kind is Kind.UNLISTED:
-        return _listed(operation, field)
-    if value is another_address and "integer" in field.types:
-        return assumed("A-012", f"{field.name} is the EVM address, read as a number")
-    if value is another_address:
-        return basis_of_input(operation, field)
-    if value is other_decimals:
-        return assumed("A-211", f"{field.name} other than the token list's is refused")
-    if field.role == "slippage" and operation.id == "v2.submitOrder":
-        return None
-    if value is long_past:
-        return assumed("A-212", f"{field.name} further back than expireTime is refused")
-    if kind is Kind.AMOUNT and value in (with_letters, no_number):
-        return basis_of_input(operation, field)
-    return None
+    match mistake.by:
+        case "":
+            return None
+        case "lists" if operation.id in _OF_NO_LIST or field.role == "toIndex":
+            # Of these only the names are published, not where they are taken from; and an order is
+            # carried out by its contract call, so that nobody may look at the index before.
+            return assumed("A-213", f"{field.name} is taken from the lists")
+        case "user" if "integer" in field.types:
+            return assumed("A-012", f"{field.name} is the EVM address, read as a number")
+        case "lists" | "user" | "input":
+            return basis_of_input(operation, field)
+        case assumption:
+            return assumed(assumption, f"{field.name} {mistake.assumes}")
 
 
-def _listed(operation: Operation, field: Field) -> Basis:
-    says = f"{field.name} is taken from the lists"
-    if operation.id in _OF_NO_LIST or field.role == "toIndex":
-        # Of these only the names are published, not where they are taken from; and an order is
-        # carried out by its contract call, so that nobody may look at the index before.
-        return assumed("A-213", says)
-    return basis_of_input(operation, field)
+WRONG_VALUES = WrongValues(shipped_requests())
+"""Those of the table that is shipped."""

@@ -1,0 +1,47 @@
+"""The table of the requests that are sent beside the usual ones: `schemas/requests.yaml`."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TypeVar
+
+from mockserver import documents, resources
+from mockserver.contract import UnknownFact
+from mockserver.documents import Document
+from mockserver.errors import InvalidFile
+from mockserver.jsontext import Json
+
+_T = TypeVar("_T")
+
+
+class UnknownName(Exception):
+    """A name in the table that nothing has."""
+
+
+@cache
+def shipped_requests() -> Document:
+    """Return the table that is shipped."""
+    return documents.read(resources.schemas() / "requests.yaml", "requests")
+
+
+def known(names: Mapping[str, _T], name: str) -> _T:
+    """Return what has a name. Raises `UnknownName`."""
+    if name not in names:
+        raise UnknownName(f"{name!r} is none of {', '.join(names)}")
+    return names[name]
+
+
+def made_of(
+    document: Document, part: str, make: Callable[[Mapping[str, Json]], _T]
+) -> dict[str | int, _T]:
+    """Return what `make` makes of each row of a part, by the name or the number of the row.
+
+    Raises `InvalidFile` with the line of a row that names what nothing has.
+    """
+    rows = document.value[part]
+    found: dict[str | int, _T] = {}
+    for name, row in rows.items() if isinstance(rows, Mapping) else enumerate(rows):
+        try:
+            found[name] = make(row)
+        except (UnknownName, UnknownFact) as error:
+            raise InvalidFile([document.problem((part, name), str(error))]) from None
+    return found
