@@ -2,6 +2,7 @@
 
 from tests.blind.faults_envelopes import ENVELOPES
 from tests.blind.faults_lists import LISTS
+from tests.blind.faults_mixed import MIXED
 from tests.blind.faults_orders import ORDERS, SUBMISSIONS
 from tests.blind.faults_quotes import AGGREGATE, BRIDGE
 from tests.blind.faults_reads import BALANCES, PRICES
@@ -24,6 +25,7 @@ _ROWS: tuple[Row, ...] = (
     *SUBMISSIONS,
     *ORDERS,
     *TICKETS,
+    *MIXED,
 )
 
 FAULTS: dict[str, Row] = {row.name: row for row in _ROWS}

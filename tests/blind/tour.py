@@ -215,6 +215,19 @@ _MORE = (
     Example("v1.getTransferToMinterRaw", {"token": "ETH"}),
     Example("v1.submitCrossChain", {"fromChain": "BSC", "toChain": "ETH"}),
     Example("v1.getOrderDetail", times=4),
+    Example("v1.getSupportTokens", {"chain": None}, {"chain": "ETH"}),
+    Example("v1.getOrderDetail", {"hash": OLD_HASH[:12] + "00" * 28}),
+    Example("v1.getOrderDetail", {"chain": "BSC"}),
+    Example("v2.getBridgeQuote", {"symbol": "XCHNG", "toChain": "POLYGON"}),
+    Example("v2.getAggregateQuote", {"fromTokenAddress": USDT_BNB}),
+    Example("v2.getBalance", {"contractAddress": USDT_BNB}),
+    Example("v2.getBalance", {"chain": "FTM", "contractAddress": NATIVE}),
+    Example("v2.getPrice", {"contractAddress": USDT_BNB, "symbol": "USDT"}),
+    Example("v2.getAssetsByChain", {"chain": "FTM"}),
+    Example("v2.getAssetsByChain", {"chain": "ARB"}),
+    Example("v2.checkOrder", {"id": "300000010019"}),
+    Example("v2.checkTicket", {"ticketId": "711"}),
+    Example("v2.submitTicket", {"hash": "0x" + "55" * 32, "chain": "BNB"}),
 )
 
 
