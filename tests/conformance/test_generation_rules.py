@@ -60,7 +60,7 @@ def test_the_healthy_mock_keeps_them_in_the_dialect_of_the_field():
             "v1-lists-a-chain-unknown-to-2.0",
             "v1-chains-are-chains-of-the-service",
             CHAINS,
-            VIOLATION,
+            ASSUMED,
         ),
         ("v1-lists-names-of-2.0", "v1-listed-chains-are-taken", CHAINS, VIOLATION),
         ("v1-tokens-cut-in-half", "v1-lists-the-tokens-of-2.0", TOKENS, ASSUMED),

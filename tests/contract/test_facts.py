@@ -32,16 +32,16 @@ def _contract() -> Contract:
 
 def _below(
     schema: Mapping[str, Any], basis: Basis, place: str, where: tuple[str, str]
-) -> Iterator[Keyword]:
-    """Yield every documented keyword of a schema, meanings included."""
+) -> Iterator[tuple[Keyword, str]]:
+    """Yield every documented keyword of a schema, meanings included, and the section it names."""
     basis = basis.below(schema)
     if basis.kind is BasisKind.DOCUMENTED:
         for keyword in schema:
             if keyword == "required":
                 for name in schema[keyword]:
-                    yield (*where, f"{place}.{name}".lstrip("."), keyword)
+                    yield (*where, f"{place}.{name}".lstrip("."), keyword), basis.section
             elif keyword not in _STRUCTURE and keyword != "title" and not keyword.startswith("x-"):
-                yield (*where, place, keyword)
+                yield (*where, place, keyword), basis.section
     for name, child in schema.get("properties", {}).items():
         yield from _below(child, basis, f"{place}.{name}".lstrip("."), where)
     for key in _INNER:
@@ -52,7 +52,7 @@ def _below(
         yield from _below(branch, basis, place, where)
 
 
-def documented(operation: Operation) -> Iterator[Keyword]:
+def documented(operation: Operation) -> Iterator[tuple[Keyword, str]]:
     for side, schema in (
         ("request", operation.request_schema),
         ("answer", operation.response_schema),
@@ -64,7 +64,7 @@ def _unregistered(register: FactRegister) -> list[Keyword]:
     return [
         keyword
         for operation in _contract()
-        for keyword in documented(operation)
+        for keyword, _ in documented(operation)
         if register.behind(*keyword) is None
     ]
 
@@ -82,9 +82,38 @@ def test_a_lost_fact_is_noticed(lost: str):
     assert _unregistered(FactRegister({**_raw(), "facts": rows}))
 
 
+SAID_TWICE = ("interface.inputs", "envelope.v2.data", "v1.headers.everywhere", "ticket.flag")
+"""Facts of more than one operation, which a section about one of them says once more."""
+
+
+def _elsewhere(register: FactRegister) -> Iterator[str]:
+    """Yield the documented keywords that name another section than their fact has."""
+    for operation in _contract():
+        for keyword, section in documented(operation):
+            fact = register.behind(*keyword)
+            if fact and fact.section != section and fact.id not in SAID_TWICE:
+                yield f"{' '.join(keyword)}: {section}, and {fact.id} has {fact.section}"
+
+
+def test_a_documented_keyword_names_the_section_of_its_fact():
+    assert list(_elsewhere(shipped_facts())) == []
+
+
+def test_a_section_that_says_something_else_is_noticed():
+    rows = [
+        {**row, "section": "2.2"} if row["id"] == "v2.submit-ticket" else row
+        for row in _raw()["facts"]
+    ]
+    told = list(_elsewhere(FactRegister({**_raw(), "facts": rows})))
+    assert (
+        "v2.submitTicket request body.chain description: 4.2 row 11, "
+        "and v2.submit-ticket has 2.2" in told
+    )
+
+
 UNITS = re.compile(
     r"percent|smallest units|whole tokens?|USD|millisecond|seconds|decimals of|network id|fees|"
-    r"nickName|hex|Unix"
+    r"nickName|hex|Unix|EVM"
 )
 
 
@@ -133,7 +162,7 @@ def test_a_meaning_that_claims_more_is_noticed():
 
 
 def test_every_line_of_the_register_names_documented_keywords():
-    keywords = [keyword for operation in _contract() for keyword in documented(operation)]
+    keywords = [keyword for operation in _contract() for keyword, _ in documented(operation)]
     idle = [
         f"{fact.id}: {line.text}"
         for fact in shipped_facts()
@@ -211,7 +240,7 @@ def test_the_lists_are_operations_that_answer_a_list():
     documented_ones = {
         operation.id
         for operation in contract
-        for *_, place, _ in documented(operation)
+        for (*_, place, _), _ in documented(operation)
         if place == "data.version"
     }
     assert documented_ones == {one for one in lists if one.startswith("v2.")}
