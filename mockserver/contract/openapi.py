@@ -81,12 +81,16 @@ def _operation(operation: Operation, examples: Examples, *, lifted: bool) -> dic
     if row.get("deprecated"):
         found["deprecated"] = True
     example = row.get("example", {})
-    parameters = [_parameter(field, example) for field in operation.fields if field.location in _IN]
+    parameters = [
+        {**_parameter(field, example), **_section(operation, field.location)}
+        for field in operation.fields
+        if field.location in _IN
+    ]
     if parameters:
         found["parameters"] = parameters
     body = operation.request_schema.get("properties", {}).get("body")
     if body is not None:
-        content: dict[str, Any] = {"schema": body}
+        content: dict[str, Any] = {"schema": {**body, **_section(operation, "body")}}
         if "body" in example:
             content["example"] = example["body"]
         if examples.success is not None and examples.success.request is not None:
@@ -96,6 +100,14 @@ def _operation(operation: Operation, examples: Examples, *, lifted: bool) -> dic
         found["requestBody"] = {"required": True, "content": {"application/json": content}}
     found["responses"] = dict(_responses(operation, examples, lifted=lifted))
     return found
+
+
+def _section(operation: Operation, location: str) -> dict[str, str]:
+    """Return the section that describes a part of the request, where the row alone does not."""
+    whole = operation.request_schema
+    part = whole.get("properties", {}).get(location, {})
+    section = str(part.get("x-section", whole.get("x-section", operation.section)))
+    return {"x-section": section} if section != operation.section else {}
 
 
 def _parameter(field: Field, example: Mapping[str, Any]) -> dict[str, Any]:

@@ -111,11 +111,12 @@ class _Reader:
             self._look_over(schema, f"{place}.schema")
         words = {"description": row["description"]} if "description" in row else {}
         role = schema.get("x-role", "") if isinstance(schema, Mapping) else ""
+        basis = basis.below(row)
         return Input(
             location,
             name,
             row.get("required") is True,
-            (*((Part(words, basis),) if words else ()), Part(schema, basis.below(row))),
+            (*((Part(words, basis),) if words else ()), Part(schema, basis)),
             str(role),
             canonical({key: row[key] for key in _FORMS if key in row}),
             row.get("deprecated") is True,
