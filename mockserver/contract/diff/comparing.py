@@ -1,6 +1,6 @@
 """Two versions of a contract compared as a whole: operations matched, then what holds for all."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from mockserver.contract.basis import Basis, BasisKind
@@ -12,10 +12,10 @@ from mockserver.contract.diff.values import (
     DOCUMENTED,
     Change,
     Comparison,
-    Difference,
     Effect,
     Level,
     Role,
+    basis_changes,
     told,
 )
 from mockserver.jsontext import Json
@@ -24,6 +24,13 @@ _RANK = {Level.BREAKING: 0, Level.MAY_BREAK: 1, Level.HARMLESS: 2}
 _ALL_NAMES = Basis(BasisKind.ASSUMED, "", "A-001")
 
 Pair = tuple[SideOperation, SideOperation]
+
+_SAME: tuple[Callable[[SideOperation], object], ...] = (
+    lambda one: (one.method, one.path),
+    lambda one: one.id,
+    lambda one: one.path,
+    lambda one: (one.generation, one.method, one.path.rstrip("/").rpartition("/")[2].lower()),
+)
 
 
 def compare(old: Side, new: Side) -> Comparison:
@@ -58,7 +65,7 @@ def _matched(
     """
     pairs: list[Pair] = []
     gone, come = list(old), list(new)
-    for same in (_route, _id, _path, _last):
+    for same in _SAME:
         for one in list(gone):
             others = [other for other in come if same(one) == same(other)]
             alone = [other for other in gone if same(other) == same(one)]
@@ -67,22 +74,6 @@ def _matched(
                 gone.remove(one)
                 come.remove(others[0])
     return pairs, gone, come
-
-
-def _route(one: SideOperation) -> tuple[str, ...]:
-    return one.method, one.path
-
-
-def _id(one: SideOperation) -> tuple[str, ...]:
-    return (one.id,)
-
-
-def _path(one: SideOperation) -> tuple[str, ...]:
-    return (one.path,)
-
-
-def _last(one: SideOperation) -> tuple[str, ...]:
-    return one.generation, one.method, one.path.rstrip("/").rpartition("/")[2].lower()
 
 
 def _folded(pairs: Sequence[Pair], schemas: SchemaComparer) -> Iterator[Change]:
@@ -113,13 +104,14 @@ def _generation(pair: Pair) -> str:
 
 
 def _came_or_went(one: SideOperation, *, there: bool) -> Change:
-    words = f"{one.method} {one.path}"
+    words, bases = ("not there", f"{one.method} {one.path}"), (None, one.basis)
     if there:
-        found = Difference("operation-added", Effect.NEUTRAL, "not there", words, None, one.basis)
-        change = judged(found, Role.REQUEST, one.id, "")
-        return replace(change, why="clients may call it, and need not")
-    found = Difference("operation-removed", Effect.NARROWER, words, "not there", one.basis)
-    return replace(judged(found, Role.REQUEST, one.id, ""), why="clients that call it are refused")
+        found = told("operation-added", Effect.NEUTRAL, words, bases)
+        why = "clients may call it, and need not"
+    else:
+        found = told("operation-removed", Effect.NARROWER, words[::-1], bases[::-1])
+        why = "clients that call it are refused"
+    return replace(judged(found, Role.REQUEST, one.id, ""), why=why)
 
 
 def _for_all(old: Side, new: Side) -> Iterator[Change]:
@@ -129,7 +121,11 @@ def _for_all(old: Side, new: Side) -> Iterator[Change]:
     if old.refusals is None or new.refusals is None:
         return
     for key in sorted(old.refusals.keys() | new.refusals.keys()):
-        yield from _refusal(key, old.refusals.get(key), new.refusals.get(key))
+        was, now = old.refusals.get(key), new.refusals.get(key)
+        if was is not None and now is not None:
+            yield from _refusal(key, was, now)
+        elif (one := was or now) is not None:
+            yield _came_or_went_refusal(key, one, there=was is None)
 
 
 def _worded(kind: str, old: Side, new: Side) -> Iterator[Change]:
@@ -160,12 +156,8 @@ def _unknown_names(old: Side, new: Side) -> Iterator[Change]:
     yield judged(found, Role.REQUEST, "*", "names that no operation declares")
 
 
-def _refusal(key: tuple[str, str], was: Saying | None, now: Saying | None) -> Iterator[Change]:
-    name, generation = key
-    operation, place = f"{generation}.*", f"refusal {name}"
-    if was is None or now is None:
-        yield _refusal_came_or_went(was, now, operation, place)
-        return
+def _refusal(key: tuple[str, str], was: Saying, now: Saying) -> Iterator[Change]:
+    operation, place = f"{key[1]}.*", f"refusal {key[0]}"
     bases = (was.basis, now.basis)
     for kind, effect, before, after in (
         ("refusal-code", Effect.OTHER, was.code, now.code),
@@ -178,33 +170,20 @@ def _refusal(key: tuple[str, str], was: Saying | None, now: Saying | None) -> It
             reason = "" if effect is Effect.TEXT else "a client that looks for it misses it"
             found = told(kind, effect, words, bases, reason=reason)
             yield judged(found, Role.ANSWER, operation, place)
-    if was.basis.kind != now.basis.kind:
-        effect = Effect.FIRMER if now.basis.firmness > was.basis.firmness else Effect.WEAKER
-        found = Difference("basis", effect, str(was.basis), str(now.basis), *bases)
+    for found in basis_changes(was.basis, now.basis):
         yield judged(found, Role.ANSWER, operation, place)
 
 
-def _refusal_came_or_went(
-    was: Saying | None, now: Saying | None, operation: str, place: str
-) -> Change:
-    if now is not None:
-        found = Difference(
-            "refusal-added",
-            Effect.WIDER,
-            "not there",
-            f"code {now.code}",
-            None,
-            now.basis,
-            # That there are codes which it does not list is what the description says.
-            soft=True,
-        )
-        change = judged(found, Role.ANSWER, operation, place)
-        return replace(change, why="clients may meet a refusal that they do not know")
-    code = "" if was is None else f"code {was.code}"
-    basis = None if was is None else was.basis
-    found = Difference("refusal-removed", Effect.NARROWER, code, "not there", basis)
-    change = judged(found, Role.ANSWER, operation, place)
-    return replace(change, why="clients no longer meet this refusal")
+def _came_or_went_refusal(key: tuple[str, str], saying: Saying, *, there: bool) -> Change:
+    words, bases = ("not there", f"code {saying.code}"), (None, saying.basis)
+    if there:
+        # That there are codes which it does not list is what the description says.
+        found = told("refusal-added", Effect.WIDER, words, bases, soft=True)
+        why = "clients may meet a refusal that they do not know"
+    else:
+        found = told("refusal-removed", Effect.NARROWER, words[::-1], bases[::-1])
+        why = "clients no longer meet this refusal"
+    return replace(judged(found, Role.ANSWER, f"{key[1]}.*", f"refusal {key[0]}"), why=why)
 
 
 def _shown(value: Json) -> str:

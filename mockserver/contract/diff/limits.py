@@ -8,7 +8,7 @@ from functools import cache
 from mockserver.contract.basis import Basis
 from mockserver.contract.diff.canonical import canonical, kind
 from mockserver.contract.diff.languages import Automaton, counterexample
-from mockserver.contract.diff.nodes import ANY_TYPE, Fact, Node
+from mockserver.contract.diff.nodes import ANY_TYPE, Fact, Node, bases_of
 from mockserver.contract.diff.regexes import Chars, Choice, NotSimple, Sequence, of_length, parse
 from mockserver.contract.diff.values import Difference, Effect, told
 from mockserver.jsontext import Json
@@ -179,14 +179,9 @@ def _numbers(old: Node, new: Node, *, whole: bool) -> Iterator[Difference]:
         low, high = _bound(was, whole=whole), _bound(now, whole=whole)
         if low != high:
             narrower = high is not None and (low is None or high > low)
-            yield Difference(
-                name,
-                Effect.NARROWER if narrower else Effect.WIDER,
-                _bound_words(was, name),
-                _bound_words(now, name),
-                was.basis if was else None,
-                now.basis if now else None,
-            )
+            effect = Effect.NARROWER if narrower else Effect.WIDER
+            words = (_bound_words(was, name), _bound_words(now, name))
+            yield told(name, effect, words, bases_of(was, now))
     yield from _multiples(old.strings("multipleOf"), new.strings("multipleOf"))
 
 
@@ -225,14 +220,9 @@ def _multiples(old: Mapping[str, Basis], new: Mapping[str, Basis]) -> Iterator[D
             effect = Effect.NARROWER
         elif (was / now).denominator == 1:
             effect = Effect.WIDER
-    yield Difference(
-        "multipleOf",
-        effect,
-        f"multiples of {', '.join(lost)}" if lost else "any step",
-        f"multiples of {', '.join(gained)}" if gained else "any step",
-        old[lost[0]] if lost else None,
-        new[gained[0]] if gained else None,
-    )
+    words = [f"multiples of {', '.join(one)}" if one else "any step" for one in (lost, gained)]
+    bases = (old[lost[0]] if lost else None, new[gained[0]] if gained else None)
+    yield told("multipleOf", effect, words, bases)
 
 
 def _counts(old: Node, new: Node, names: tuple[str, str]) -> Iterator[Difference]:
@@ -244,14 +234,9 @@ def _counts(old: Node, new: Node, names: tuple[str, str]) -> Iterator[Difference
             narrower = was is None
         else:
             narrower = (now.value > was.value) is name.startswith("min")
-        yield Difference(
-            name,
-            Effect.NARROWER if narrower else Effect.WIDER,
-            f"{name} {was.value}" if was else f"no {name}",
-            f"{name} {now.value}" if now else f"no {name}",
-            was.basis if was else None,
-            now.basis if now else None,
-        )
+        effect = Effect.NARROWER if narrower else Effect.WIDER
+        words = [f"{name} {one.value}" if one else f"no {name}" for one in (was, now)]
+        yield told(name, effect, words, bases_of(was, now))
 
 
 def _texts(old: Node, new: Node) -> Iterator[Difference]:
@@ -264,16 +249,9 @@ def _texts(old: Node, new: Node) -> Iterator[Difference]:
     lost = [words for words in was if words not in now]
     gained = [words for words in now if words not in was]
     effect, example, reason = _compared(old, new, (lost, gained))
-    yield Difference(
-        "pattern",
-        effect,
-        " and ".join(lost) or "no such limit",
-        " and ".join(gained) or "no such limit",
-        was[lost[0]] if lost else None,
-        now[gained[0]] if gained else None,
-        reason=reason,
-        example=example,
-    )
+    words = [" and ".join(one) or "no such limit" for one in (lost, gained)]
+    bases = (was[lost[0]] if lost else None, now[gained[0]] if gained else None)
+    yield told("pattern", effect, words, bases, reason=reason, example=example)
 
 
 def _form(node: Node) -> dict[str, Basis]:

@@ -28,6 +28,18 @@ class Fact:
     basis: Basis
 
 
+def basis_of(stated: "Fact | Forms | None") -> Basis | None:
+    """Return what a statement stands on; None where there is none."""
+    return None if stated is None else stated.basis
+
+
+def bases_of(
+    old: "Fact | Forms | None", new: "Fact | Forms | None"
+) -> tuple[Basis | None, Basis | None]:
+    """Return what the statements of both sides stand on."""
+    return basis_of(old), basis_of(new)
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """An `if` in words and in a comparable form, with what holds where it is met and where not."""

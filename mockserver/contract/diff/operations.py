@@ -8,8 +8,17 @@ from mockserver.contract.diff.levels import judged
 from mockserver.contract.diff.limits import effect_of
 from mockserver.contract.diff.nodes import Parts
 from mockserver.contract.diff.schemas import Context, SchemaComparer
-from mockserver.contract.diff.sides import Answer, Input, SideOperation
-from mockserver.contract.diff.values import Change, Difference, Effect, Role, told
+from mockserver.contract.diff.sides import Answer, Body, Input, SideOperation
+from mockserver.contract.diff.values import (
+    Change,
+    Difference,
+    Effect,
+    Role,
+    basis_changes,
+    deprecations,
+    required_changes,
+    told,
+)
 
 _JSON = "application/json"
 _SUCCESS = "2"
@@ -44,9 +53,8 @@ def _operation(old: SideOperation, new: SideOperation) -> Iterator[Placed]:
             reason = "the operation moved"
             moved = Difference(f"{kind}-changed", Effect.OTHER, was, now, *bases, reason=reason)
             yield Role.REQUEST, "", replace(moved, new=None)
-    if old.deprecated is not new.deprecated:
-        words = ["deprecated" if one.deprecated else "not deprecated" for one in (old, new)]
-        yield Role.REQUEST, "", told("deprecated", Effect.NEUTRAL, words, bases)
+    for one in deprecations(old.deprecated, new.deprecated, bases):
+        yield Role.REQUEST, "", one
     if _bare(old.id) != _bare(new.id):
         yield Role.REQUEST, "", Difference("operation-id", Effect.NEUTRAL, old.id, new.id, *bases)
     if old.effect and new.effect and old.effect != new.effect:
@@ -56,11 +64,9 @@ def _operation(old: SideOperation, new: SideOperation) -> Iterator[Placed]:
         changed = Difference("effect", effect, old.effect, new.effect, *bases, reason=reason)
         yield Role.REQUEST, "", replace(changed, new=None)
     yield from _auth(old, new)
-    both = (old.effect is None) is (new.effect is None)
-    if both and old.basis.kind != new.basis.kind:
-        effect = Effect.FIRMER if new.basis.firmness > old.basis.firmness else Effect.WEAKER
-        words = [str(basis) for basis in bases]
-        yield Role.REQUEST, "", told("basis", effect, words, bases)
+    if (old.effect is None) is (new.effect is None):
+        for one in basis_changes(*bases):
+            yield Role.REQUEST, "", one
     for name in sorted(old.words.keys() | new.words.keys()):
         before, after = old.words.get(name, ""), new.words.get(name, "")
         if before.strip() != after.strip():
@@ -132,25 +138,14 @@ def _came_or_went(
 ) -> Placed:
     one = was or now
     assert one is not None  # noqa: S101 (one of both is there)
-    words = "required" if one.required else "optional"
-    old, new = (part.schema[-1].basis.below(_raw(part)) if part else None for part in (was, now))
-    place = f"{one.location}.{one.name}"
+    basis = one.schema[-1].basis.below(_raw(one))
+    words = ("not there", "required" if one.required else "optional")
     if now is None:
-        kind = "field-removed"
-        return (
-            Role.REQUEST,
-            place,
-            Difference(
-                kind, Effect.WIDER, words, "not there", old, sides[1].basis, role_name=one.role
-            ),
-        )
-    return (
-        Role.REQUEST,
-        place,
-        Difference(
-            "field-added", Effect.NARROWER, "not there", words, None, new, role_name=one.role
-        ),
-    )
+        bases = (basis, sides[1].basis)
+        found = told("field-removed", Effect.WIDER, words[::-1], bases, role_name=one.role)
+    else:
+        found = told("field-added", Effect.NARROWER, words, (None, basis), role_name=one.role)
+    return Role.REQUEST, f"{one.location}.{one.name}", found
 
 
 def _raw(one: Input) -> Mapping[str, object]:
@@ -162,18 +157,13 @@ def _input(
     was: Input, now: Input, sides: tuple[SideOperation, SideOperation]
 ) -> Iterator[Difference]:
     bases = (sides[0].section, sides[1].section)
-    if was.required is not now.required:
-        words = ["required" if one.required else "optional" for one in (was, now)]
-        effect = Effect.NARROWER if now.required else Effect.WIDER
-        yield told("required", effect, words, bases)
+    yield from required_changes(was.required, now.required, bases)
     if was.name != now.name:
         yield Difference("header-case", Effect.NEUTRAL, was.name, now.name, *bases)
     if was.form != now.form:
         reason = "how the value is written changed"
         yield Difference("style", Effect.UNDECIDED, was.form, now.form, *bases, reason=reason)
-    if was.deprecated is not now.deprecated:
-        words = ["deprecated" if one.deprecated else "not deprecated" for one in (was, now)]
-        yield told("deprecated", Effect.NEUTRAL, words, bases)
+    yield from deprecations(was.deprecated, now.deprecated, bases)
 
 
 def _body(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> Iterator[Placed]:
@@ -181,18 +171,17 @@ def _body(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> It
     if was is None and now is None:
         return
     if was is None or now is None:
-        required = (now or was).required  # type: ignore[union-attr]  # one of both is there
-        one = "required" if required else "optional"
-        kind, texts = ("field-added", ("not there", one))
-        if now is None:
-            kind, texts = ("field-removed", (one, "not there"))
-        yield Role.REQUEST, "body", told(kind, Effect.OTHER, texts, bases)
+        words = [_there(one) for one in (was, now)]
+        kind = "field-removed" if now is None else "field-added"
+        yield Role.REQUEST, "body", told(kind, Effect.OTHER, words, bases)
         return
-    if was.required is not now.required:
-        words = ["required" if one.required else "optional" for one in (was, now)]
-        effect = Effect.NARROWER if now.required else Effect.WIDER
-        yield Role.REQUEST, "body", told("required", effect, words, bases)
+    for one in required_changes(was.required, now.required, bases):
+        yield Role.REQUEST, "body", one
     yield from _media(was.media, now.media, (Role.REQUEST, "body"), bases, schemas)
+
+
+def _there(body: Body | None) -> str:
+    return "not there" if body is None else "required" if body.required else "optional"
 
 
 def _media(

@@ -2,17 +2,21 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from mockserver.contract.basis import Basis
 from mockserver.contract.diff.flattening import aimed, flatten
 from mockserver.contract.diff.limits import effect_of, limits
-from mockserver.contract.diff.nodes import Condition, Forms, Node, Parts
+from mockserver.contract.diff.nodes import Condition, Forms, Node, Parts, bases_of, basis_of
 from mockserver.contract.diff.references import References
 from mockserver.contract.diff.values import (
     DOCUMENTED,
     CannotCompare,
     Difference,
     Effect,
+    basis_changes,
+    deprecations,
+    required_changes,
     told,
 )
 
@@ -92,7 +96,7 @@ class SchemaComparer:
         for pair, facts in pairs.items():
             # Where the value itself changed, its new basis is told with that.
             if pair not in context.told and not (limited and facts == [_FIELD]):
-                yield _basis(was, now, pair, facts)
+                yield from _basis(was, now, pair, facts)
         yield from _texts(was, now)
         inner = Context(context.partial, told=context.told.union(pairs))
         shared = was.types & now.types
@@ -124,46 +128,21 @@ class SchemaComparer:
 
     def _field(self, name: str, was: Node, now: Node, context: Context) -> Iterator[Difference]:
         before, after = was.required.get(name), now.required.get(name)
-        if (before is None) is not (after is None):
-            yield Difference(
-                "required",
-                Effect.NARROWER if before is None else Effect.WIDER,
-                "optional" if before is None else "required",
-                "required" if before is None else "optional",
-                before,
-                after,
-                place=f".{name}",
-            )
+        there = (before is not None, after is not None)
+        yield from required_changes(*there, (before, after), f".{name}")
         pair = (was.properties.get(name, ()), now.properties.get(name, ()))
         yield from _under(f".{name}", self.differences(*pair, context))
 
     def _removed(self, name: str, was: Node, now: Node, inner: Node) -> Difference:
-        return Difference(
-            "field-removed",
-            Effect.WIDER,
-            _named(name, was),
-            "not there",
-            _weaker(was.required.get(name), inner.basis),
-            now.closed.basis if now.closed else None,
-            place=f".{name}",
-            # Clients were told that an optional field may be missing.
-            soft=name not in was.required,
-            role_name=inner.role,
-        )
+        bases = (_weaker(was.required.get(name), inner.basis), basis_of(now.closed))
+        # Clients were told that an optional field may be missing.
+        more = {"soft": name not in was.required, "place": f".{name}", "role_name": inner.role}
+        return told("field-removed", Effect.WIDER, (_named(name, was), "not there"), bases, **more)
 
     def _added(self, name: str, was: Node, now: Node, inner: Node) -> Difference:
-        required = now.required.get(name)
-        return Difference(
-            "field-added",
-            Effect.NARROWER,
-            "not there",
-            _named(name, now),
-            was.closed.basis if was.closed else None,
-            _weaker(required, inner.basis),
-            place=f".{name}",
-            soft=was.closed is not None,
-            role_name=inner.role,
-        )
+        bases = (basis_of(was.closed), _weaker(now.required.get(name), inner.basis))
+        more = {"soft": was.closed is not None, "place": f".{name}", "role_name": inner.role}
+        return told("field-added", Effect.NARROWER, ("not there", _named(name, now)), bases, **more)
 
     def _conditions(self, was: Node, now: Node, context: Context) -> Iterator[Difference]:
         inner = Context(partial=True, told=context.told)
@@ -181,15 +160,14 @@ class SchemaComparer:
         self, before: Condition | None, after: Condition | None, context: Context
     ) -> Iterator[Difference]:
         words = next(one.words for one in (before, after) if one is not None)
-        then = self.differences(_then(before), _then(after), context)
-        yield from _under("", then, words)
-        otherwise = self.differences(_else(before), _else(after), context)
+        none = Condition("", "", (), (), DOCUMENTED)
+        was, now = before or none, after or none
+        yield from _under("", self.differences(was.then, now.then, context), words)
+        otherwise = self.differences(was.otherwise, now.otherwise, context)
         yield from _under("", otherwise, words.replace("where", "unless", 1))
 
     def _all_forms(self, was: Node, now: Node, context: Context) -> Iterator[Difference]:
-        for index in range(max(len(was.forms), len(now.forms))):
-            before = was.forms[index] if index < len(was.forms) else None
-            after = now.forms[index] if index < len(now.forms) else None
+        for before, after in zip_longest(was.forms, now.forms):
             yield from self._forms(before, after, (was, now), context)
 
     def _forms(
@@ -233,7 +211,7 @@ class SchemaComparer:
             pair = (nodes[0].parts, branch) if before is None else (branch, nodes[1].parts)
             if not any(one.effect in harm for one in self.differences(*pair, context)):
                 effect, reason = Effect.NEUTRAL, "the one form is among them"
-        bases = (before.basis if before else None, after.basis if after else None)
+        bases = bases_of(before, after)
         words = (_form_words(before), _form_words(after))
         return told("forms", effect, words, bases, reason=reason)
 
@@ -266,15 +244,9 @@ def _closed(was: Node, now: Node) -> Iterator[Difference]:
     if (was.closed is None) is (now.closed is None):
         return
     opened = now.closed is None
-    yield Difference(
-        "closed",
-        Effect.WIDER if opened else Effect.NARROWER,
-        "further names are refused" if opened else "further names are allowed",
-        "further names are allowed" if opened else "further names are refused",
-        was.closed.basis if was.closed else None,
-        now.closed.basis if now.closed else None,
-        soft=opened,
-    )
+    words = [f"further names are {'refused' if one.closed else 'allowed'}" for one in (was, now)]
+    effect = Effect.WIDER if opened else Effect.NARROWER
+    yield told("closed", effect, words, bases_of(was.closed, now.closed), soft=opened)
 
 
 def _keywords(was: Node, now: Node) -> Iterator[Difference]:
@@ -284,16 +256,13 @@ def _keywords(was: Node, now: Node) -> Iterator[Difference]:
         lost, gained = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
         if lost or gained:
             effect = _keyword_effect(name, lost, gained)
+            words = [
+                f"{name} {', '.join(one)}" if one else f"no such {name}" for one in (lost, gained)
+            ]
+            bases = (before[lost[0]] if lost else None, after[gained[0]] if gained else None)
             undecided = effect is Effect.UNDECIDED
-            yield Difference(
-                name,
-                effect,
-                f"{name} {', '.join(lost)}" if lost else f"no such {name}",
-                f"{name} {', '.join(gained)}" if gained else f"no such {name}",
-                before[lost[0]] if lost else None,
-                after[gained[0]] if gained else None,
-                reason=f"what {name!r} allows is not compared" if undecided else "",
-            )
+            reason = f"what {name!r} allows is not compared" if undecided else ""
+            yield told(name, effect, words, bases, reason=reason)
     for name in sorted(was.meanings.keys() | now.meanings.keys()):
         if was.meanings.get(name) != now.meanings.get(name):
             yield _meaning(name, was, now)
@@ -335,14 +304,6 @@ def _tests(conditions: dict[str, Condition], tests: Iterable[str]) -> str:
     return "; ".join(sorted(conditions[test].words for test in tests))
 
 
-def _then(condition: Condition | None) -> Parts:
-    return condition.then if condition else ()
-
-
-def _else(condition: Condition | None) -> Parts:
-    return condition.otherwise if condition else ()
-
-
 def _form_words(forms: Forms | None) -> str:
     if forms is None:
         return "one form"
@@ -382,16 +343,14 @@ def _equal_facts(was: Node, now: Node) -> Iterator[tuple[str, Basis, Basis]]:
             yield f"{name} required", basis, now.required[name]
 
 
-def _basis(was: Node, now: Node, pair: tuple[str, str], facts: list[str]) -> Difference:
+def _basis(was: Node, now: Node, pair: tuple[str, str], facts: list[str]) -> Iterator[Difference]:
     before, after = next(
         (before, after)
         for _, before, after in _equal_facts(was, now)
         if (before.kind, after.kind) == pair
     )
-    firmer = after.firmness > before.firmness
-    effect = Effect.FIRMER if firmer else Effect.WEAKER
     about = f": {', '.join(facts)}" if facts != [_FIELD] else ""
-    return Difference("basis", effect, f"{before}{about}", f"{after}{about}", before, after)
+    yield from basis_changes(before, after, about)
 
 
 def _texts(was: Node, now: Node) -> Iterator[Difference]:
@@ -401,6 +360,4 @@ def _texts(was: Node, now: Node) -> Iterator[Difference]:
             yield Difference(name, Effect.TEXT, before, after, was.basis, now.basis)
     if was.role != now.role:
         yield Difference("x-role", Effect.TEXT, was.role, now.role, was.basis, now.basis)
-    if was.deprecated is not now.deprecated:
-        words = ["deprecated" if node.deprecated else "not deprecated" for node in (was, now)]
-        yield told("deprecated", Effect.NEUTRAL, words, (was.basis, now.basis))
+    yield from deprecations(was.deprecated, now.deprecated, (was.basis, now.basis))

@@ -1,6 +1,6 @@
 """What a comparison is made of: levels, effects, bases, differences and the changes they become."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -79,6 +79,30 @@ def told(
 ) -> Difference:
     """Return a difference whose words and bases are pairs: of the old side and of the new."""
     return Difference(kind, effect, words[0], words[1], bases[0], bases[1], **more)
+
+
+def required_changes(
+    was: bool, now: bool, bases: Sequence[Basis | None], place: str = ""
+) -> Iterator[Difference]:
+    """Yield that something is required now, or is no longer."""
+    if was is not now:
+        words = ["required" if one else "optional" for one in (was, now)]
+        effect = Effect.NARROWER if now else Effect.WIDER
+        yield told("required", effect, words, bases, place=place)
+
+
+def deprecations(was: bool, now: bool, bases: Sequence[Basis | None]) -> Iterator[Difference]:
+    """Yield that something is deprecated now, or is no longer."""
+    if was is not now:
+        words = ["deprecated" if one else "not deprecated" for one in (was, now)]
+        yield told("deprecated", Effect.NEUTRAL, words, bases)
+
+
+def basis_changes(was: Basis, now: Basis, about: str = "") -> Iterator[Difference]:
+    """Yield that a fact that stays stands on another kind of evidence."""
+    if was.kind != now.kind:
+        effect = Effect.FIRMER if now.firmness > was.firmness else Effect.WEAKER
+        yield Difference("basis", effect, f"{was}{about}", f"{now}{about}", was, now)
 
 
 @dataclass(frozen=True, slots=True)
