@@ -6,7 +6,10 @@ Figures = Mapping[str, Mapping[str, Sequence[float]]]
 """By load and server: requests a second, the ratio to plain aiohttp, CPU, its ratio, p50, p99."""
 
 _WIDTH, _BAR, _GAP, _LEFT = 640, 14, 18, 190
-_COLOURS = ("#2f6f4f", "#5b9f7f", "#888888", "#c08040", "#8060a0", "#a04040")
+_COLOURS = (
+    *("#2f6f4f", "#5b9f7f", "#888888", "#c08040"),
+    *("#8060a0", "#a04040", "#4070a0", "#70a0c0"),
+)
 
 
 def table(figures: Figures) -> str:

@@ -2,15 +2,24 @@
 
 import os
 import re
+import selectors
 import socket
 import subprocess
+import tempfile
+import threading
 import time
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 SERVER_CORE = 0
 _PATIENCE_SECONDS = 60
+_END_SECONDS = 20
+
+
+class NotServing(Exception):
+    """A server that does not start, or owes an answer for too long; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +32,10 @@ class Running:
     start_ms: float
 
     def cpu_us(self) -> float:
-        """Return the CPU time that all its threads have used, in microseconds."""
-        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
-        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1000
+        """Return the CPU time that its threads have used, ended ones too, in microseconds."""
+        # The clock that clock_getcpuclockid(3) names, which Python has no function for.
+        clock = (~self.process.pid << 3) | 2
+        return time.clock_gettime_ns(clock) / 1000
 
     def resident_mib(self) -> float:
         """Return the resident memory, in MiB."""
@@ -38,11 +48,25 @@ class Running:
             return bytes(answer.read())
 
     def stop(self) -> float:
-        """End the process and return how long that took, in milliseconds."""
+        """End the process and return how long that took, in milliseconds.
+
+        Raises `NotServing` where it had to be killed.
+        """
         began = time.perf_counter()
         self.process.terminate()
-        self.process.wait(20)
+        try:
+            self.process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise NotServing(
+                f"{self.name} did not end within {_END_SECONDS} s of SIGTERM"
+            ) from None
         return (time.perf_counter() - began) * 1000
+
+    def kill(self) -> None:
+        """End the process at once; one that has ended already is left alone."""
+        self.process.kill()
+        self.process.wait()
 
 
 def free_port() -> int:
@@ -58,39 +82,72 @@ def pinned(core: int) -> None:
 
 
 def started_at(name: str, port: int, *command: str, path: str = "/v1/getChain") -> Running:
-    """Start a server that was told its port, on the core of servers, and wait for an answer."""
-    began = time.perf_counter()
-    on_core = ("taskset", "--cpu-list", str(SERVER_CORE), *command)
-    process = subprocess.Popen(
-        on_core, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
-    )
-    while time.perf_counter() - began < _PATIENCE_SECONDS:
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10).close()
-        except OSError:
-            time.sleep(0.01)
-        else:
-            return Running(name, process, port, (time.perf_counter() - began) * 1000)
-    process.kill()
-    raise AssertionError(f"{name} does not answer")
+    """Start a server that was told its port, on the core of servers, and wait for an answer.
+
+    Raises `NotServing`, with what the server last said.
+    """
+    with tempfile.TemporaryFile("w+") as said:
+        began = time.perf_counter()
+        process = _process(command, said, said)
+        while process.poll() is None and time.perf_counter() - began < _PATIENCE_SECONDS:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10).close()
+            except OSError:
+                time.sleep(0.01)
+            else:
+                return Running(name, process, port, (time.perf_counter() - began) * 1000)
+        raise _lost(name, process, f"GET {path} was not answered with success", said)
 
 
 def started(
     name: str, *command: str, path: str = "/v1/getChain", cwd: str | None = None
 ) -> Running:
-    """Start a server that prints its address, on the core of servers, and wait for an answer."""
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        ("taskset", "--cpu-list", str(SERVER_CORE), *command),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        cwd=cwd,
-    )
+    """Start a server that prints its address, on the core of servers, and wait for an answer.
+
+    Raises `NotServing`, with what the server last said.
+    """
+    with tempfile.TemporaryFile("w+") as said:
+        began = time.perf_counter()
+        process = _process(command, subprocess.PIPE, said, cwd)
+        ready = re.search(r":(\d+)", _first_line(process))
+        if ready is None:
+            raise _lost(name, process, "it printed no address", said)
+        # A server that prints more than a pipe holds would stand still if nobody read it.
+        threading.Thread(target=_drained, args=(process,), daemon=True).start()
+        port = int(ready[1])
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10).close()
+        except OSError as error:
+            raise _lost(name, process, f"GET {path}: {error}", said) from None
+        return Running(name, process, port, (time.perf_counter() - began) * 1000)
+
+
+def _process(
+    command: tuple[str, ...], stdout: IO[str] | int, stderr: IO[str], cwd: str | None = None
+) -> "subprocess.Popen[str]":
+    on_core = ("taskset", "--cpu-list", str(SERVER_CORE), *command)
+    return subprocess.Popen(on_core, stdout=stdout, stderr=stderr, text=True, cwd=cwd)
+
+
+def _first_line(process: "subprocess.Popen[str]") -> str:
+    """Return the first line that a process prints; empty where none comes in time."""
     assert process.stdout is not None
-    ready = re.search(r":(\d+)", process.stdout.readline())
-    assert ready is not None, name
-    port = int(ready[1])
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
-        answer.read()
-    return Running(name, process, port, (time.perf_counter() - began) * 1000)
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        return process.stdout.readline() if selector.select(_PATIENCE_SECONDS) else ""
+
+
+def _drained(process: "subprocess.Popen[str]") -> None:
+    assert process.stdout is not None
+    for _ in process.stdout:
+        pass
+
+
+def _lost(name: str, process: "subprocess.Popen[str]", what: str, said: IO[str]) -> NotServing:
+    """End a process that does not serve, and return the error that tells of it."""
+    ended = process.poll()
+    process.kill()
+    process.wait()
+    said.seek(0)
+    state = f"it ended with {ended}" if ended is not None else f"within {_PATIENCE_SECONDS} s"
+    return NotServing(f"{name} does not serve: {what}; {state}; it said: {said.read()[-600:]!r}")

@@ -1,6 +1,6 @@
 """What serving costs, beside plain aiohttp doing the same work: requests a second, CPU, latency.
 
-Run: `python -m benchmarks.serving [--rounds N] [--seconds S] [--only LOAD] [--write FOLDER]`.
+Run: `python -m benchmarks.serving [--rounds N] [--seconds S] [--only LOAD] [--npm FOLDER]`.
 Linux only.
 
 All servers are up at once, each on the same one core, the client on another. They take turns in
@@ -8,8 +8,12 @@ short slices; ratios are taken inside a round, then their median. Where other pr
 machine, `CPU us` (of the server, for a request) is the figure to trust. `--npm FOLDER` names a
 folder where `npm install express@4 ajv@8 @stoplight/prism-cli@5 wiremock@3` was run, and adds those
 that it finds: Express, Prism, and WireMock (it takes Java) with a journal and without. Prism
-answers constant examples, WireMock keeps no orders. `--server NAME=COMMAND` adds any server that
-prints its address. `--write` puts a table and a chart with the date and the versions into a folder.
+answers constant examples, WireMock keeps no orders. pytest-httpserver comes along where it is
+installed (`pip install pytest-httpserver`). `--server NAME=COMMAND` adds any server that prints its
+address. One that does not start, or owes an answer for 20 seconds, is told and left out. `--write`
+puts a table and a chart with the date and the versions into a folder. The first round of each load
+only warms up, `--warm` seconds for each server, as just-in-time compilers want. One load takes
+servers x (warm + rounds x seconds): all six with eight servers and five rounds some five minutes.
 """
 
 import argparse
@@ -19,20 +23,25 @@ import os
 import platform
 import random
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
+from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks import loadgen
 from benchmarks.chart import chart, table
 from benchmarks.loadgen import Flow
 from benchmarks.orders import WALLET, order_body
 from benchmarks.peers import wiremock
-from benchmarks.processes import Running, free_port, pinned, started, started_at
+from benchmarks.processes import NotServing, Running, free_port, pinned, started, started_at
+from mockserver import __version__
 from mockserver.contract import load
 
 _RUN = random.Random().randrange(1 << 60)  # noqa: S311 - only makes requests new
@@ -86,7 +95,7 @@ def flows() -> dict[str, Callable[[], Flow]]:
         "quotes": lambda: Flow(_new(quote)),
         "orders": lambda: Flow(_new(submission), checked),
         "mixed": lambda: Flow(_new(lambda n: submission(n) if n % 10 == 9 else mixed(n)), checked),
-        "refusals": lambda: Flow(_new(refused)),
+        "refusals": lambda: Flow(_new(refused), refused=True),
         "connections": lambda: Flow(_new(quote), close=True),
     }
 
@@ -100,6 +109,22 @@ def _new(make: Callable[[int], bytes]) -> Iterator[bytes]:
 
 Row = tuple[float, float, float, float, float, float]
 _HEAD = ("req/s", "x plain", "CPU us", "x plain", "p50 ms", "p99 ms")
+_OURS = ("ours, speed", "ours, base")
+_WITH_JOURNAL = ("WireMock", "pytest-httpserver")
+_ROOT = Path(__file__).parents[1]
+
+
+class Slice(NamedTuple):
+    """What one server did in one turn; CPU is its own, for a request."""
+
+    per_second: float
+    cpu_us: float
+    p50_ms: float
+    p99_ms: float
+
+
+Slices = dict[str, list[Slice]]
+"""The turns of each server, one a round."""
 
 
 def main() -> None:
@@ -107,28 +132,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--warm", type=float, default=3)
     parser.add_argument("--only", action="append")
     parser.add_argument("--server", action="append", default=[], help="NAME=COMMAND")
     parser.add_argument("--npm", type=Path, help="where Express and ajv are installed")
     parser.add_argument("--write", type=Path, help="where to put a table and a chart")
     options = parser.parse_args()
     pinned(1)
-    with tempfile.TemporaryDirectory() as folder:
-        servers = _servers(Path(folder), options)
-        rows = {}
-        for name, make in flows().items():
-            if options.only and name not in options.only:
-                continue
-            rows[name] = _measured(servers, make, options)
-        print(f"{'':26}" + "".join(f"{title:>10}" for title in _HEAD))
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
+        servers = _servers(Path(folder), options, running)
+        loads = {
+            name: _measured(servers, make, options)
+            for name, make in flows().items()
+            if not options.only or name in options.only
+        }
+        rows = {name: _rows(slices) for name, slices in loads.items()}
+        print(f"{'':32}" + "".join(f"{title:>10}" for title in _HEAD))
         for name, found in rows.items():
-            for server in servers:
-                cells = "".join(f"{value:10.2f}" for value in found[server.name])
-                print(f"{name:12}{server.name:14}{cells}")
-        facts = [_facts(server) for server in servers]
+            for server, row in found.items():
+                print(f"{name:12}{server:20}" + "".join(f"{value:10.2f}" for value in row))
+        facts = [line for name, slices in loads.items() for line in _compared(name, slices)]
+        facts += [_facts(server) for server in servers]
         print("\n".join(facts))
         if options.write is not None:
-            _write(options.write, rows, facts)
+            _write(options.write, rows, facts, _versions(options.npm))
 
 
 def _facts(server: Running) -> str:
@@ -140,16 +167,57 @@ def _facts(server: Running) -> str:
     )
 
 
-def _write(folder: Path, rows: Mapping[str, Mapping[str, Row]], facts: list[str]) -> None:
-    versions = ", ".join(
-        f"{name} {metadata.version(name)}" for name in ("aiohttp", "jsonschema", "jsonschema-rs")
-    )
-    where = f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, {versions}"
+def _compared(load: str, slices: Slices) -> Iterator[str]:
+    """Tell how this mock stands to plain aiohttp and to the fastest peer that keeps a journal."""
+    keeping = [name for name in _WITH_JOURNAL if name in slices]
+    best = max(keeping, key=lambda name: _median(slices[name], 0), default=None)
+    for ours in _OURS:
+        if ours not in slices:
+            continue
+        told = [f"{_ratio(slices, ours, 'plain')} plain aiohttp"]
+        if best is not None:
+            told.append(f"{_ratio(slices, ours, best)} {best}, the fastest that keeps a journal")
+        tail = statistics.median(
+            one.p99_ms / base.p99_ms
+            for one, base in zip(slices[ours], slices["plain"], strict=True)
+        )
+        yield f"{load}: {ours}: {'; '.join(told)}; p99 {tail:.2f} times plain aiohttp's"
+
+
+def _ratio(slices: Slices, ours: str, other: str) -> str:
+    pairs = list(zip(slices[ours], slices[other], strict=True))
+    speed = statistics.median(one.per_second / two.per_second for one, two in pairs)
+    cpu = statistics.median(two.cpu_us / one.cpu_us for one, two in pairs)
+    return f"{speed:.2f} times the requests ({cpu:.2f} for the same CPU) of"
+
+
+def _versions(npm: Path | None) -> str:
+    """Return the versions of everything that is measured."""
+    names = ("aiohttp", "jsonschema", "jsonschema-rs", "uvloop", "pytest-httpserver")
+    found = [f"crosschain-mock {__version__}", f"Python {platform.python_version()}"]
+    for name in names:
+        with suppress(metadata.PackageNotFoundError):
+            found.append(f"{name} {metadata.version(name)}")
+    for name in ("express", "ajv", "@stoplight/prism-cli", "wiremock") if npm is not None else ():
+        package = Path(str(npm), "node_modules", name, "package.json")
+        if package.exists():
+            found.append(f"{name} {json.loads(package.read_text())['version']}")
+    for command in (("node", "--version"), ("java", "--version")) if npm is not None else ():
+        with suppress(FileNotFoundError):
+            told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+            found.append(f"{command[0]} {told.splitlines()[0].removeprefix('v')}" if told else "")
+    return ", ".join(filter(None, found))
+
+
+def _write(
+    folder: Path, rows: Mapping[str, Mapping[str, Row]], facts: list[str], versions: str
+) -> None:
     told = [
         "# Speed, measured\n",
         "<!-- Made by `python -m benchmarks.serving --write docs/explanation`. -->\n",
         (
-            f"{where}; {os.cpu_count()} cores, one for the server; medians of interleaved slices. "
+            f"{datetime.now(UTC):%Y-%m-%d}, {versions}; {os.cpu_count()} cores, one for the "
+            "server; medians of interleaved slices. "
             f"Load average of the machine meanwhile: {os.getloadavg()[0]:.1f}; figures of a busy "
             "machine tell less.\n"
         ),
@@ -161,44 +229,75 @@ def _write(folder: Path, rows: Mapping[str, Mapping[str, Row]], facts: list[str]
     (folder / "speed-figures.svg").write_text(chart(rows))
 
 
-def _servers(folder: Path, options: argparse.Namespace) -> list[Running]:
+Start = Callable[[], Running]
+
+
+def _servers(folder: Path, options: argparse.Namespace, running: ExitStack) -> list[Running]:
+    """Start all servers there are; `running` ends them, whatever happens."""
     mock = (sys.executable, "-m", "mockserver", "serve", "--port", "0")
-    ours = started("ours, base", *mock, "--loop", "asyncio")
     data = folder / "data.json"
-    data.write_text(json.dumps(_data(ours)))
-    script = str(Path(__file__).parent / "peers" / "plain.py")
-    found = [ours, started("plain", sys.executable, script, str(data))]
+    found: list[Running] = []
+
+    def run(server: Running) -> Running:
+        running.callback(server.kill)
+        found.append(server)
+        return server
+
     if find_spec("uvloop") is not None:
-        found.insert(0, started("ours, speed", *mock, "--loop", "uvloop"))
+        run(started("ours, speed", *mock, "--loop", "uvloop"))
+    ours = run(started("ours, base", *mock, "--loop", "asyncio"))
+    data.write_text(json.dumps(_data(ours)))
+    run(_of_python("plain", "plain", data))
+    starts: list[Start] = []
+    if find_spec("pytest_httpserver") is not None:
+        starts.append(lambda: _of_python("pytest-httpserver", "httpserver", data))
     if options.npm is not None:
-        found += _of_npm(options.npm.resolve() / "node_modules", folder, data)
+        starts += _of_npm(options.npm.resolve() / "node_modules", folder, data)
     for item in options.server:
         name, _, command = item.partition("=")
-        found.append(started(name, "sh", "-c", f"exec {command}"))
+        starts.append(partial(started, name, "sh", "-c", f"exec {command}"))
+    for start in starts:
+        try:
+            run(start())
+        except NotServing as error:
+            print(f"left out: {error}")
     return found
 
 
-def _of_npm(modules: Path, folder: Path, data: Path) -> Iterator[Running]:
-    """Start those that are installed of Express with ajv, Prism, and WireMock in both ways."""
+def _of_python(name: str, module: str, data: Path) -> Running:
+    command = (sys.executable, "-m", f"benchmarks.peers.{module}", str(data))
+    return started(name, *command, cwd=str(_ROOT))
+
+
+def _of_npm(modules: Path, folder: Path, data: Path) -> Iterator[Start]:
+    """Yield the starts of those that are installed of Express with ajv, Prism and WireMock."""
     if (modules / "express").exists():
         script = str(Path(__file__).parent / "peers" / "express.js")
-        yield started("express", "env", f"NODE_PATH={modules}", "node", script, str(data))
+        yield partial(started, "Express", "env", f"NODE_PATH={modules}", "node", script, str(data))
     if (modules / "@stoplight" / "prism-cli").exists():
-        document = Path(__file__).parents[1] / "docs" / "reference" / "openapi-v2.json"
-        port = free_port()
-        command = (str(modules / ".bin" / "prism"), "mock", "-v", "silent", "-p", str(port))
-        yield started_at("prism", port, *command, str(document))
+        document = str(_ROOT / "docs" / "reference" / "openapi-v2.json")
+        yield partial(
+            _on_a_port,
+            "Prism",
+            (str(modules / ".bin" / "prism"), "mock", "-v", "silent", document),
+            "-p",
+        )
     for jar in sorted((modules / "wiremock" / "build").glob("*.jar")):
         wiremock.write(folder / "wiremock", json.loads(data.read_text()))
-        root = ("java", "-jar", str(jar), "--root-dir", str(folder / "wiremock"))
         # The client of this benchmark reads no chunks.
-        whole = ("--use-chunked-encoding", "never")
+        root = ("java", "-jar", str(jar), "--root-dir", str(folder / "wiremock"))
+        command = (*root, "--use-chunked-encoding", "never")
         for name, journal in (
-            ("wiremock", ("--max-request-journal-entries", "1000")),
-            ("its journal off", ("--no-request-journal",)),
+            ("WireMock", ("--max-request-journal-entries", "1000")),
+            ("WireMock, no journal", ("--no-request-journal",)),
         ):
-            port = free_port()
-            yield started_at(name, port, *root, *whole, "--port", str(port), *journal)
+            yield partial(_on_a_port, name, (*command, *journal), "--port")
+
+
+def _on_a_port(name: str, command: tuple[str, ...], option: str) -> Running:
+    """Start a server that is told its port by an option."""
+    port = free_port()
+    return started_at(name, port, *command, option, str(port))
 
 
 def _data(ours: Running) -> dict[str, object]:
@@ -213,33 +312,62 @@ def _data(ours: Running) -> dict[str, object]:
 
 def _measured(
     servers: list[Running], make: Callable[[], Flow], options: argparse.Namespace
-) -> dict[str, Row]:
-    slices: dict[str, list[tuple[float, float, float, float]]] = {
-        server.name: [] for server in servers
-    }
+) -> Slices:
+    """Let the servers take turns; the first round only warms up.
+
+    A peer that fails is left out of this load. Raises `NotServing` where it is no peer.
+    """
+    slices: Slices = {server.name: [] for server in servers}
     for number in range(options.rounds + 1):
         for server in random.sample(servers, len(servers)):
-            before = server.cpu_us()
-            load = asyncio.run(loadgen.run(server.port, make(), options.seconds))
-            assert not load.failed, (server.name, load.failed)
-            cpu = (server.cpu_us() - before) / max(1, load.requests)
-            if number:
-                slices[server.name].append(
-                    (load.per_second, cpu, load.percentile(0.5), load.percentile(0.99))
-                )
-    plain = slices["plain"]
+            if server.name not in slices:
+                continue
+            try:
+                found = _slice(server, make(), options.seconds if number else options.warm)
+            except NotServing as error:
+                if server.name in (*_OURS, "plain"):
+                    raise
+                print(f"left out: {error}")
+                del slices[server.name]
+            else:
+                slices[server.name] += [found] if number else []
+    return slices
+
+
+def _slice(server: Running, flow: Flow, seconds: float) -> Slice:
+    """Send a server requests for some seconds. Raises `NotServing`."""
+    before = server.cpu_us()
+    try:
+        load = asyncio.run(loadgen.run(server.port, flow, seconds))
+    except (loadgen.Stuck, OSError) as error:
+        raise NotServing(f"{server.name}: {error}") from None
+    if load.failed:
+        raise NotServing(
+            f"{server.name}: {load.failed} of {load.requests} answers are not what was asked for: "
+            f"{load.example!r}"
+        )
+    cpu = (server.cpu_us() - before) / max(1, load.requests)
+    return Slice(load.per_second, cpu, load.percentile(0.5), load.percentile(0.99))
+
+
+def _rows(slices: Slices) -> dict[str, Row]:
+    """Return the medians of each server."""
     found = {}
-    for name, rows in slices.items():
-        pairs = list(zip(rows, plain, strict=True))
+    for name, turns in slices.items():
+        pairs = list(zip(turns, slices["plain"], strict=True))
         found[name] = (
-            statistics.median(row[0] for row in rows),
-            statistics.median(row[0] / base[0] for row, base in pairs),
-            statistics.median(row[1] for row in rows),
-            statistics.median(base[1] / row[1] for row, base in pairs),
-            statistics.median(row[2] for row in rows),
-            statistics.median(row[3] for row in rows),
+            _median(turns, 0),
+            statistics.median(one.per_second / base.per_second for one, base in pairs),
+            _median(turns, 1),
+            statistics.median(base.cpu_us / one.cpu_us for one, base in pairs),
+            _median(turns, 2),
+            _median(turns, 3),
         )
     return found
+
+
+def _median(turns: list[Slice], place: int) -> float:
+    return statistics.median(turn[place] for turn in turns)
 
 
 if __name__ == "__main__":

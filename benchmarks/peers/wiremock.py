@@ -13,6 +13,16 @@ _SUCCESS = '{"code":0,"msg":"success","data":'
 _TYPE = {"Content-Type": "application/json; charset=utf-8"}
 _TEMPLATE = ["response-template"]
 _GROSS = "request.query.amount"
+_REFUSAL: dict[str, Any] = {
+    "priority": 10,
+    "request": {"method": "POST", "urlPath": "/v1/submitOrder"},
+    "response": {
+        "status": 200,
+        "headers": _TYPE,
+        "body": '{"code":2,"msg":"this is no order as the schema has it","data":{}}',
+    },
+}
+"""What is answered where nothing else matches."""
 
 
 def write(folder: Path, data: Mapping[str, Any]) -> None:
@@ -35,6 +45,7 @@ def write(folder: Path, data: Mapping[str, Any]) -> None:
         _mapping("GET", "/v1/getBridgeQuote", quote, query=patterns, templated=True),
         _mapping("POST", "/v1/submitOrder", new, body=submitted, templated=True),
         _mapping("GET", "/v1/checkOrder", standing, query={"id": "[0-9]+"}),
+        _REFUSAL,
     ]
     (folder / "mappings" / "all.json").write_text(json.dumps({"mappings": mappings}))
 
