@@ -1,7 +1,9 @@
 """JSON as it travels: read strictly, with exact numbers, and written without a float in sight."""
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii
 from typing import Any, NoReturn
@@ -78,11 +80,54 @@ def encode(value: Json) -> bytes:
     return _text(value).encode("ascii")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Each:
+    """An array whose items are made while it is written, for more than anybody should wait for."""
+
+    items: Iterable[Json]
+
+
+def pieces(value: Json, many: int = 256) -> Iterator[bytes]:
+    """Yield the text that `encode` makes of a value; of an `Each`, so many items at a time.
+
+    An `Each` stands below objects only.
+    """
+    parts: list[str] = []
+    for part in _parts(value, many):
+        if part is None:
+            yield "".join(parts).encode("ascii")
+            parts.clear()
+        else:
+            parts.append(part)
+    yield "".join(parts).encode("ascii")
+
+
 def plain(number: Decimal) -> str:
     """Return a decimal number without exponent and without trailing zeros: `0.0001`, `10`, `0`."""
     text = f"{number:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in ("-0", "") else text
+
+
+def _parts(value: Json, many: int) -> Iterator[str | None]:
+    """Yield the parts of a text, and None where a piece is long enough."""
+    if type(value) is dict:
+        separator = "{"
+        for key, item in value.items():
+            yield f"{separator}{encode_basestring_ascii(key)}:"
+            yield from _parts(item, many)
+            separator = ","
+        yield "{}" if separator == "{" else "}"
+    elif type(value) is Each:
+        separator = "["
+        for number, item in enumerate(value.items, start=1):
+            yield separator + _text(item)
+            separator = ","
+            if number % many == 0:
+                yield None
+        yield "[]" if separator == "[" else "]"
+    else:
+        yield _text(value)
 
 
 def _text(value: Json) -> str:
@@ -174,24 +219,15 @@ _SCAN_FLAT: Callable[[str, int], tuple[Json, int]] = _FLAT.scan_once  # type: ig
 """The same without a look at each key, several times as fast."""
 
 
+_BESIDE_BRACKETS = re.compile(r'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+"?)++', re.DOTALL)
+
+
 def _limit_depth(text: str, most: int) -> None:
-    depth, in_string, escaped = 0, False, False
-    for character in text:
-        if in_string:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                in_string = False
-        elif character == '"':
-            in_string = True
-        elif character in "[{":
-            depth += 1
-            if depth > most:
-                raise NotJson(f"nested deeper than {most} levels")
-        elif character in "]}":
-            depth -= 1
+    depth = 0
+    for bracket in _BESIDE_BRACKETS.sub("", text):
+        depth += 1 if bracket in "[{" else -1
+        if depth > most:
+            raise NotJson(f"nested deeper than {most} levels")
 
 
 def pretty(value: Json, indent: int = 0) -> str:

@@ -30,6 +30,14 @@ def test_the_readable_form_says_the_same(value):
     assert jsontext.decode(jsontext.pretty(value).encode()) == value
 
 
+@given(st.dictionaries(st.text(), VALUES, max_size=4), st.lists(VALUES, max_size=9))
+def test_pieces_are_the_whole_text(value, items):
+    lazy = {**value, "many": {"items": jsontext.Each(iter(items))}}
+    pieces = list(jsontext.pieces(lazy, many=2))
+    assert b"".join(pieces) == jsontext.encode({**value, "many": {"items": items}})
+    assert len(pieces) == 1 + len(items) // 2
+
+
 @given(VALUES)
 def test_other_parsers_read_it_too(value):
     json.loads(jsontext.encode(value))
@@ -60,6 +68,13 @@ def test_depth_counts_only_brackets_outside_of_strings():
     text = json.dumps(["[" * 500 + '"\\'])
     assert jsontext.decode(text.encode()) == ["[" * 500 + '"\\']
     assert jsontext.decode(b"[" * 64 + b"]" * 64)
+    for broken in (b'"' + b"[" * 65, b'["\\', b"}" * 80 + b"[" * 64):
+        with pytest.raises(jsontext.NotJson) as raised:
+            jsontext.decode(broken)
+        assert "nested" not in str(raised.value)
+    for deep in (b"[" * 65, b'{"a":' * 65, b'["\\"]",' * 65):
+        with pytest.raises(jsontext.NotJson, match="nested deeper than 64 levels"):
+            jsontext.decode(deep)
 
 
 def test_numbers_stay_exact():

@@ -1,6 +1,6 @@
 """A world's state as plain data that JSON can carry, and back."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 from mockserver import limits
@@ -20,8 +20,15 @@ Plain = dict[str, Any]
 """Mappings, lists, texts, integers, booleans and None only."""
 
 
-def dumped(scenario: Scenario, state: State, wall_ms: int) -> Plain:
-    """Return everything that has happened in a world, without the scenario it started from."""
+Listed = Callable[[Iterable[Any]], Any]
+"""What becomes of long arrays whose items are made as they are taken: a list, as a rule."""
+
+
+def dumped(scenario: Scenario, state: State, wall_ms: int, listed: Listed = list) -> Plain:
+    """Return everything that has happened in a world, without the scenario it started from.
+
+    What `listed` is given may be taken later; it is how the world stands now.
+    """
     clock = state.clock
     return {
         "format": FORMAT,
@@ -34,8 +41,8 @@ def dumped(scenario: Scenario, state: State, wall_ms: int) -> Plain:
             "rate": str(clock.rate),
         },
         "calendar": to_plain(tuple(state.calendar.windows)),
-        "orders": to_plain(tuple(state.orders.values())),
-        "tickets": to_plain(tuple(state.tickets.values())),
+        "orders": listed(map(to_plain, state.orders.each())),
+        "tickets": listed(map(to_plain, state.tickets.each())),
     }
 
 
@@ -69,8 +76,10 @@ def _state(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> State:
         if len(found) > limit.most:
             raise NotPlain(f"{len(found)} {limit.unit}; a world has at most {limit}")
     state = State(clock=_clock(data.get("clock"), wall_ms), calendar=Calendar(windows))
+    chains = {chain.nickname for chain in scenario.catalog.chains}
+    tokens = {token.symbol for token in scenario.catalog.tokens}
     for order in orders:
-        _check_order(order, scenario)
+        _check_order(order, chains, tokens)
         state.add(order)
     for ticket in tickets:
         state.report(ticket)
@@ -85,9 +94,7 @@ def _clock(data: object, wall_ms: int) -> Clock:
     return Clock(mode, now, wall_ms, from_plain(type(shown.rate), from_dump.get("rate"), "clock"))
 
 
-def _check_order(order: Order, scenario: Scenario) -> None:
-    chains = {chain.nickname for chain in scenario.catalog.chains}
-    tokens = {token.symbol for token in scenario.catalog.tokens}
+def _check_order(order: Order, chains: Set[str], tokens: Set[str]) -> None:
     route = order.route
     if not {route.source_chain, route.target_chain} <= chains:
         raise NotPlain(f"order {order.id}: its chains are not in the scenario's catalog")

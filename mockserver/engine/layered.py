@@ -54,6 +54,17 @@ class Layered(Mapping[K, V], Generic[K, V]):
     def __iter__(self) -> Iterator[K]:
         return iter(list(self._keys(newest=False)))
 
+    def each(self, *, newest: bool = False) -> Iterator[V]:
+        """Return the values as they are now, in the order of their keys or from the last one on.
+
+        What is set meanwhile does not show; nothing but the youngest layer is copied.
+        """
+        if not self._below:
+            values = list(self._own.values())
+            return reversed(values) if newest else iter(values)
+        still = Layered((*self._below, dict(self._own)), self._count)
+        return (still[key] for key in still._keys(newest=newest))
+
     def page(self, offset: int, limit: int, *, newest: bool = False) -> list[V]:
         """Return values of some keys in their order, or from the last one on; others cost nothing.
 
@@ -66,7 +77,11 @@ class Layered(Mapping[K, V], Generic[K, V]):
         layers = (*self._below, self._own)
         places = range(len(layers))
         for place in reversed(places) if newest else places:
-            for key in reversed(layers[place]) if newest else layers[place]:
+            keys = reversed(layers[place]) if newest else iter(layers[place])
+            if place == 0:
+                yield from keys
+                continue
+            for key in keys:
                 # What a layer below has was first set there.
                 if not any(key in below for below in layers[:place]):
                     yield key

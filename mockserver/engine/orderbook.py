@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mockserver.clock import ClockMode
+from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Chain
 from mockserver.engine.core import Core, HashKey, hash_key, no_order, sender_key
 from mockserver.engine.courses import Course, Policy, Status, Step
@@ -31,6 +32,24 @@ from mockserver.engine.submission import (
     draft_v1,
     placed_order,
 )
+from mockserver.values import value_class
+
+
+@value_class(frozen=True, slots=True)
+class Standing:
+    """How orders stand at a moment, whatever happens to their world afterwards."""
+
+    calendar: Calendar
+    now_ms: int
+
+    def view(self, order: Order) -> OrderView:
+        """Return an order as it stands."""
+        return view(order, self.calendar, self.now_ms)
+
+    def events(self, order: Order) -> tuple[Event, ...]:
+        """Return an order's events, past and to come."""
+        return history(order, self.calendar)
+
 
 # A member of an enumeration takes longer to be looked up than a name.
 _AUTO, _POLLS = ClockMode.AUTO, Policy.POLLS
@@ -106,6 +125,17 @@ class OrderBook:
     def stored(self) -> tuple[Order, ...]:
         """Return the facts of every order in the order of submission, not how each stands."""
         return tuple(self._core.state.orders.values())
+
+    def each(self, *, newest: bool = False) -> Iterator[Order]:
+        """Return the facts of every order of now, in the order of submission or newest first.
+
+        Orders may be submitted and changed before the last one was taken.
+        """
+        return self._core.state.orders.each(newest=newest)
+
+    def standing(self) -> Standing:
+        """Return how orders stand now."""
+        return Standing(self._core.state.calendar, self._core.now())
 
     def page(self, offset: int, limit: int, *, newest: bool = False) -> list[Order]:
         """Return the facts of some orders in the order of submission, or the newest first."""

@@ -1,6 +1,6 @@
 """Values as plain data and back: dataclasses to mappings, decimals to texts, enums to values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal, InvalidOperation
 from enum import Enum
@@ -13,63 +13,123 @@ class NotPlain(ValueError):
     """Plain data that is not of the type wanted; the message says where."""
 
 
+class _Misfit(Exception):
+    """The same, while its place is found out: from the inside outwards."""
+
+    def __init__(self, told: str) -> None:
+        self.told = told
+        self.place = ""
+
+
+Kept = dict[Any, Any]
+"""Values read so far, so that equal ones are kept once: orders share courses and routes."""
+_Reader = Callable[[Any, Kept], Any]
+_CARRIED = frozenset({str, int, bool, NoneType})
+
+
 def to_plain(value: Any) -> Any:
     """Return a value as JSON can carry it."""
+    kind = type(value)
+    if kind in _CARRIED:
+        return value
+    if kind is tuple or kind is list:
+        return [to_plain(item) for item in value]
+    if is_dataclass(kind):
+        return {name: to_plain(getattr(value, name)) for name in _names(kind)}
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, Decimal):
-        return str(value)
-    if is_dataclass(value):
-        return {item.name: to_plain(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, tuple | list):
-        return [to_plain(item) for item in value]
-    return value
+    return str(value) if isinstance(value, Decimal) else value
 
 
 def from_plain(wanted: Any, data: Any, place: str = "") -> Any:
     """Return plain data as a value of the type wanted. Raises `NotPlain` where it is another."""
-    origin = get_origin(wanted)
-    if origin is UnionType:
-        return _one_of(get_args(wanted), data, place)
-    if origin in (tuple, Sequence):
-        if not isinstance(data, list):
-            raise NotPlain(f"{place}: a list was expected")
-        item = get_args(wanted)[0]
-        return tuple(from_plain(item, part, f"{place}[{n}]") for n, part in enumerate(data))
-    if is_dataclass(wanted):
-        return _dataclass(wanted, data, place)
-    return _scalar(wanted, data, place)
-
-
-def _one_of(choices: tuple[Any, ...], data: Any, place: str) -> Any:
-    if data is None and NoneType in choices:
-        return None
-    return from_plain(next(choice for choice in choices if choice is not NoneType), data, place)
-
-
-def _dataclass(wanted: Any, data: Any, place: str) -> Any:
-    types = _types(wanted)
-    # A member that came later is missing from older dumps, and then has its default.
-    needed = {item.name for item in fields(wanted) if item.default is MISSING}
-    if not isinstance(data, Mapping) or not needed <= set(data) <= set(types):
-        raise NotPlain(f"{place}: the keys of {wanted.__name__} were expected: {sorted(types)}")
-    made = {name: from_plain(types[name], data[name], f"{place}.{name}") for name in data}
-    return wanted(**made)
-
-
-def _scalar(wanted: Any, data: Any, place: str) -> Any:
     try:
-        if issubclass(wanted, Enum):
-            return wanted(data)
-        if wanted is Decimal and isinstance(data, str):
-            return Decimal(data)
-    except (ValueError, InvalidOperation):
-        raise NotPlain(f"{place}: {data!r} is no {wanted.__name__}") from None
-    if type(data) is not wanted:
-        raise NotPlain(f"{place}: {data!r} is no {wanted.__name__}")
-    return data
+        return _reader(wanted)(data, {})
+    except _Misfit as error:
+        raise NotPlain(f"{place}{error.place}: {error.told}") from None
 
 
 @cache
-def _types(wanted: Any) -> dict[str, Any]:
-    return get_type_hints(wanted)
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind))
+
+
+@cache
+def _reader(wanted: Any) -> _Reader:
+    """Return what reads plain data of a type; it raises `_Misfit`."""
+    origin = get_origin(wanted)
+    if origin is UnionType:
+        return _optional(get_args(wanted))
+    if origin in (tuple, Sequence):
+        return _sequence(_reader(get_args(wanted)[0]))
+    return _dataclass(wanted) if is_dataclass(wanted) else _scalar(wanted)
+
+
+def _optional(choices: tuple[Any, ...]) -> _Reader:
+    read, empty = _reader(next(one for one in choices if one is not NoneType)), NoneType in choices
+    return lambda data, kept: None if data is None and empty else read(data, kept)
+
+
+def _sequence(read: _Reader) -> _Reader:
+    def items(data: Any, kept: Kept) -> Iterator[Any]:
+        if not isinstance(data, list):
+            raise _Misfit("a list was expected")
+        for number, item in enumerate(data):
+            try:
+                yield read(item, kept)
+            except _Misfit as error:
+                error.place = f"[{number}]{error.place}"
+                raise
+
+    return lambda data, kept: tuple(items(data, kept))
+
+
+def _dataclass(wanted: Any) -> _Reader:
+    types = get_type_hints(wanted)
+    readers = {name: _shared(_reader(types[name]), types[name]) for name in _names(wanted)}
+    # A member that came later is missing from older dumps, and then has its default.
+    needed = {item.name for item in fields(wanted) if item.default is MISSING}
+
+    def made(data: Any, kept: Kept) -> Any:
+        if not isinstance(data, Mapping) or not needed <= data.keys() <= readers.keys():
+            raise _Misfit(f"the keys of {wanted.__name__} were expected: {sorted(readers)}")
+        found = {}
+        for name, value in data.items():
+            try:
+                found[name] = readers[name](value, kept)
+            except _Misfit as error:
+                error.place = f".{name}{error.place}"
+                raise
+        return wanted(**found)
+
+    return made
+
+
+def _shared(read: _Reader, wanted: Any) -> _Reader:
+    """Return what reads a member; one that is a value of its own is kept once."""
+    if not is_dataclass(wanted):
+        return read
+
+    def once(data: Any, kept: Kept) -> Any:
+        value = read(data, kept)
+        return kept.setdefault(value, value)
+
+    return once
+
+
+def _scalar(wanted: Any) -> _Reader:
+    members = {one.value: one for one in wanted} if issubclass(wanted, Enum) else None
+
+    def read(data: Any, _: Kept) -> Any:
+        if type(data) is wanted and members is None:
+            return data
+        try:
+            if members is not None and type(data) in (str, int):
+                return members[data]
+            if wanted is Decimal and isinstance(data, str):
+                return Decimal(data)
+        except (KeyError, InvalidOperation):
+            pass
+        raise _Misfit(f"{data!r} is no {wanted.__name__}")
+
+    return read

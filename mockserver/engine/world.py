@@ -9,7 +9,7 @@ from mockserver.engine.balances import Balances
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.core import Core, State
 from mockserver.engine.desk import Desk
-from mockserver.engine.dumps import Plain, dumped, loaded
+from mockserver.engine.dumps import Listed, Plain, dumped, loaded
 from mockserver.engine.lists import Lists
 from mockserver.engine.mishaps import UnknownSnapshot
 from mockserver.engine.orderbook import OrderBook
@@ -130,9 +130,9 @@ class World:
         """Begin the scenario anew; snapshots stay."""
         self._core.state = _beginning(self.scenario, self._core.wall())
 
-    def dump(self) -> Plain:
-        """Return everything that has happened as plain data."""
-        return dumped(self.scenario, self._core.state, self._core.wall())
+    def dump(self, listed: Listed = list) -> Plain:
+        """Return everything that has happened as plain data; `listed` makes its long arrays."""
+        return dumped(self.scenario, self._core.state, self._core.wall(), listed)
 
     def _anchored(self, state: State) -> State:
         kept, wall = state.copy(), self._core.wall()

@@ -1,5 +1,6 @@
 """How an answer reaches the client: at once and whole, or disturbed on purpose."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context
 from enum import StrEnum
@@ -37,14 +38,16 @@ class Stream(Protocol):
 class Delivery:
     """An answer and the manner of its sending.
 
-    `delay_ms` is wall time to wait before it; `cut` is what happens to the connection; what
-    `stream` gives follows the headers of the response, whose body is empty then.
+    `delay_ms` is wall time to wait before it; `cut` is what happens to the connection. What
+    `stream` gives, or the pieces of `parts`, follow the headers of the response, whose body is
+    empty then; others are answered between the pieces, some of which are empty for that.
     """
 
     response: Response
     delay_ms: int = 0
     cut: Cut | None = None
     stream: Stream | None = None
+    parts: Iterator[bytes] | None = None
 
     def with_body(self, body: bytes) -> "Delivery":
         """Return the same with another body."""
@@ -53,7 +56,14 @@ class Delivery:
     @property
     def at_once(self) -> bool:
         """Whether the response is sent as it is, without waiting for anything."""
-        return self.cut is None and self.stream is None and not self.delay_ms
+        steady = self.stream is None and self.parts is None
+        return self.cut is None and steady and not self.delay_ms
+
+    def whole(self) -> Response:
+        """Return the response with all of its body, which is made while everybody waits."""
+        if self.parts is None:
+            return self.response
+        return replace(self.response, body=b"".join(self.parts))
 
 
 def charged(delivery: Delivery, world: World) -> Delivery:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mockserver import limits
 from mockserver.contract import Contract
+from mockserver.engine.dumps import Listed
 from mockserver.engine.world import World
 from mockserver.exchange import Headers
 from mockserver.jsontext import Json
@@ -242,15 +243,18 @@ class HostedWorld:
         stored += self.world.tickets.count() * _TICKET_WEIGHT
         return stored + self.transactions.weight + self.stubs.weight + self.faults.weight
 
-    def dump(self, app_keys: Sequence[str] = ()) -> dict[str, Json]:
-        """Return everything that has happened as plain data, but for the journal and the keys."""
+    def dump(self, app_keys: Sequence[str] = (), listed: Listed = list) -> dict[str, Json]:
+        """Return everything that has happened as plain data, but for the journal and the keys.
+
+        `listed` makes the long arrays.
+        """
         return {
             "format": FORMAT,
             "dialect": self.contract.dialect.name,
-            "world": self.world.dump(),
+            "world": self.world.dump(listed),
             "faults": self.faults.dump(),
             "stubs": self.stubs.dump(),
-            "transactions": [plain_of(seen) for seen in self.transactions.values()],
+            "transactions": listed(map(plain_of, list(self.transactions.values()))),
             "appKeys": list(app_keys),
             # Only where there are some: dumps of older releases look the same without.
             **({"breaks": self.breaks.dump()} if self.breaks else {}),

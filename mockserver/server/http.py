@@ -4,7 +4,7 @@ import asyncio
 import socket
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -156,11 +156,27 @@ async def _streamed(
     return sending
 
 
+async def _in_parts(
+    http: BaseRequest, response: Response, parts: Iterator[bytes]
+) -> StreamResponse:
+    """Send a body as it is made; others have their turn after each part."""
+    sending = StreamResponse(status=response.status, headers=response.headers)
+    await sending.prepare(http)
+    for part in parts:
+        if part:
+            await sending.write(part)
+        await asyncio.sleep(0)
+    await sending.write_eof()
+    return sending
+
+
 async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) -> StreamResponse:
     if delivery.delay_ms:
         await asyncio.sleep(delivery.delay_ms / 1000)
     if delivery.stream is not None:
         return await _streamed(http, delivery.response, delivery.stream, server)
+    if delivery.parts is not None:
+        return await _in_parts(http, delivery.response, delivery.parts)
     if delivery.cut is not None:
         return await _cut(http, delivery.response, delivery.cut)
     if http.version == HttpVersion11 and http.keep_alive and http.method != "HEAD":

@@ -1,9 +1,10 @@
 """The desk of the control API: finds the row of a request, checks its form, and acts."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain, islice
 
 from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal
@@ -28,6 +29,8 @@ EVENT_HEADERS = (
 
 _WRITTEN_OUT = 8
 """Bytes that a byte of a control request takes at most where it is kept."""
+_AT_ONCE = 4
+"""From how many pieces on an answer is sent as it is made."""
 _PART = re.compile(r"\{([a-zA-Z]+)\}")
 
 
@@ -95,6 +98,8 @@ class Control:
             return Delivery(refused(400, refusal.reason))
         if row.streams:
             return Delivery(Response(200, EVENT_HEADERS, b""), stream=answer)
+        if isinstance(answer, Iterator):
+            return _in_pieces(answer)
         if row.method != "GET":
             hosted.revision += 1
         unready = row.path == "/ready" and not self.house.ready
@@ -125,6 +130,14 @@ class Control:
         near = did_you_mean(f"/__mock{path}", places)
         told = near or f"; there are {', '.join(places)}"
         return refused(404, f"nothing is at '/__mock{path[:100]}'{told}")
+
+
+def _in_pieces(pieces: Iterator[bytes]) -> Delivery:
+    """Return an answer that is sent as it is made, or whole where that takes but a moment."""
+    first = list(islice(pieces, _AT_ONCE))
+    if len(first) < _AT_ONCE:
+        return Delivery(Response(200, (JSON_TYPE,), b"".join(first)))
+    return Delivery(Response(200, (JSON_TYPE,), b""), parts=chain(first, pieces))
 
 
 def refused(status: int, reason: str) -> Response:

@@ -1,15 +1,21 @@
 """Control of orders: looked at with their events, steered, forced, and stepped by hand."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
+from mockserver import jsontext
 from mockserver.clock import iso
 from mockserver.engine.courses import Policy, Status
-from mockserver.engine.orders import Order, OrderView
+from mockserver.engine.orderbook import Standing
+from mockserver.engine.orders import Event, Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
 from mockserver.server.control.row import Asked
+
+_SLICE = 256
+"""After how many orders of a search others have their turn."""
 
 
 def order_id(world: World, name: str) -> str:
@@ -23,32 +29,52 @@ def order_id(world: World, name: str) -> str:
             raise refusal from None
 
 
-def show(asked: Asked) -> Json:
+def show(asked: Asked) -> Iterator[bytes]:
     """Return the orders of a world in the order of submission, or a page of some of them."""
-    world, query = asked.hosted.world, asked.query
-    start, newest = query.get("offset", 0), query.get("newest", False)
-    if "find" in query or "status" in query:
-        found = _found(world, query)
-        total = len(found)
-        page = (found[::-1] if newest else found)[start : start + query.get("limit", total)]
+    orders, query = asked.hosted.world.orders, asked.query
+    newest, limit = query.get("newest", False), query.get("limit", orders.count())
+    start, standing = query.get("offset", 0), orders.standing()
+    searched = "find" in query or "status" in query
+    stored: Iterator[Order]
+    if searched or "limit" not in query:
+        stored = islice(orders.each(newest=newest), 0 if searched else start, None)
     else:
-        total = world.orders.count()
-        page = world.orders.page(start, query.get("limit", total), newest=newest)
-    now = world.now()
-    orders = [shown(world.orders.look(order.id)) for order in page]
-    if query.get("events"):
-        for one in orders:
-            one["events"] = _events(world, one["id"])
-    return {"orders": orders, "total": total, "now": iso(now)}
+        stored = iter(orders.page(start, limit, newest=newest))
+    page = range(start, start + limit) if searched else None
+    return _shown(stored, orders.count(), standing, query, page)
 
 
-def _found(world: World, query: Mapping[str, Json]) -> list[Order]:
-    """Return the orders that have a text or a status; each is looked at."""
-    found = [order for order in world.orders.stored() if _has(order, query.get("find", ""))]
-    wanted = query.get("status")
-    if wanted is None:
-        return found
-    return [order for order in found if world.orders.look(order.id).status == wanted]
+def _shown(
+    stored: Iterator[Order],
+    total: int,
+    standing: Standing,
+    query: Mapping[str, Json],
+    page: range | None,
+) -> Iterator[bytes]:
+    """Yield the answer in pieces; the orders of a `page` are searched for, each is looked at."""
+    if page is not None:
+        wanted, status, total = query.get("find", "").lower(), query.get("status"), 0
+        kept = []
+        for number, order in enumerate(stored, start=1):
+            if _has(order, wanted) and (status is None or standing.view(order).status == status):
+                if total in page:
+                    kept.append(order)
+                total += 1
+            if number % _SLICE == 0:
+                yield b""
+        stored = iter(kept)
+    tell = _with_events if query.get("events") else _without
+    orders = jsontext.Each(tell(standing, order) for order in stored)
+    yield from jsontext.pieces({"orders": orders, "total": total, "now": iso(standing.now_ms)})
+
+
+def _without(standing: Standing, order: Order) -> dict[str, Json]:
+    return shown(standing.view(order))
+
+
+def _with_events(standing: Standing, order: Order) -> dict[str, Json]:
+    events = _events(standing.events(order), standing.now_ms)
+    return {**shown(standing.view(order)), "events": events}
 
 
 def detail(asked: Asked) -> Json:
@@ -117,26 +143,27 @@ def shown(view: OrderView) -> dict[str, Json]:
 
 
 def _has(order: Order, wanted: str) -> bool:
-    """Tell whether an order has a text in one of its names, in any case."""
+    """Tell whether an order has a text of small letters in one of its names, in any case."""
+    if not wanted:
+        return True
     route = order.route
     names = (
         *(order.id, order.sn or "", order.cert_hash, order.exec_hash, order.back_hash),
         *(order.sender, order.recipient, order.evm_address, order.channel),
         *(route.source_chain, route.source_token, route.target_chain, route.target_token),
     )
-    return wanted.lower() in "\n".join(names).lower()
+    return wanted in "\n".join(names).lower()
 
 
 def _whole(world: World, order: str) -> Json:
     return {
         **shown(world.orders.look(order)),
-        "events": _events(world, order),
+        "events": _events(world.orders.events(order), world.now()),
         "moves": _moves(world, order),
     }
 
 
-def _events(world: World, order: str) -> list[Json]:
-    now = world.now()
+def _events(events: Iterable[Event], now: int) -> list[Json]:
     return [
         {
             "at": iso(event.at_ms),
@@ -144,7 +171,7 @@ def _events(world: World, order: str) -> list[Json]:
             "reason": event.reason,
             "past": event.at_ms <= now,
         }
-        for event in world.orders.events(order)
+        for event in events
     ]
 
 

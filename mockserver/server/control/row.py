@@ -79,7 +79,8 @@ class Row:
     `open` rows are answered without the token: a probe of the process has none. What `adds` to the
     worlds is refused where they may keep no more. A body may have `most` bytes and nest `depth`
     levels deep. The action of a row that `streams` returns a `Stream` of server-sent events, each
-    of whose data has the form `answer`.
+    of whose data has the form `answer`; one whose answer may be long in the making, the pieces of
+    its text.
     """
 
     method: str

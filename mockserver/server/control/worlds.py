@@ -1,7 +1,9 @@
 """Control of worlds: made, forked, kept and brought back, dumped, loaded, bound and dropped."""
 
+from collections.abc import Iterator
 from decimal import Decimal
 
+from mockserver import jsontext
 from mockserver.clock import ClockMode, iso
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, instant_ms
@@ -81,9 +83,10 @@ def drop_snapshot(asked: Asked) -> Json:
     return snapshots(asked)
 
 
-def dump(asked: Asked) -> Json:
+def dump(asked: Asked) -> Iterator[bytes]:
     """Return everything that has happened in a world, to be loaded later."""
-    return asked.hosted.dump(asked.house.worlds.bound(asked.hosted.key))
+    keys = asked.house.worlds.bound(asked.hosted.key)
+    return jsontext.pieces(asked.hosted.dump(keys, jsontext.Each))
 
 
 def load(asked: Asked) -> Json:
