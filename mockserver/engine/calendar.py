@@ -95,6 +95,10 @@ class Calendar:
         """Return when, from a moment on, an outage first fails or refunds orders of a route."""
         return self._table.of(route).strike(since_ms) if self.windows else None
 
+    def quiet(self, route: Route, from_ms: int, until_ms: int) -> bool:
+        """Tell whether no outage meets orders of a route from a moment up to another one."""
+        return not self.windows or self._table.of(route).quiet(from_ms, until_ms)
+
     def next_boundary(self, now_ms: int) -> int | None:
         """Return the first moment after now at which any window begins, ends or flaps."""
         return self._table.next_boundary(now_ms)

@@ -147,6 +147,8 @@ class OrderView:
 
 def history(order: Order, calendar: Calendar) -> tuple[Event, ...]:
     """Return all events of an order, past and to come, as the calendar stands."""
+    if _is_undisturbed(order, calendar):
+        return _planned(order)
     found = [*order.past]
     for event in _interrupted(order, calendar):
         if not found or found[-1].status is not event.status:
@@ -174,10 +176,9 @@ def view(order: Order, calendar: Calendar, now_ms: int) -> OrderView:
 
 def standing(order: Order, calendar: Calendar, now_ms: int) -> Event:
     """Return the last event of an order that has happened by a moment."""
-    told = order.past or order.ticket_ms is not None
-    if calendar.windows or told or order.policy not in _TIMED:
+    if not _is_undisturbed(order, calendar):
         return at(history(order, calendar), now_ms)
-    # Nothing disturbs it: its course says all, and no event but the last needs to be made.
+    # Its course says all, and no event but the last needs to be made.
     age = now_ms - order.started_ms
     reached, *later = order.course.steps
     after_ms = 0
@@ -185,6 +186,32 @@ def standing(order: Order, calendar: Calendar, now_ms: int) -> Event:
         if step.status is not reached.status and step.after_ms <= age:
             reached, after_ms = step, max(0, step.after_ms)
     return Event(order.started_ms + after_ms, reached.status, reached.reason)
+
+
+def _is_undisturbed(order: Order, calendar: Calendar) -> bool:
+    """Tell whether the course of an order says all: neither outages nor people have a part in it.
+
+    Of an outage that begins after its end an order takes no notice.
+    """
+    if order.past or order.ticket_ms is not None or order.policy not in _TIMED:
+        return False
+    if not calendar.windows:
+        return True
+    steps, started = order.course.steps, order.started_ms
+    end = started + max([step.after_ms for step in steps])
+    return steps[-1].status.resting and calendar.quiet(order.route, started, end)
+
+
+def _planned(order: Order) -> tuple[Event, ...]:
+    """Return the events of an order that nothing disturbs."""
+    reached, *later = order.course.steps
+    started = order.started_ms
+    found = [Event(started, reached.status, reached.reason)]
+    for step in later:
+        if step.status is not reached.status:
+            found.append(Event(started + max(0, step.after_ms), step.status, step.reason))
+            reached = step
+    return tuple(found)
 
 
 def at(events: tuple[Event, ...], now_ms: int) -> Event:

@@ -63,6 +63,13 @@ class Stretches:
 class RouteStretches(Stretches):
     """The windows that orders of one route meet."""
 
+    def quiet(self, from_ms: int, until_ms: int) -> bool:
+        """Tell whether no window covers, begins or ends from a moment up to and with another."""
+        if not self.windows:
+            return True
+        place = bisect_left(self._bounds, from_ms)
+        return place == bisect_right(self._bounds, until_ms) and not self._active[place]
+
     def strike(self, since_ms: int) -> tuple[int, Window] | None:
         """Return when, from a moment on, one first fails or refunds orders, and which."""
         place = bisect_left(self._lasting, since_ms, key=_from_of)

@@ -5,12 +5,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mockserver.engine.calendar import Calendar, RandomOutages, random_windows
-from mockserver.engine.courses import Status
+from mockserver.engine.courses import COURSES, Policy, Status
 from mockserver.engine.mishaps import InvalidOutage
+from mockserver.engine.orders import at, history, standing
 from mockserver.engine.outages import Direction, InFlight, Mode, Route, Window, window_problems
 from mockserver.engine.refusal import Refusal
 from tests.engine.samples import CATALOG, START, bridge, statuses, world
@@ -74,6 +75,60 @@ def test_progress_is_the_sum_of_every_millisecond(
         assert found == moment
     else:
         assert found is None or found > start + length
+
+
+@st.composite
+def drawn_outages(draw: st.DrawFn) -> list[Window]:
+    """Draw outages at and around the seconds of an order that starts at 60 and lasts 15."""
+    moments = st.integers(50, 90)
+    windows = []
+    for _ in range(draw(st.integers(0, 3))):
+        begin = START + 1_000 * draw(moments)
+        length = draw(st.none() | st.integers(0, 20))
+        windows.append(
+            Window(
+                chain=draw(st.sampled_from(["ARB", "BNB", "ETH"])),
+                token=None,
+                from_ms=begin,
+                until_ms=None if length is None else begin + 1_000 * length,
+                mode=draw(st.sampled_from(Mode)),
+                in_flight=draw(st.sampled_from(InFlight)),
+                lag=2,
+                period_ms=draw(st.integers(5_000, 15_000)),
+            )
+        )
+    return windows
+
+
+def _struck(after_ms: int, length_ms: int) -> Window:
+    begin = START + after_ms
+    return Window("BNB", None, begin, begin + length_ms, in_flight=InFlight.FAIL)
+
+
+@settings(deadline=None)
+@given(
+    drawn_outages(),
+    st.sampled_from(["success", "fail", "refund", "stuck", "partial", "slow"]),
+    st.sampled_from([Policy.TIME, Policy.IMMEDIATE]),
+)
+@example([_struck(60_000, 0)], "success", Policy.TIME)
+@example([_struck(75_000, 0)], "success", Policy.TIME)
+@example([_struck(75_001, 1)], "stuck", Policy.TIME)
+@example([_struck(75_001, 1)], "success", Policy.TIME)
+def test_an_order_that_no_outage_meets_takes_no_notice_of_any(
+    windows: list[Window], course: str, policy: Policy
+) -> None:
+    here = world()
+    order = here.orders.accept(bridge())
+    order = replace(order, course=COURSES[course], policy=policy, started_ms=START + 60_000)
+    # A ticket changes nothing where nothing is dropped, but whoever has one is looked at closely.
+    closely = replace(order, ticket_ms=START)
+    for calendar in (Calendar(()), Calendar(tuple(windows))):
+        events = history(order, calendar)
+        assert events == history(closely, calendar)
+        for second in range(55, 100):
+            now = START + 1_000 * second
+            assert standing(order, calendar, now) == at(events, now)
 
 
 def test_a_halt_without_end_never_lets_an_order_arrive() -> None:
