@@ -1,21 +1,28 @@
 """How long requests take as a world fills, and as a server fills with worlds.
 
-Run: `python -m benchmarks.growth [--orders N] [--worlds N]`. The service is asked without a socket;
-columns are medians of CPU time in microseconds at so many orders (or worlds), the last one is the
-growth from the first to the last. All orders are paid by one address, which is the hardest case for
-balances. Requests that list what they list (`dump`, `worlds`) stand apart, in microseconds for each
-item. A million orders take about 2 GiB and some minutes.
+Run: `python -m benchmarks.growth [--orders N] [--worlds N] [--write FOLDER]`. The service is asked
+without a socket; columns are medians of CPU time in microseconds at so many orders (or worlds), the
+last one is the growth from the first to the last. All orders are paid by one address, which is the
+hardest case for balances. Answers that are long in the making stand apart: they are sent as they
+are made, and what counts is how long others wait for the next piece. `--orders 1000000` is all that
+a world takes; it needs 2 GiB and two minutes for every million submissions on a quiet core. Linux
+only.
 """
 
 import argparse
 import gc
 import json
+import os
+import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 
 from benchmarks.orders import WALLET, order_body
+from mockserver import __version__
 from mockserver.clock import ClockMode, parse_instant
 from mockserver.exchange import Headers, Request
 from mockserver.server.assembly import Settings, build
@@ -26,49 +33,87 @@ _USDT = "0xfd086bc7cd5c481dcc9c85ebe478a1c0b69fcbb9"
 _NUMBERS = count(1)
 
 
+_MORE = 1_000
+"""How many orders and worlds are left free for what is measured."""
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--orders", type=int, default=100_000)
     parser.add_argument("--worlds", type=int, default=10_000)
+    parser.add_argument("--write", type=Path, help="where to put the tables and the versions")
     options = parser.parse_args()
-    _orders(options.orders)
-    _worlds(options.worlds)
+    told = [*_orders(options.orders), "", *_worlds(options.worlds)]
+    if options.write is not None:
+        (options.write / "growth-figures.md").write_text(_page(told))
 
 
-def _orders(most: int) -> None:
-    service, sizes = _service(), [size for size in (1, 1_000, 100_000) if size < most] + [most]
+def _page(told: list[str]) -> str:
+    where = f"{datetime.now(UTC):%Y-%m-%d}, crosschain-mock {__version__}"
+    lines = [
+        "# Growth, measured\n",
+        "<!-- Made by `benchmarks.growth --orders 1000000 --write docs/explanation`. -->\n",
+        f"{where}, Python {platform.python_version()}; medians of CPU time in microseconds.\n",
+        "```text",
+        *told,
+        "```",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _orders(most: int) -> Iterator[str]:
+    service, most = _service(), most - _MORE
+    sizes = [size for size in (1, 1_000, 100_000) if size < most] + [most]
     columns: list[dict[str, float]] = []
+    before = _resident()
     for size in sizes:
         while _held(service) < size:
             _send(service, _submission())
         gc.collect()
+        if size == most:
+            yield _said(f"{'memory of a kept order':40}{(_resident() - before) / size:10.0f} bytes")
         columns.append({name: _median(service, make) for name, make in _requests().items()})
-    _table("orders in a world", sizes, columns)
-    size = _held(service)
-    for path in ("/__mock/dump", "/__mock/orders"):
-        print(f"{path:40}{_took(service, Request('GET', path)) / size:10.2f} us an order")
-    began = time.perf_counter()
+    yield from _table("orders in a world", sizes, columns)
+    for path, query in (("dump", ""), ("orders", ""), ("orders", "find=zz"), ("orders", _PENDING)):
+        yield _in_pieces(service, path, query)
+    began = time.process_time()
     gc.collect()
-    print(f"{'a full garbage collection':40}{(time.perf_counter() - began) * 1000:10.1f} ms")
+    yield _said(f"{'a full garbage collection':40}{(time.process_time() - began) * 1000:10.1f} ms")
 
 
-def _worlds(most: int) -> None:
-    service, sizes = _service(), [size for size in (1, 100) if size < most] + [most - 100]
+def _worlds(most: int) -> Iterator[str]:
+    service = _service()
+    sizes = [size for size in (1, 100) if size < most] + [most - 100]
     columns = []
     for size in sizes:
         for number in range(len(service.worlds), size):
             _send(service, Request("GET", f"/w/w{number}/v1/getPrice", _PRICE))
         columns.append({name: _median(service, make, 20) for name, make in _served().items()})
-    _table("worlds of a server", sizes, columns)
-    took = _took(service, Request("GET", "/__mock/worlds"))
-    print(f"{'/__mock/worlds':40}{took / len(service.worlds):10.2f} us a world")
+    yield from _table("worlds of a server", sizes, columns)
+    yield _in_pieces(service, "worlds", "")
+
+
+def _in_pieces(service: Service, path: str, query: str) -> str:
+    """Tell what a long answer takes, and how long others wait for its pieces, CPU time."""
+    began = time.process_time()
+    delivery = service.answer(Request("GET", f"/__mock/{path}", query))
+    waits, size = [time.process_time() - began], len(delivery.response.body)
+    for piece in delivery.parts or ():
+        size += len(piece)
+        waits.append(time.process_time() - began - sum(waits))
+    name = f"GET {path}?{query}" if query else f"GET {path}"
+    return _said(
+        f"{name:40}{sum(waits) * 1000:10.0f} ms, {size / 1e6:.1f} MB; others wait "
+        f"{max(waits) * 1000:.1f} ms at most"
+    )
 
 
 _UNRESERVED = "ffffffff"
 """The end of hashes that ask for nothing."""
 _VERIFIED = {"operation": "v2.checkOrder", "atLeast": 1}
 _PRICE = f"chain=ARB&contractAddress={_USDT}&symbol=USDT"
+_PENDING = "status=Pending&newest=true&limit=20"
 _QUOTE = "amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB"
 _BALANCE = f"chain=ARB&contractAddress={_USDT}&address={WALLET}"
 
@@ -135,7 +180,9 @@ def _held(service: Service) -> int:
 
 def _send(service: Service, request: Request) -> None:
     response = service.answer(request).response
+    ours = request.path.startswith("/__mock")
     assert response.status == 200, response
+    assert ours or b'"code":0' in response.body, response
 
 
 def _took(service: Service, request: Request) -> float:
@@ -155,11 +202,22 @@ def _times(service: Service, make: Callable[[], Request], times: int) -> Iterato
         service.worlds.drop("fork")
 
 
-def _table(title: str, sizes: list[int], columns: list[dict[str, float]]) -> None:
-    print(f"{title:32}" + "".join(f"{size:>12}" for size in sizes) + f"{'growth':>9}")
+def _table(title: str, sizes: list[int], columns: list[dict[str, float]]) -> Iterator[str]:
+    yield _said(f"{title:32}" + "".join(f"{size:>12}" for size in sizes) + f"{'growth':>9}")
     for name, first in columns[0].items():
         cells = "".join(f"{column[name]:12.0f}" for column in columns)
-        print(f"{name:32}{cells}{columns[-1][name] / first:9.2f}")
+        yield _said(f"{name:32}{cells}{columns[-1][name] / first:9.2f}")
+
+
+def _said(line: str) -> str:
+    """Print a line at once, as the next one may take minutes."""
+    print(line, flush=True)
+    return line
+
+
+def _resident() -> int:
+    """Return how many bytes of memory the process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 if __name__ == "__main__":

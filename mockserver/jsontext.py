@@ -87,7 +87,7 @@ class Each:
     items: Iterable[Json]
 
 
-def pieces(value: Json, many: int = 256) -> Iterator[bytes]:
+def pieces(value: Json, many: int = 128) -> Iterator[bytes]:
     """Yield the text that `encode` makes of a value; of an `Each`, so many items at a time.
 
     An `Each` stands below objects only.

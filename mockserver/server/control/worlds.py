@@ -12,9 +12,10 @@ from mockserver.responders.hosted import HostedWorld
 from mockserver.server.control.row import Asked, House
 
 
-def show(asked: Asked) -> Json:
+def show(asked: Asked) -> Iterator[bytes]:
     """Return the worlds of the server."""
-    return {"worlds": [shown(hosted, asked.house) for hosted in asked.house.worlds]}
+    worlds = jsontext.Each(shown(hosted, asked.house) for hosted in asked.house.worlds)
+    return jsontext.pieces({"worlds": worlds})
 
 
 def make(asked: Asked) -> Json:
