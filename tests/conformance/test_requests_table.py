@@ -1,4 +1,4 @@
-"""The table of other and wrong requests: a new one is a row, and a wrong row is told of."""
+"""The tables of requests: a new one is a row, and a wrong row is told of with its line."""
 
 from pathlib import Path
 
@@ -6,12 +6,20 @@ import pytest
 
 from mockserver import contract, documents, resources
 from mockserver.conformance.requests.alternative_forms import CONTRASTS, AlternativeForm, forms_of
+from mockserver.conformance.requests.catalog import PLANNED, read
+from mockserver.conformance.requests.named import LISTED, NAMED
 from mockserver.conformance.requests.negative import Kind
+from mockserver.conformance.requests.probe import Stage
+from mockserver.conformance.requests.sampling import SAMPLES
+from mockserver.conformance.requests.writes import FILTERS, POLLS
 from mockserver.conformance.requests.wrong_values import WrongValues
+from mockserver.conformance.session.caller import MOST_TICKETS
+from mockserver.conformance.session.looks import FIRST_LOOKS
 from mockserver.contract import BasisKind
 from mockserver.errors import InvalidFile
 
 TABLE = resources.schemas() / "requests.yaml"
+PLAN = resources.schemas() / "probes.yaml"
 FORM = (
     '  - {of: v2.getPrice/usual, words: "other form: a long symbol", input: query.symbol,'
     " with: a symbol of another token, fact: v2.get-price, send: LONG}\n"
@@ -22,12 +30,12 @@ MISTAKE = (
 )
 
 
-def _with(folder: Path, *changes: tuple[str, str]) -> Path:
-    text = TABLE.read_text("utf-8")
+def _with(folder: Path, *changes: tuple[str, str], table: Path = TABLE) -> Path:
+    text = table.read_text("utf-8")
     for old, new in changes:
         assert old in text
         text = text.replace(old, new, 1)
-    copy = folder / "requests.yaml"
+    copy = folder / table.name
     copy.write_text(text, "utf-8")
     return copy
 
@@ -76,3 +84,57 @@ def test_a_wrong_name_is_told_with_its_line(tmp_path, old, new, told):
     assert told in str(problem)
     assert problem.line is not None
     assert number - 3 <= problem.line <= number
+
+
+PROBE = """  - stage: reads
+    each: [first, second]
+    rows:
+      "v2.getPrice/{} time": {asks: comparisons.sampled_price, after: [lists], conditional: true}
+"""
+
+
+def _plan(folder: Path, old: str, new: str):
+    copy = _with(folder, (old, new), table=PLAN)
+    return list(read(documents.read(copy, "probes")))
+
+
+def test_a_probe_more_is_a_row(tmp_path):
+    last = "      v2.checkTicket/unknown: {asks: valid.unknown, given: v2.checkTicket}\n"
+    probes = _plan(tmp_path, last, f"{last}{PROBE}")
+    added = [one for one in probes if one.name not in {one.name for one in PLANNED}]
+    assert [one.name for one in added] == ["v2.getPrice/first time", "v2.getPrice/second time"]
+    assert all(one.stage is Stage.READS and one.conditional for one in added)
+    assert added[0].after == FIRST_LOOKS[:2] + FIRST_LOOKS[2:4]
+    assert len(probes) == len(PLANNED) + 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("asks: writes.second_order", "asks: writes.third_order", "'writes.third_order' is no"),
+        ("asks: writes.second_order", "asks: write.second_order", "'write' is none of"),
+        ("after: [lists, swap quotes]}", "after: [lists, swaps]}", "'swaps' is neither a set"),
+        ("awaits: tickets", "awaits: ticket", "orders or tickets"),
+    ],
+)
+def test_a_wrong_row_of_the_plan_is_told_with_its_line(tmp_path, old, new, told):
+    number = PLAN.read_text("utf-8").partition(old)[0].count("\n") + 1
+    with pytest.raises(InvalidFile) as raised:
+        _plan(tmp_path, old, new)
+    (problem,) = raised.value.problems
+    assert told in str(problem)
+    assert problem.line is not None
+    assert number - 2 <= problem.line <= number
+
+
+def test_what_rules_look_for_by_name_is_planned():
+    names = {one.name for one in PLANNED}
+    assert len(LISTED) == MOST_TICKETS
+    wanted = {
+        *FIRST_LOOKS,
+        *(f"v2.checkOrder/{name}" for name in (*NAMED, *POLLS)),
+        *(f"v2.checkTicket/{name}" for name in LISTED),
+        *(f"v2.getAllTicketByAddress/read {name}" for name in FILTERS),
+        *(f"v2.getBridgeQuote/{name}" for name in SAMPLES),
+    }
+    assert wanted <= names

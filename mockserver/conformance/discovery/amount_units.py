@@ -186,6 +186,11 @@ def _shown(context: RunContext, one: Attempt) -> Reading | None:
     return None
 
 
+def usual_text(context: RunContext, token: Token, reading: Reading, times: int = 1) -> str:
+    """Return the usual amount of a token, or times as much, as a request carries it."""
+    return amount_text(usual_amount(context, token) * times, token, reading)
+
+
 def usual_of(context: RunContext, one: Attempt) -> str:
     """Return the amount of a try as its request carries it."""
-    return amount_text(usual_amount(context, one.route.source), one.route.source, one.reading)
+    return usual_text(context, one.route.source, one.reading)

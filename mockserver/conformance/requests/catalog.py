@@ -1,32 +1,99 @@
-"""The requests that rules share, computed from the contract."""
+"""The requests that rules share: `schemas/probes.yaml`, and what follows from a contract."""
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from types import ModuleType
+
+from mockserver import documents, resources
+from mockserver.conformance.discovery.settling import orders_settled, tickets_settled
+from mockserver.conformance.requests import comparisons, lists, named, reads, valid, writes
 from mockserver.conformance.requests.alternative_forms import contrast_probes
-from mockserver.conformance.requests.comparisons import (
-    comparison_probes,
-    v1_comparison_probes,
-)
 from mockserver.conformance.requests.further import further_probes
-from mockserver.conformance.requests.lists import list_probes
-from mockserver.conformance.requests.named import named_probes
 from mockserver.conformance.requests.negative_cases import negative_probes
-from mockserver.conformance.requests.probe import Probe
-from mockserver.conformance.requests.reads import read_probes
-from mockserver.conformance.requests.v1_reads import v1_probes
-from mockserver.conformance.requests.writes import write_probes
+from mockserver.conformance.requests.probe import Build, Probe, Stage
+from mockserver.conformance.requests.table import UnknownName, known
+from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Contract
+from mockserver.documents import Document
+from mockserver.errors import InvalidFile
+from mockserver.jsontext import Json
+
+_FILES: Mapping[str, ModuleType] = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (comparisons, lists, named, reads, valid, writes)
+}
+_SETTLED: Mapping[str, Callable[[RunContext], bool]] = {
+    "orders": orders_settled,
+    "tickets": tickets_settled,
+}
 
 
 def probes_of(contract: Contract) -> tuple[Probe, ...]:
     """Return every probe that rules may name, in the order in which they are sent."""
     return (
-        *list_probes(),
-        *read_probes(),
-        *comparison_probes(),
-        *v1_probes(),
-        *v1_comparison_probes(),
-        *named_probes(),
-        *write_probes(),
+        *PLANNED,
         *contrast_probes(),
         *negative_probes(contract),
         *further_probes(contract),
     )
+
+
+def read(document: Document) -> Iterator[Probe]:
+    """Yield the probes of a table. Raises `InvalidFile` for a name that nothing has."""
+    sets = document.value["sets"]
+    found: set[str] = set()
+    for number, block in enumerate(document.value["probes"]):
+        for one in block.get("each", ("",)):
+            for name, row in block["rows"].items():
+                try:
+                    probe = _probe(name, row, block["stage"], one, sets)
+                    _check_known(probe.after, found)
+                except UnknownName as error:
+                    place = ("probes", number, "rows", name)
+                    raise InvalidFile([document.problem(place, str(error))]) from None
+                found.add(probe.name)
+                yield probe
+
+
+def _probe(
+    name: str, row: Mapping[str, Json], stage: str, one: str, sets: Mapping[str, Sequence[str]]
+) -> Probe:
+    after = [place.replace("{}", one) for place in row.get("after", ())]
+    probe = Probe(
+        name.replace("{}", one),
+        _build(row, name.replace("{}", one), one),
+        Stage[stage.upper().replace(" ", "_")],
+        tuple(before for place in after for before in sets.get(place, (place,))),
+        wait_ms=row.get("wait", 0),
+        conditional=row.get("conditional", False),
+    )
+    if "awaits" in row:
+        probe = replace(probe, settled=known(_SETTLED, row["awaits"]))
+    return probe
+
+
+def _check_known(names: Sequence[str], found: set[str]) -> None:
+    for name in names:
+        if name not in found:
+            raise UnknownName(f"{name!r} is neither a set nor a probe further up")
+
+
+def _build(row: Mapping[str, Json], probe: str, one: str) -> Build:
+    if "asks" not in row:
+        return partial(valid.valid_request, operation_id=probe.partition("/")[0])
+    module, _, name = row["asks"].partition(".")
+    function = getattr(known(_FILES, module), name, None)
+    if function is None:
+        raise UnknownName(f"{row['asks']!r} is no function")
+    if "given" not in row:
+        made: Build = function
+        return made
+    told = row["given"].replace("{}", one)
+    return lambda context: function(context, told)
+
+
+PLANNED: tuple[Probe, ...] = tuple(
+    read(documents.read(resources.schemas() / "probes.yaml", "probes"))
+)
+"""The probes of the table that is shipped."""

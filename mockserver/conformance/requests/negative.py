@@ -12,7 +12,6 @@ from mockserver.conformance.discovery.amount_units import (
     V1_QUOTE,
 )
 from mockserver.conformance.requests.probe import Build, Probe, Stage
-from mockserver.conformance.requests.v1_reads import V1_ATTEMPTS
 from mockserver.conformance.requests.valid import (
     fresh_hash,
     order,
@@ -30,7 +29,7 @@ from mockserver.signing import developer
 _ATTEMPTS: Mapping[str, str] = {
     BRIDGE: ATTEMPT_NAMES[-1],
     SWAP_QUOTE: ATTEMPT_NAMES[-1],
-    V1_QUOTE: V1_ATTEMPTS[-1],
+    V1_QUOTE: "third route",
 }
 
 
