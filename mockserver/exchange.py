@@ -15,11 +15,17 @@ class Headers(Mapping[str, str]):
     size: int
     """How many bytes names and values have together."""
 
-    def __init__(self, items: Sequence[tuple[str, str]] = ()) -> None:
-        """Keep the fields as sent."""
+    def __init__(
+        self, items: Sequence[tuple[str, str]] = (), names: tuple[str, ...] | None = None
+    ) -> None:
+        """Keep the fields as sent; `names` are theirs in lower case, if each is there once."""
         self._items = tuple(items)
-        self.size = sum([len(name) + len(value) for name, value in self._items])
+        values = [value for _, value in items]
+        self.size = sum(map(len, values)) + sum([len(name) for name, _ in items])
         self._first: dict[str, str] = {}
+        if names is not None:
+            self._first.update(zip(names, values, strict=True))
+            return
         for name, value in self._items:
             self._first.setdefault(name.lower(), value)
 
@@ -123,10 +129,13 @@ def query_pairs(query: str) -> list[tuple[str, str]]:
 
     A `+` is a blank, as HTML forms send it. Raises `BadEncoding` where a text is not UTF-8.
     """
-    parts = [part.partition("=") for part in query.split("&") if part]
-    if "%" in query or "+" in query:
-        return [(_decoded(name), _decoded(value)) for name, _, value in parts]
-    return [(name, value) for name, _, value in parts]
+    return [decoded_pair(part) for part in query.split("&") if part]
+
+
+def decoded_pair(part: str) -> tuple[str, str]:
+    """Return the name and the value of one parameter, decoded. Raises `BadEncoding`."""
+    name, _, value = part.partition("=")
+    return _decoded(name), _decoded(value)
 
 
 def pairs_or(query: str, default: Sequence[tuple[str, str]] = ()) -> Sequence[tuple[str, str]]:

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from itertools import filterfalse
 from typing import Any
 
 from mockserver import jsontext
+from mockserver.contract.quickreading import QuickInput, QuickReader, is_note, tied_names
 from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation
@@ -44,6 +46,8 @@ class Inputs:
     def text(self, role: str) -> str:
         """Return an input as text; numbers come as plain digits."""
         value = self._values[role]
+        if type(value) is str:
+            return value
         return jsontext.plain(value) if isinstance(value, Decimal) else str(value)
 
     def optional(self, role: str) -> str | None:
@@ -130,9 +134,14 @@ class RequestReader:
             if (roles := {f.name: f.role for f in self.fields if f.location == location})
         ]
         self._has_body = "body" in schema.get("properties", {})
+        self._quick = self._quick_reader()
 
     def read(self, request: Request) -> Reading:
         """Return the inputs of a request with everything that breaks the contract."""
+        values = None if self._quick is None else self._quick.values(request)
+        return self._read_in_full(request) if values is None else Reading(self._made(values))
+
+    def _read_in_full(self, request: Request) -> Reading:
         extra: list[Violation] = []
         try:
             query = self._read_query(request.query, extra) if request.query else {}
@@ -149,8 +158,41 @@ class RequestReader:
                 return Reading(Inputs({}, self._by_role), refusal=name, reason=reason)
         if extra or not self._accepts.accepts(instance):
             violations = (*extra, *self._accepts.violations(instance))
-            return Reading(self._inputs(instance), violations)
-        return Reading(self._inputs(instance))
+            return Reading(self._made(self._values(instance)), violations)
+        values = self._values(instance)
+        told = [part for part in instance.values() if type(part) is dict]
+        # An input whose name nobody knows has no place among the values.
+        whole = len(told) == len(instance) and len(values) == sum(map(len, told))
+        if self._quick is not None and whole:
+            self._quick.learn(values)
+        return Reading(self._made(values))
+
+    def _quick_reader(self) -> QuickReader | None:
+        """Return what reads most requests, or None where values cannot be judged one by one."""
+        top = set(filterfalse(is_note, self.schema))
+        parts = {name: self.schema.get("properties", {}).get(name) for name in LOCATIONS}
+        tied = {name: tied_names(part or {}) for name, part in parts.items()}
+        if len(self._by_role) < len(self.fields) or not top <= {"type", "properties", "required"}:
+            return None
+        inputs: dict[str, dict[str, QuickInput]] = {
+            name: {} for name in LOCATIONS if name != "body" or self._has_body
+        }
+        names: list[str] = []
+        for field in self.fields:
+            known = tied[field.location]
+            if known is None:
+                return None
+            if field.name in known:
+                names.append(field.role)
+            query = field.location == "query"
+            inputs[field.location][field.name] = QuickInput(
+                field.role,
+                field.schema,
+                _converter(field) if field.location != "body" else None,
+                field.schema.get("x-absent", ()) if query else (),
+                tied=field.name in known,
+            )
+        return QuickReader(inputs, names)
 
     def _read_query(self, query: str, extra: list[Violation]) -> dict[str, Json]:
         found: dict[str, Json] = {}
@@ -179,7 +221,10 @@ class RequestReader:
             found[name] = text if typed is None else typed(text)
         return found
 
-    def _inputs(self, instance: Mapping[str, Json]) -> Inputs:
+    def _made(self, values: Mapping[str, Json]) -> Inputs:
+        return Inputs(values, self._by_role)
+
+    def _values(self, instance: Mapping[str, Json]) -> dict[str, Json]:
         values: dict[str, Json] = {}
         for location, roles in self._roles:
             part = instance.get(location)
@@ -188,7 +233,7 @@ class RequestReader:
                     role = roles.get(name)
                     if role is not None:
                         values[role] = value
-        return Inputs(values, self._by_role)
+        return values
 
 
 @dataclass(frozen=True, slots=True)

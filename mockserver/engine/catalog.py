@@ -18,6 +18,7 @@ NATIVE = "0x" + "e" * 40
 """The address of a chain's native coin, on every chain (DEMO, GHOST)."""
 
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+_KEPT_ENDS = 4_096
 _OTHER_ADDRESS = re.compile(r"[!-~]{1,128}")
 
 
@@ -139,6 +140,9 @@ class Catalog:
     _by_index: dict[int, Token] = field(init=False, repr=False, compare=False)
     _by_address: dict[tuple[str, str], Token] = field(init=False, repr=False, compare=False)
     _placed: dict[tuple[str, str], Placed] = field(init=False, repr=False, compare=False)
+    _ends: dict[tuple[str, str, str], tuple[Placed, Placed]] = field(
+        init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         """Index the chains and tokens."""
@@ -150,6 +154,7 @@ class Catalog:
         put(self, "_by_index", {token.index: token for token in self.tokens})
         put(self, "_by_address", dict(self._addresses()))
         put(self, "_placed", {})
+        put(self, "_ends", {})
 
     def chain(self, nickname: str, about: str = "chain") -> Chain:
         """Return the chain of a 2.0 nickname. Raises `Refusal` for any other text."""
@@ -233,6 +238,19 @@ class Catalog:
     def token_on(self, nickname: str, symbol: str) -> Placed:
         """Return a token on a chain by their 2.0 names. Raises `Refusal` where it is not there."""
         return self.placed(self.chain(nickname), self.token(symbol))
+
+    def ends(self, symbol: str, source: str, target: str) -> tuple[Placed, Placed]:
+        """Return a token on two chains, named by their nicknames. Raises `Refusal`."""
+        key = (symbol, source, target)
+        found = self._ends.get(key)
+        if found is None:
+            chains = self.chain(source, "source chain"), self.chain(target, "target chain")
+            token = self.token(symbol)
+            found = self.placed(chains[0], token), self.placed(chains[1], token)
+            if len(self._ends) >= _KEPT_ENDS:
+                self._ends.clear()
+            self._ends[key] = found
+        return found
 
     def placed_at(self, chain: Chain, address: str, about: str = "token address") -> Placed:
         """Return the token whose contract has that address; EVM addresses match in any case.

@@ -18,6 +18,9 @@ from mockserver.engine.quotes import BridgeQuote, CrossChainQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.values import value_class
 
+# A member of an enumeration takes longer to be looked up than a name.
+_QUOTE = Phase.QUOTE
+
 
 @value_class(frozen=True, slots=True)
 class TokenRef:
@@ -57,29 +60,21 @@ class Desk:
     ) -> BridgeQuote:
         """Quote a 2.0 transfer of smallest units between nicknames. Raises `Refusal`."""
         catalog = self._core.scenario.catalog
-        source, target = (
-            catalog.chain(source_chain, "source chain"),
-            catalog.chain(target_chain, "target chain"),
-        )
-        token = catalog.token(symbol)
-        return self.bridge_placed(
-            amount,
-            catalog.placed(source, token),
-            catalog.placed(target, token),
-            Phase.QUOTE,
-            channel_bps,
-        )
+        source, target = catalog.ends(symbol, source_chain, target_chain)
+        return self.bridge_placed(amount, source, target, _QUOTE, channel_bps)
 
     def bridge_placed(
         self, amount: int, source: Placed, target: Placed, phase: Phase, channel_bps: int = 0
     ) -> BridgeQuote:
         """Quote a 2.0 transfer between tokens on chains. Raises `Refusal`."""
         core = self._core
+        transfers = core.scenario.transfers
         # Where no outage is planned and no price drifts, the answer is the same at any time.
-        steady = not core.state.calendar.windows and core.scenario.prices.drift is None
+        steady = not core.state.calendar.windows and transfers.prices.drift is None
         now = core.state.clock.virtual_ms if steady else core.now()
-        self.admit(source, target, phase, now)
-        return core.scenario.transfers.bridge(amount, source, target, now, channel_bps)
+        if not (steady and source.offered and target.offered):
+            self.admit(source, target, phase, now)
+        return transfers.bridge(amount, source, target, now, channel_bps)
 
     def cross_chain(
         self, amount: Decimal, symbol: str, source_chain: str, target_chain: str, fee_level: int

@@ -102,14 +102,17 @@ class TransferQuotes:
 
         Raises `Refusal` where the amount does not cover the fees or may not be sent at all.
         """
-        amounts.checked_units(amount)
-        symbol, begin, end = source.symbol, source.chain.nickname, target.chain.nickname
-        tariff = self._tariffs.get((symbol, begin, end))
+        if not 0 < amount <= amounts.MAX_UNITS:
+            amounts.checked_units(amount)
+        tariff = self._tariffs.get((source.symbol, source.chain.nickname, target.chain.nickname))
         if tariff is None:
             _check_transfer(source, target)
-        rate = self.rates.bridge_bps + checked_channel_bps(channel_bps)
+        rate = self.rates.bridge_bps
+        if channel_bps:
+            rate += checked_channel_bps(channel_bps)
         if self.fixed:
-            known = self._known(amount, (symbol, begin, end, channel_bps))
+            route = source.symbol, source.chain.nickname, target.chain.nickname, channel_bps
+            known = self._known(amount, route)
             if known is not None:
                 return known
         if tariff is None:

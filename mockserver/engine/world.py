@@ -82,7 +82,8 @@ class World:
 
     def now(self) -> int:
         """Return its time, in milliseconds since 1970."""
-        return self._core.now()
+        core = self._core
+        return core.state.clock.now(core.wall())
 
     def gas_usd(self) -> Mapping[str, Decimal]:
         """Return what execution costs on each chain, in USD by nickname."""

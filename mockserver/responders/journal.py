@@ -183,19 +183,20 @@ class Journal:
         fault: str = "",
     ) -> Entry:
         """Write down an exchange and return its entry."""
-        if self._entries is None:
-            self._entries = deque()
+        entries = self._entries
+        if entries is None:
+            entries = self._entries = deque()
         weight = _weight(request, response)
         entry = Entry(self._next, at_ms, operation, request, response, responder, fault, weight)
         self._next += 1
-        self._entries.append(entry)
+        entries.append(entry)
+        before = self.weight
         self.weight += weight
-        while len(self._entries) > self._capacity or self.weight > self._most:
-            gone = self._entries.popleft().weight
-            self.weight -= gone
-            weight -= gone
-        if self._shelf is not None:
-            self._shelf.changed(self, weight)
+        while len(entries) > self._capacity or self.weight > self._most:
+            self.weight -= entries.popleft().weight
+        # One that takes the place of another like it needs no more room.
+        if self._shelf is not None and self.weight != before:
+            self._shelf.changed(self, self.weight - before)
         return entry
 
     def halve(self) -> None:

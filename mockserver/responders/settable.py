@@ -34,30 +34,31 @@ class Settable(Generic[T, Count]):
     most: Limit
     most_bytes: Limit
 
-    __slots__ = ("_counts", "_items", "_next", "weight")
+    __slots__ = ("_counts", "_next", "items", "weight")
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._items: tuple[T, ...] = ()
+        self.items: tuple[T, ...] = ()
+        """The things in the order set."""
         self._counts: dict[str, Count] = {}
         self._next = 1
         self.weight = 0
 
     def __iter__(self) -> Iterator[T]:
-        return iter(self._items)
+        return iter(self.items)
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self.items)
 
     def put(self, told: Mapping[str, Json], make: Callable[[str], T]) -> T:
         """Add what `make` returns for an id, that of the request or a free number.
 
         Raises `BadControl`, and nothing is changed.
         """
-        if len(self._items) >= self.most.most:
+        if len(self.items) >= self.most.most:
             raise BadControl(f"there are {self.most} already; remove some first")
         name = told.get("id") or self._free_id()
-        if any(item.id == name for item in self._items):
+        if any(item.id == name for item in self.items):
             raise BadControl(f"body field 'id': {name!r} is the id of another {self.word}")
         item = make(name)
         if self.weight + item.weight > self.most_bytes.most:
@@ -65,34 +66,34 @@ class Settable(Generic[T, Count]):
                 f"the {self.word}s would have more than {self.most_bytes}; remove some"
             )
         self.weight += item.weight
-        self._items = (*self._items, item)
+        self.items = (*self.items, item)
         return item
 
     def remove(self, item_id: str) -> tuple[T, Count | None]:
         """Take one away and return it with its count. Raises `BadControl` for an unknown id."""
-        found = next((item for item in self._items if item.id == item_id), None)
+        found = next((item for item in self.items if item.id == item_id), None)
         if found is None:
-            known = ", ".join(item.id for item in self._items) or "none"
+            known = ", ".join(item.id for item in self.items) or "none"
             raise BadControl(f"{self.word} {item_id[:80]!r} does not exist; there are {known}")
-        self._items = tuple(item for item in self._items if item is not found)
+        self.items = tuple(item for item in self.items if item is not found)
         self.weight -= found.weight
         return found, self._counts.pop(item_id, None)
 
     def clear(self) -> int:
         """Take all away and return how many there were."""
-        count = len(self._items)
-        self._items, self._counts, self.weight = (), {}, 0
+        count = len(self.items)
+        self.items, self._counts, self.weight = (), {}, 0
         return count
 
     def copy(self) -> Self:
         """Return the same with the same counts, apart from now on."""
         twin = type(self)()
-        twin._items, twin._counts, twin._next = self._items, dict(self._counts), self._next
+        twin.items, twin._counts, twin._next = self.items, dict(self._counts), self._next
         twin.weight = self.weight
         return twin
 
     def _free_id(self) -> str:
-        taken = {item.id for item in self._items}
+        taken = {item.id for item in self.items}
         while str(self._next) in taken:
             self._next += 1
         name = str(self._next)

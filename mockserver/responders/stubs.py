@@ -120,7 +120,7 @@ class Stubs(Settable[Stub, int]):
 
     def unused(self) -> tuple[Stub, ...]:
         """Return the stubs that never answered, or less often than `times` says."""
-        return tuple(stub for stub in self._items if self.used(stub) < (stub.times or 1))
+        return tuple(stub for stub in self.items if self.used(stub) < (stub.times or 1))
 
     def add(self, told: Mapping[str, Json], contract: Contract, refuser: Refuser) -> Stub:
         """Set a stub as a request describes it. Raises `BadControl`, and nothing is changed."""
@@ -142,7 +142,7 @@ class Stubs(Settable[Stub, int]):
     def dump(self) -> list[Json]:
         """Return stubs and counts as plain data."""
         return [
-            {"told": {**stub.told, "id": stub.id}, "used": self.used(stub)} for stub in self._items
+            {"told": {**stub.told, "id": stub.id}, "used": self.used(stub)} for stub in self.items
         ]
 
     def load(self, dumped: list[Json], contract: Contract, refuser: Refuser) -> None:
@@ -153,7 +153,7 @@ class Stubs(Settable[Stub, int]):
 
     def take(self, call: Call) -> Response | None:
         """Return the answer of the newest stub that fits a call, and count it; else None."""
-        for stub in reversed(self._items):
+        for stub in reversed(self.items):
             if stub.operation != call.operation.id:
                 continue
             used = self.used(stub)

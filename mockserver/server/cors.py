@@ -20,6 +20,7 @@ _EXPOSE = ("Access-Control-Expose-Headers", _EXPOSED)
 _ANYBODY = (("Access-Control-Allow-Origin", "*"),)
 _DAY_S = "86400"
 _MOST_NAMES = 100
+_KEPT = 256
 _ORIGIN = re.compile(r"[!-~]{1,300}")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 
@@ -29,10 +30,24 @@ def is_preflight(request: Request) -> bool:
     return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
 
 
-def opened(response: Response, world: str, headers: Headers) -> Response:
-    """Return an answer that the page may read whose request had these headers."""
-    more = (*allowed_origin(headers), _EXPOSE, ("X-Mock-World", world))
-    return Response(response.status, (*response.headers, *more), response.body)
+class Opener:
+    """Opens answers to the pages that asked; headers that many answers share are made once."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._ready: dict[tuple[object, ...], tuple[tuple[str, str], ...]] = {}
+
+    def opened(self, response: Response, world: str, headers: Headers) -> Response:
+        """Return an answer that the page may read whose request had these headers."""
+        own = response.headers
+        key = own, world, headers.lowered("origin")
+        ready = self._ready.get(key)
+        if ready is None:
+            if len(self._ready) >= _KEPT:
+                self._ready.clear()
+            ready = (*own, *allowed_origin(headers), _EXPOSE, ("X-Mock-World", world))
+            self._ready[key] = ready
+        return Response(response.status, ready, response.body)
 
 
 def preflight(contract: Contract, path: str, headers: Headers) -> Response:

@@ -1,6 +1,6 @@
 """The fast lane: a request that has come whole is answered where its bytes arrive.
 
-aiohttp's own parser reads every byte that has not come just so before (`repeated.py`), and the
+aiohttp's own parser reads every request that is not like others before (`repeated.py`), and the
 same service answers. What is saved is the way through a task and two turns of the loop for a
 request that nothing waits for. Everything else (a body still on its way, pipelining, HTTP/1.0,
 `Connection: close`, broken HTTP, a delay, a fault, a client that does not read) goes down the
@@ -103,7 +103,7 @@ class LaneConnection(Connection):
         self._messages.popleft()
         if self._parser is not None:
             self._parser.message_consumed()
-        if self._between and payload is EMPTY_PAYLOAD:
+        if self._between:
             self._repeated.remember(data, headers)
         return True
 

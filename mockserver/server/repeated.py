@@ -1,46 +1,127 @@
-"""Header fields that repeat: a client sends the same ones with each of its GET requests.
+"""Requests that are like others before: a client sends nearly the same header fields each time.
 
-aiohttp's parser has read every byte of them before. Where the same bytes follow another request
-line, what it made of them is taken again, and the line alone is looked at: a method, a target and
-a version that leave no doubt. Everything else is the parser's.
+aiohttp's parser has read a request with the same field names, spelled alike and in the same order.
+Each line of this one either came just so before, or differs in its value alone, where that is plain
+printable text and says nothing of how the request travels. Then what the parser would make of it
+leaves no doubt: a method, a target and a version in their usual form, and a body that is there to
+its last byte. Everything else is the parser's.
 """
 
-from mockserver.exchange import Request
-from mockserver.server.wire import WireHeaders, request_of
+import re
+from typing import TypeVar
 
-_MOST_BYTES = 4_096
-"""Bytes of a request that is looked at here: less than every bound that the parser has."""
+from mockserver.exchange import Headers, Request
+
+_MOST_HEAD, _MOST_BODY = 4_096, 65_536
+"""Bytes that are looked at here: less than every bound that the parser has."""
 
 _KEPT = 256
-_GET, _VERSION, _END = b"GET /", b" HTTP/1.1", b"\r\n\r\n"
+_LINE = re.compile(r'(GET|POST) (/(?!/)[!"$->@-~]*)(?:\?([!"$-~]*))? HTTP/1\.1')
+_VALUE = re.compile(rb"[!-~](?:[ -~]*[!-~])?")
+_END = b"\r\n\r\n"
+_HOW_IT_TRAVELS = frozenset(
+    [
+        "connection",
+        "content-encoding",
+        "expect",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ]
+)
+_AS_EVER = b"connection: keep-alive"
+
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Repeated:
     """The header fields of late, shared by all connections of a server."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_blocks", "_free", "_lines", "_shapes")
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._known: dict[bytes, WireHeaders] = {}
+        self._blocks: dict[bytes, Headers] = {}
+        """Whole sets of fields, with the blank line behind them, of requests without a body."""
+        self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
+        """Names as sent, and as they are looked up, of requests whose values may differ."""
+        self._lines: dict[bytes, tuple[str, str]] = {}
+        self._free: dict[bytes, str] = {}
+        """Names as sent, of fields that may have other values."""
 
     def request(self, data: bytes) -> Request | None:
-        """Return the request that these bytes are, if it is a GET whose fields have come before."""
+        """Return the request that these bytes are, if it is like one that came before."""
         line, _, fields = data.partition(b"\r\n")
-        headers = self._known.get(fields)
-        if headers is None or len(data) > _MOST_BYTES:
+        asked = _LINE.fullmatch(line.decode("latin-1"))
+        if asked is None or len(line) > _MOST_HEAD:
             return None
-        if not (line.startswith(_GET) and line.endswith(_VERSION) and line.isascii()):
-            return None
-        target = line[4:-9].decode()
-        if not target.isprintable() or " " in target or "#" in target or target[:2] == "//":
-            return None
-        return request_of("GET", target, headers)
+        method, path, query = asked.groups("")
+        headers, body = self._blocks.get(fields), b""
+        if headers is None or method != "GET":
+            head, end, body = fields.partition(_END)
+            headers = self._alike(method, head, body) if end else None
+            if headers is None:
+                return None
+        return Request(method, path, query, headers, body)
 
-    def remember(self, data: bytes, headers: WireHeaders) -> None:
-        """Keep what the parser made of the fields of a usual request without a body."""
+    def remember(self, data: bytes, headers: Headers) -> None:
+        """Keep what the parser made of the fields of a usual request that came alone."""
         line, _, fields = data.partition(b"\r\n")
-        if line.startswith(_GET) and fields.find(_END) == len(fields) - len(_END):
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            self._known[fields] = headers
+        head, _, body = fields.partition(_END)
+        if len(head) > _MOST_HEAD or head != _written(headers):
+            return
+        plain = Headers(headers.items_sent)
+        names, sent = tuple(plain), tuple(name for name, _ in plain.items_sent)
+        if line.startswith(b"GET ") and not body and "content-length" not in names:
+            _keep(self._blocks, fields, plain)
+        lines = head.split(b"\r\n")
+        if len(names) < len(sent) or not all(map(_may_differ, names, lines)):
+            return
+        _keep(self._shapes, sent, names)
+        for raw, name, item in zip(lines, names, plain.items_sent, strict=True):
+            _keep(self._lines, raw, item)
+            if name not in _HOW_IT_TRAVELS:
+                _keep(self._free, item[0].encode(), item[0])
+
+    def _alike(self, method: str, head: bytes, body: bytes) -> Headers | None:
+        """Return fields that differ from those before in values alone; None where in doubt."""
+        if len(head) > _MOST_HEAD or len(body) > _MOST_BODY:
+            return None
+        items = []
+        for line in head.split(b"\r\n"):
+            item = self._lines.get(line)
+            if item is None:
+                before, _, value = line.partition(b": ")
+                name = self._free.get(before)
+                if name is None or _VALUE.fullmatch(value) is None:
+                    return None
+                item = name, value.decode()
+            items.append(item)
+        names = self._shapes.get(tuple([name for name, _ in items]))
+        if names is None:
+            return None
+        headers = Headers(items, names)
+        length = None if method == "GET" and not body else str(len(body))
+        return headers if headers.lowered("content-length") == length else None
+
+
+def _written(headers: Headers) -> bytes:
+    """Return fields as most clients write them; nothing where they have other characters."""
+    text = "\r\n".join([f"{name}: {value}" for name, value in headers.items_sent])
+    return text.encode() if text.isascii() else b""
+
+
+def _may_differ(name: str, line: bytes) -> bool:
+    """Tell whether requests with such a line travel alike, whatever its value is."""
+    return name not in _HOW_IT_TRAVELS or line.lower() == _AS_EVER
+
+
+def _keep(kept: dict[K, V], key: K, value: V) -> None:
+    if len(kept) >= _KEPT:
+        kept.clear()
+    kept[key] = value

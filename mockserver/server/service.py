@@ -11,7 +11,7 @@ from mockserver.exchange import Request, Response, printable
 from mockserver.responders.breaks import Outcome
 from mockserver.responders.delivery import Delivery, charged
 from mockserver.responders.dialects import Contracts
-from mockserver.responders.faults import Strike, reserved_strike
+from mockserver.responders.faults import Strike, may_reserve, reserved_strike
 from mockserver.responders.generated import GeneratedAnswers
 from mockserver.responders.hosted import (
     DEFAULT_WORLD,
@@ -32,6 +32,7 @@ from mockserver.server.control.desk import refused
 log = logging.getLogger("mockserver.requests")
 
 WORLD_HEADER = "X-Mock-World"
+_WORLD_LOWERED = WORLD_HEADER.lower()
 _WORLD_PREFIX = "/w/"
 _CONTROL = "/__mock"
 _BELOW_CONTROL = f"{_CONTROL}/"
@@ -53,12 +54,17 @@ class Service:
         *,
         check_answers: bool = False,
     ) -> None:
-        """Take the parts; `check_answers` holds every answer against the contract."""
+        """Take the parts; the last responder is the simulation, with nothing behind it.
+
+        `check_answers` holds every answer against the contract.
+        """
         self.worlds = worlds
         self._responders = tuple(responders)
+        self._simulation = self._responders[-1:]
         self._contracts = contracts
         self._control = control
         self._check_answers = check_answers
+        self._opened = cors.Opener().opened
         self.failures: list[str] = []
         """What went wrong inside the server, for tests to look at."""
 
@@ -71,7 +77,7 @@ class Service:
     def answer(self, request: Request) -> Delivery:
         """Return the answer to a request."""
         path, key = self._place(request)
-        control = _is_control(path)
+        control = path.startswith(_CONTROL) and _is_control(path)
         if control and (denied := self._control.denied(path.removeprefix(_CONTROL), request)):
             return Delivery(denied)
         try:
@@ -81,7 +87,7 @@ class Service:
                 return Delivery(refused(400, str(error)))
             name = "unknown-path" if isinstance(error, BadWorldKey) else "limit-reached"
             lost = self._refused(path, name, str(error))
-            return Delivery(cors.opened(lost, DEFAULT_WORLD, request.headers))
+            return Delivery(self._opened(lost, DEFAULT_WORLD, request.headers))
         if control:
             return self._control.answer(hosted, path.removeprefix(_CONTROL), request)
         operation = hosted.contract.find(request.method, path)
@@ -113,7 +119,7 @@ class Service:
             hosted = self.worlds.get(key)
         except (BadWorldKey, TooManyWorlds):
             hosted = self.worlds.get(DEFAULT_WORLD)
-        response = cors.opened(self._refused(path, name, reason), hosted.key, request.headers)
+        response = self._opened(self._refused(path, name, reason), hosted.key, request.headers)
         hosted.journal.add(hosted.world.now(), None, request, response, "server")
         return response
 
@@ -125,7 +131,7 @@ class Service:
         if path.startswith(_WORLD_PREFIX):
             key, slash, rest = path.removeprefix(_WORLD_PREFIX).partition("/")
             return f"{slash}{rest}", key
-        named = headers.get(WORLD_HEADER)
+        named = headers.lowered(_WORLD_LOWERED)
         return path, self.worlds.key_of(headers) if named is None else named
 
     def _preflight(self, hosted: HostedWorld, path: str, request: Request) -> Response:
@@ -146,7 +152,7 @@ class Service:
         at_ms, response = hosted.world.now(), self._lost(hosted, path, request)
         hosted.journal.add(at_ms, None, request, response, "server")
         self._tell(None, path, request, response)
-        return Delivery(cors.opened(response, hosted.key, request.headers))
+        return Delivery(self._opened(response, hosted.key, request.headers))
 
     def _called(self, call: HostedCall, path: str) -> Delivery:
         """Return the answer to a call of an operation, and note it in its world."""
@@ -157,7 +163,7 @@ class Service:
         name = call.operation.id
         hosted.journal.add(at_ms, name, request, response, responder, fault=fault)
         self._tell(call.operation, path, request, response, fault)
-        opened = cors.opened(response, hosted.key, request.headers)
+        opened = self._opened(response, hosted.key, request.headers)
         if isinstance(answer, Response):
             return Delivery(opened)
         return Delivery(opened, answer.delay_ms, answer.cut)
@@ -193,10 +199,12 @@ class Service:
             refusal = call.hosted.refuser.refuse(call.operation.generation, "limit-reached", full)
             return "server", refusal, ""
         try:
-            strike = call.hosted.faults.strike(call) or reserved_strike(call)
+            strike = call.hosted.faults.strike(call) if call.hosted.faults.items else None
+            if strike is None and may_reserve(call.request):
+                strike = reserved_strike(call)
             if strike is not None:
                 return self._disturbed(call, strike)
-            if call.hosted.breaks:
+            if call.hosted.breaks.active:
                 responder, outcome = self._respond(call)
                 return responder, outcome.delivery, outcome.told
             responder, response = self._unbroken(call)
@@ -244,7 +252,7 @@ class Service:
         return responders[-1], outcome
 
     def _unbroken(self, call: Call) -> tuple[str, Response]:
-        for responder in self._responders:
+        for responder in self._responders if call.hosted.in_front else self._simulation:
             response = responder.respond(call)
             if response is not None:
                 if self._check_answers:

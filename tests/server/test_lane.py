@@ -146,11 +146,72 @@ def test_fields_that_repeat_are_read_once() -> None:
     found = repeated.request(b"GET /v1/x?y=1 HTTP/1.1\r\nHost: a\r\n\r\n")
     assert found is not None
     assert (found.method, found.path, found.query) == ("GET", "/v1/x", "y=1")
-    assert found.headers is headers
+    assert found.headers.items_sent == headers.items_sent
     repeated.remember(_GET + _GET, headers)
     assert repeated.request(_GET + _GET) is None
     for line in LINES:
         assert repeated.request(line + b"\r\nHost: a\r\n\r\n") is None
+
+
+_LIKE = (
+    b"POST /v1/submitTicket HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\nSignature: %b\r\n"
+    b"Content-Length: %b\r\n\r\n%b"
+)
+
+
+@costly(20, 500)
+@given(st.data())
+def test_requests_that_differ_in_values_get_the_same_bytes(data) -> None:
+    parts = [_LIKE % (b"first", b"2", b"{}")]
+    for _ in range(data.draw(st.integers(1, 5))):
+        body = data.draw(st.sampled_from([b"{}", b'{"chain": "BNB"}', b"", b"\r\n\r\n"]))
+        length = data.draw(st.sampled_from([b"%d" % len(body)] * 6 + [b"0%d" % len(body), b"1"]))
+        value = data.draw(st.sampled_from([b"second", b"a b", b" c ", b"", b"\xe9", b"d\te"]))
+        request = _LIKE % (value, length, body)
+        before, after = data.draw(
+            st.sampled_from(
+                [(b"", b"")] * 6
+                + [
+                    (b"keep-alive", b"close"),
+                    (b"Connection: keep-alive", b"Transfer-Encoding: chunked"),
+                    (b"Connection: keep-alive", b"Content-Encoding: gzip"),
+                    (b"Signature: ", b"Signature:"),
+                    (b"Signature", b"Host"),
+                    (b"Signature", b"X-Mock-World"),
+                    (b"POST ", b"GET "),
+                    (b"HTTP/1.1", b"HTTP/1.0"),
+                    (b"Host: a\r\n", b""),
+                ]
+            )
+        )
+        parts.append(request.replace(before, after, 1))
+    fast, ordinary = asyncio.run(_both([*parts, _LAST]))
+    assert fast == ordinary
+
+
+def test_fields_may_differ_in_values_that_say_nothing_of_the_way() -> None:
+    repeated = Repeated()
+    first = _LIKE % (b"first", b"2", b"{}")
+    items = [("Host", "a"), ("Connection", "keep-alive"), ("Signature", "first")]
+    repeated.remember(first, WireHeaders(CIMultiDict([*items, ("Content-Length", "2")])))
+    found = repeated.request(_LIKE % (b"second", b"4", b"{  }"))
+    assert found is not None
+    assert (found.method, found.body) == ("POST", b"{  }")
+    assert found.headers.lowered("signature") == "second"
+    assert found.headers.size == len("HostaConnectionkeep-aliveSignaturesecondContent-Length4")
+    for odd in (
+        _LIKE % (b"second", b"4", b"{}"),
+        _LIKE % (b"second", b"04", b"{  }"),
+        _LIKE % (b"", b"2", b"{}"),
+        _LIKE % (b"x\x7f", b"2", b"{}"),
+        first.replace(b"keep-alive", b"close"),
+        first.replace(b"Signature", b"signature"),
+        first.replace(b"Host: a\r\n", b""),
+        first.replace(b"POST", b"PUT"),
+        first.replace(b"{}", b"{}GET"),
+        first[:-2],
+    ):
+        assert repeated.request(odd) is None, odd
 
 
 @costly(20, 500)

@@ -41,27 +41,28 @@ class Outcome:
 class Breaks:
     """The active breaks of one world with their memory, outermost last."""
 
-    __slots__ = ("_active", "_memory")
+    __slots__ = ("_memory", "active")
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         """Begin with these. Raises `BadControl` for a name that no break has."""
-        self._active = breaks_named(names)
+        self.active = breaks_named(names)
+        """The breaks in the order given."""
         self._memory: dict[str, dict[str, Json]] = {}
 
     def __iter__(self) -> Iterator[Break]:
-        return iter(self._active)
+        return iter(self.active)
 
     def __len__(self) -> int:
-        return len(self._active)
+        return len(self.active)
 
     @property
     def names(self) -> list[str]:
         """The names in the order given."""
-        return [one.name for one in self._active]
+        return [one.name for one in self.active]
 
     def set(self, names: Sequence[str]) -> None:
         """Have exactly these active; those that stay keep their memory. Raises `BadControl`."""
-        self._active = breaks_named(names)
+        self.active = breaks_named(names)
         self._memory = {name: kept for name, kept in self._memory.items() if name in names}
 
     def forget(self) -> None:
@@ -71,7 +72,7 @@ class Breaks:
     def copy(self) -> "Breaks":
         """Return the same breaks with the same memory, apart from now on."""
         twin = Breaks()
-        twin._active, twin._memory = self._active, copy.deepcopy(self._memory)
+        twin.active, twin._memory = self.active, copy.deepcopy(self._memory)
         return twin
 
     def dump(self) -> list[Json]:
@@ -83,20 +84,20 @@ class Breaks:
 
     def load(self, dumped: Sequence[Mapping[str, Json]]) -> None:
         """Have the breaks of a dump with their memory. Raises `BadControl`."""
-        self._active = breaks_named([item["name"] for item in dumped])
+        self.active = breaks_named([item["name"] for item in dumped])
         self._memory = {item["name"]: copy.deepcopy(dict(item["memory"])) for item in dumped}
 
     def operation(self, contract: Contract, method: str, path: str) -> Operation | None:
         """Return the operation that a break lets a wrong method or path reach, or None."""
-        for operation in contract if self._active else ():
-            if any(one.reaches(operation, method, path) for one in self._active):
+        for operation in contract if self.active else ():
+            if any(one.reaches(operation, method, path) for one in self.active):
                 return operation
         return None
 
     def apply(self, call: Call, below: Below) -> Outcome:
         """Return the answer to a call as the breaks of its operation let it out."""
         changed: list[str] = []
-        for one in self._active:
+        for one in self.active:
             if call.operation.id in one.operations:
                 below = self._wrapped(one, below, changed)
         return Outcome(below(call), tuple(changed))

@@ -2,7 +2,7 @@
 
 from mockserver.responders.faults.kinds import KINDS
 from mockserver.responders.faults.registry import FAULT_HEADER, FORM, Fault, Faults, Strike, shown
-from mockserver.responders.faults.reserved import reserved_strike
+from mockserver.responders.faults.reserved import may_reserve, reserved_strike
 
 __all__ = [
     "FAULT_HEADER",
@@ -11,6 +11,7 @@ __all__ = [
     "Fault",
     "Faults",
     "Strike",
+    "may_reserve",
     "reserved_strike",
     "shown",
 ]

@@ -130,7 +130,7 @@ class Faults(Settable[Fault, Tally]):
         """Return faults and counts as plain data."""
         return [
             {"told": {**fault.told, "id": fault.id}, **_counts(self.tally(fault))}
-            for fault in self._items
+            for fault in self.items
         ]
 
     def load(self, dumped: list[Json], contract: Contract, scenario: Scenario) -> None:
@@ -146,12 +146,12 @@ class Faults(Settable[Fault, Tally]):
         Faults are asked in the order set: delays add up, and the first other fault decides; those
         behind it are not asked.
         """
-        if not self._items:
+        if not self.items:
             return None
         found: list[Fault] = []
         numbers: dict[str, Struck] = {}
         retry: int | None = None
-        for fault in self._items:
+        for fault in self.items:
             if not fault.trigger.concerns(call):
                 continue
             tally, strikes = self._counted(fault, call)

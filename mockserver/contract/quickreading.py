@@ -1,0 +1,193 @@
+"""Requests read value by value, where the schema lets each value be judged by itself.
+
+Nearly all that a schema says of a request concerns one value alone: its type, its pattern. The rest
+hangs on which inputs came, and on the values of a few that conditions name (`if` the order type is
+1, the slippage is 0). So a request is surely right whose values are each accepted by the part of
+the schema about them, and of which the whole schema has accepted another one with the same inputs
+and the same values of those few. Texts that were accepted are remembered: most come again.
+
+What is not surely right, and every schema with other words, is left to `reading.py`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mockserver import jsontext
+from mockserver.exchange import BadEncoding, Headers, Request, decoded_pair
+from mockserver.jsontext import Json
+from mockserver.validation import SchemaCheck
+
+_MOST_TEXTS = 256
+"""Texts that are remembered for an input, and combinations of inputs."""
+_MOST_PAIRS = 2_048
+"""Parts of query strings that are remembered."""
+_LONGEST = 100
+"""Characters of a text that is remembered."""
+
+_NAMES_ONLY = ("type", "required")
+_BRANCH, _BRANCHES = ("if", "then", "else", "not"), ("allOf", "anyOf", "oneOf")
+
+
+class _Other(Exception):
+    """A schema with words that are not known here."""
+
+
+class QuickInput:
+    """One input: the name code reads it by, and what is known of its values."""
+
+    __slots__ = ("_accepts", "_tied", "absent", "role", "seen", "typed")
+
+    def __init__(
+        self,
+        role: str,
+        schema: Mapping[str, Any],
+        typed: Callable[[str], Json] | None,
+        absent: Sequence[str],
+        *,
+        tied: bool,
+    ) -> None:
+        """Take what `reading.py` knows; a `tied` one has a value that conditions hang on."""
+        self.role, self.typed, self.absent, self._tied = role, typed, absent, tied
+        self._accepts = SchemaCheck(schema)
+        self.seen: set[str] = set()
+        """Some texts that were accepted."""
+
+    def takes(self, value: Json) -> bool:
+        """Tell whether a value is surely right by itself."""
+        text = type(value) is str
+        if (self._tied and not text) or not self._accepts.accepts(value):
+            return False
+        if text and len(value) <= _LONGEST and len(self.seen) < _MOST_TEXTS:
+            self.seen.add(value)
+        return True
+
+
+class QuickReader:
+    """Reads most requests of one operation that keep its contract."""
+
+    def __init__(self, parts: Mapping[str, Mapping[str, QuickInput]], tied: Iterable[str]) -> None:
+        """Take the inputs by location and name, and the roles of those that are tied."""
+        self._headers = [(name.lower(), name, one) for name, one in parts["headers"].items()]
+        self._query = parts["query"]
+        self._body = parts.get("body")
+        self._tied = tuple(tied)
+        self._pairs: dict[str, tuple[str, Json]] = {}
+        """Some parts of query strings, with role and value; a value left out has no role."""
+        self._known: set[tuple[Json, ...]] = set()
+
+    def values(self, request: Request) -> dict[str, Json] | None:
+        """Return the inputs by role, or None where the request has to be read in full."""
+        values: dict[str, Json] = {}
+        if self._headers and not self._read_headers(request.headers, values):
+            return None
+        if request.query and not self._read_query(request.query, values):
+            return None
+        if self._body is not None and not self._read_body(self._body, request.body, values):
+            return None
+        return values if self._shape(values) in self._known else None
+
+    def learn(self, values: Mapping[str, Json]) -> None:
+        """Note inputs that the whole schema accepts, of which none was left out."""
+        if len(self._known) < _MOST_TEXTS and all(
+            type(values.get(role, "")) is str for role in self._tied
+        ):
+            self._known.add(self._shape(values))
+
+    def _shape(self, values: Mapping[str, Json]) -> tuple[Json, ...]:
+        if not self._tied:
+            return tuple(values)
+        return (*values, *[values.get(role) for role in self._tied])
+
+    def _read_headers(self, headers: Headers, values: dict[str, Json]) -> bool:
+        for lowered, name, one in self._headers:
+            text = headers.lowered(lowered)
+            if text is None:
+                continue
+            value = text.strip() if one.typed is None else one.typed(text.strip())
+            if not (value in one.seen or one.takes(value)) or headers.count(name) > 1:
+                return False
+            values[one.role] = value
+        return True
+
+    def _read_query(self, query: str, values: dict[str, Json]) -> bool:
+        before, left_out = len(values), 0
+        parts = query.split("&")
+        for part in parts:
+            pair = self._pairs.get(part) or self._pair(part)
+            if pair is None:
+                return False
+            if pair[0]:
+                values[pair[0]] = pair[1]
+            else:
+                left_out += 1
+        # Less than that, and a name was given twice.
+        return len(values) == before + len(parts) - left_out
+
+    def _pair(self, part: str) -> tuple[str, Json] | None:
+        """Return role and value of a part of a query string, or None where it may be wrong."""
+        name, _, text = part.partition("=")
+        if "%" in part or "+" in part:
+            try:
+                name, text = decoded_pair(part)
+            except BadEncoding:
+                return None
+        one = self._query.get(name)
+        if one is None:
+            return None
+        if text in one.absent:
+            return "", None
+        value = text if one.typed is None else one.typed(text)
+        if not one.takes(value):
+            return None
+        pair = one.role, value
+        if value in one.seen and len(part) <= _LONGEST and len(self._pairs) < _MOST_PAIRS:
+            self._pairs[part] = pair
+        return pair
+
+    def _read_body(
+        self, known: Mapping[str, QuickInput], body: bytes, values: dict[str, Json]
+    ) -> bool:
+        try:
+            told = jsontext.decode(body)
+        except jsontext.NotJson:
+            return False
+        if type(told) is not dict:
+            return False
+        for name, value in told.items():
+            one = known.get(name)
+            if one is None or not ((type(value) is str and value in one.seen) or one.takes(value)):
+                return False
+            values[one.role] = value
+        return True
+
+
+def tied_names(part: Mapping[str, Any]) -> frozenset[str] | None:
+    """Return the names in a location's schema on whose values its conditions hang.
+
+    None where a value cannot be judged by itself, as the schema has words that are not known here.
+    """
+    rest = {key: value for key, value in part.items() if key != "properties"}
+    try:
+        return frozenset(_tied(rest))
+    except _Other:
+        return None
+
+
+def _tied(node: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in node.items():
+        if key in _NAMES_ONLY or is_note(key):
+            continue
+        if key == "properties":
+            yield from (name for name, said in value.items() if not all(map(is_note, said)))
+        elif key in _BRANCH:
+            yield from _tied(value)
+        elif key in _BRANCHES:
+            for branch in value:
+                yield from _tied(branch)
+        elif key != "additionalProperties" or not isinstance(value, bool):
+            raise _Other(key)
+
+
+def is_note(key: str) -> bool:
+    """Tell whether a word of a schema says nothing about values."""
+    return key in ("title", "description", "default", "examples") or key.startswith("x-")

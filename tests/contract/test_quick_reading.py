@@ -1,0 +1,110 @@
+"""What is read value by value comes out as what is read in full, whatever a request looks like."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mockserver.contract import load
+from mockserver.contract.quickreading import tied_names
+from mockserver.contract.reading import RequestReader
+from mockserver.exchange import Headers, Request
+from tests.conftest import costly
+
+OPERATIONS = {
+    (dialect, one.id): one
+    for dialect in ("documented", "observed")
+    for one in load(dialect)
+    if one.fields
+}
+QUICK = {key: RequestReader(one.request_schema) for key, one in OPERATIONS.items()}
+FULL = {key: RequestReader(one.request_schema) for key, one in OPERATIONS.items()}
+for reader in FULL.values():
+    reader.__dict__["_quick"] = None
+
+ODD = st.one_of(
+    st.sampled_from(["", "0", "1", "2", "10", "010", "10\n", "1e5", "0x10", "\u0661", "ab" * 60]),
+    st.sampled_from(["BNB", " BNB", "%42NB", "a+b", "%ff", "\ud800"]),
+    st.sampled_from([5, -1, True, None, [1], {"a": 1}]),
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def known():
+    """Read an example of each operation, so that what is like it is read value by value."""
+    for key, operation in OPERATIONS.items():
+        QUICK[key].read(_request(operation, operation.row.get("example", {})))
+
+
+def _request(operation, told, query=None):
+    pairs = told.get("query", {}).items() if query is None else query
+    body = json.dumps(told["body"]).encode() if "body" in told else b""
+    headers = Headers([(name, str(value)) for name, value in told.get("headers", {}).items()])
+    text = "&".join(f"{name}={value}" for name, value in pairs)
+    return Request(operation.method, operation.path, text, headers, body)
+
+
+def _outcome(reader, request):
+    reading = reader.read(request)
+    inputs = reading.inputs
+    return inputs._values, reading.violations, reading.refusal, reading.reason
+
+
+@costly(40, 1000)
+@given(st.data())
+def test_both_ways_of_reading_agree(data) -> None:
+    key = data.draw(st.sampled_from(sorted(OPERATIONS)))
+    operation = OPERATIONS[key]
+    told = {part: dict(said) for part, said in operation.row.get("example", {}).items()}
+    for _ in range(data.draw(st.integers(0, 3))):
+        part = data.draw(st.sampled_from(["headers", "query", "body"]))
+        said = told.setdefault(part, {}) if part != "body" or "body" in told else {}
+        names = [*said, *(one.name for one in operation.fields), "unknown"]
+        name = data.draw(st.sampled_from(names))
+        if data.draw(st.booleans()):
+            said.pop(name, None)
+        else:
+            said[name] = data.draw(ODD)
+    pairs = list(told.get("query", {}).items())
+    pairs += data.draw(st.lists(st.sampled_from(pairs), max_size=2)) if pairs else []
+    request = _request(operation, told, data.draw(st.permutations(pairs)))
+    wanted = _outcome(FULL[key], request)
+    assert _outcome(QUICK[key], request) == wanted
+    assert _outcome(QUICK[key], request) == wanted, "remembered wrongly"
+
+
+def test_what_is_right_is_read_value_by_value_once_the_like_is_known() -> None:
+    read = 0
+    for key, operation in OPERATIONS.items():
+        request = _request(operation, operation.row.get("example", {}))
+        reading = FULL[key].read(request)
+        # What getSign signs has no names.
+        if not reading.violations and not reading.refusal and operation.id != "v1.getSign":
+            quick = QUICK[key]._quick
+            assert quick is not None
+            assert quick.values(request) == reading.inputs._values
+            read += 1
+    assert read > len(OPERATIONS) // 2
+
+
+def test_a_condition_ties_the_inputs_that_it_names() -> None:
+    part = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {}, "c": {}},
+        "required": ["a"],
+        "allOf": [
+            {"properties": {"a": {}, "b": {"x-basis": "assumed"}}, "additionalProperties": False},
+            {"if": {"properties": {"a": {"const": "1"}}}, "then": {"required": ["c"]}},
+        ],
+    }
+    assert tied_names(part) == frozenset({"a"})
+
+
+@pytest.mark.parametrize(
+    "part", [{"minProperties": 1}, {"additionalProperties": {"type": "string"}}, {"$ref": "#/x"}]
+)
+def test_other_words_leave_the_schema_to_the_whole_reading(part) -> None:
+    assert tied_names(part) is None
+    schema = {"properties": {"query": {**part, "properties": {"a": {"type": "string"}}}}}
+    assert RequestReader(schema)._quick is None
