@@ -10,7 +10,6 @@ from mockserver import __version__, resources
 
 _EXTRAS = {
     "uvloop": "a faster event loop",
-    "eth_account": "wallet signatures of 2.0 (pip install 'crosschain-mock[signing]')",
     "pytest": "the pytest plugin",
     "hypothesis": "property-based tests",
     "schemathesis": "deep fuzzing",

@@ -45,8 +45,7 @@ class Told:
 def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
     """Take a transaction, `raw` and signed or in its parts, and return what became of it.
 
-    Raises `BadTransaction` for a body that tells of none, and `SigningUnavailable` where a signed
-    one cannot be read.
+    Raises `BadTransaction` for a body that tells of none.
     """
     odd = [name for name in body if name not in _MEMBERS]
     if odd:
@@ -64,7 +63,7 @@ def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
 
 
 def take_raw(hosted: HostedWorld, chain: str, raw: str) -> SeenTransaction:
-    """Take a signed transaction in hex. Raises `BadTransaction` and `SigningUnavailable`."""
+    """Take a signed transaction in hex. Raises `BadTransaction`."""
     try:
         signed = transactions.decoded(_bytes(raw, "raw"))
     except transactions.NotATransaction as error:

@@ -7,7 +7,7 @@ from mockserver import limits
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.responders.hosted import HostedWorld
-from mockserver.signing import raw, wallet
+from mockserver.signing import raw
 from mockserver.signing.keyring import Keyring
 
 REGISTRATION_SCHEMA: Mapping[str, Json] = {
@@ -55,8 +55,7 @@ def described(hosted: HostedWorld) -> Json:
 def register(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
     """Register a developer key, or switch the verification of wallets; return the keys.
 
-    Raises `BadKeys` for a body that is not as `REGISTRATION_SCHEMA` says, and
-    `SigningUnavailable` where wallets cannot be verified.
+    Raises `BadKeys` for a body that is not as `REGISTRATION_SCHEMA` says.
     """
     hosted.keys = _registered(hosted.keys, body)
     return described(hosted)
@@ -77,8 +76,6 @@ def _registered(keys: Keyring, body: Mapping[str, Json]) -> Keyring:
         verify = body["verifyWallets"]
         if not isinstance(verify, bool):
             raise BadKeys("'verifyWallets': expected true or false")
-        if verify:
-            wallet.require()
         keys = keys.verifying_wallets(verify)
     if "appKey" in body or "appSecret" in body:
         app_key, secret = _text(body, "appKey"), _text(body, "appSecret")

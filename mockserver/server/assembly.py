@@ -26,7 +26,6 @@ from mockserver.responders.stubs import StubResponder
 from mockserver.server.control import Control, Guard, House
 from mockserver.server.counters import Counters
 from mockserver.server.service import Service
-from mockserver.signing import wallet
 from mockserver.signing.keyring import Keyring
 
 if TYPE_CHECKING:
@@ -120,9 +119,7 @@ def replayed(settings: Settings, contracts: Contracts) -> "Replay | None":
 
 
 def keyring(settings: Settings) -> Keyring:
-    """Return the keys that every world begins with. Raises `SigningUnavailable`."""
-    if settings.verify_wallets:
-        wallet.require()
+    """Return the keys that every world begins with."""
     return Keyring(MappingProxyType(dict(settings.app_keys)), settings.verify_wallets)
 
 

@@ -6,17 +6,11 @@ own convention, not the service's (A-073). Verified in plain Python: a few milli
 
 from hashlib import blake2b, sha256
 
-_P = 2**256 - 2**32 - 977
-_N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-_G = (
-    0x79BE667EF9DCBBAC55A06295CE870B07029BFCDB2DCE28D959F2815B16F81798,
-    0x483ADA7726A3C4655DA4FBFC0E1108A8FD17B448A68554199C47D08FFB10D4B8,
-)
+from mockserver.signing.secp256k1 import G, N, P, combined, lifted, public_key
+
 _MESSAGE_KEY = b"PersonalMessageSigningHash"
 _ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _CHECKSUM = 8
-
-_Point = tuple[int, int] | None
 
 
 def verifies(message: str, public_key: str, signature: str) -> bool:
@@ -34,17 +28,17 @@ def signature(message: str, private_key: bytes) -> tuple[str, str]:
     No randomness is added, so that equal inputs give equal signatures.
     """
     secret = int.from_bytes(private_key, "big")
-    point = _finite(_times(_G, secret))
-    secret = secret if point[1] % 2 == 0 else _N - secret
+    point = public_key(secret)
+    secret = secret if point[1] % 2 == 0 else N - secret
     key = point[0].to_bytes(32, "big")
     digest = _digest(message)
     mask = int.from_bytes(_tagged("BIP0340/aux", bytes(32)), "big")
     seed = (secret ^ mask).to_bytes(32, "big")
-    nonce = int.from_bytes(_tagged("BIP0340/nonce", seed + key + digest), "big") % _N
-    shared = _finite(_times(_G, nonce))
-    nonce = nonce if shared[1] % 2 == 0 else _N - nonce
+    nonce = int.from_bytes(_tagged("BIP0340/nonce", seed + key + digest), "big") % N
+    shared = public_key(nonce)
+    nonce = nonce if shared[1] % 2 == 0 else N - nonce
     head = shared[0].to_bytes(32, "big")
-    answer = (nonce + _challenge(head, key, digest) * secret) % _N
+    answer = (nonce + _challenge(head, key, digest) * secret) % N
     return (head + answer.to_bytes(32, "big")).hex(), key.hex()
 
 
@@ -75,60 +69,19 @@ def _digest(message: str) -> bytes:
 
 
 def _schnorr_verifies(digest: bytes, key: bytes, raw: bytes) -> bool:
-    point = _lifted(int.from_bytes(key, "big"))
+    point = lifted(int.from_bytes(key, "big"))
     head, answer = int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big")
-    if point is None or head >= _P or answer >= _N:
+    if point is None or head >= P or answer >= N:
         return False
     challenge = _challenge(raw[:32], key, digest)
-    found = _plus(_times(_G, answer), _times(point, _N - challenge))
+    found = combined((G, answer), (point, N - challenge))
     return found is not None and found[1] % 2 == 0 and found[0] == head
 
 
 def _challenge(head: bytes, key: bytes, digest: bytes) -> int:
-    return int.from_bytes(_tagged("BIP0340/challenge", head + key + digest), "big") % _N
+    return int.from_bytes(_tagged("BIP0340/challenge", head + key + digest), "big") % N
 
 
 def _tagged(tag: str, message: bytes) -> bytes:
     prefix = sha256(tag.encode()).digest()
     return sha256(prefix + prefix + message).digest()
-
-
-def _lifted(x: int) -> _Point:
-    """Return the point of even y with that x, or None where the curve has none."""
-    if x >= _P:
-        return None
-    square = (pow(x, 3, _P) + 7) % _P
-    y = pow(square, (_P + 1) // 4, _P)
-    if y * y % _P != square:
-        return None
-    return x, y if y % 2 == 0 else _P - y
-
-
-def _plus(one: _Point, other: _Point) -> _Point:
-    if one is None:
-        return other
-    if other is None:
-        return one
-    if one[0] == other[0] and one[1] != other[1]:
-        return None
-    if one == other:
-        slope = 3 * one[0] * one[0] * pow(2 * one[1], -1, _P) % _P
-    else:
-        slope = (other[1] - one[1]) * pow(other[0] - one[0], -1, _P) % _P
-    x = (slope * slope - one[0] - other[0]) % _P
-    return x, (slope * (one[0] - x) - one[1]) % _P
-
-
-def _times(point: _Point, factor: int) -> _Point:
-    found: _Point = None
-    while factor:
-        if factor & 1:
-            found = _plus(found, point)
-        point, factor = _plus(point, point), factor >> 1
-    return found
-
-
-def _finite(point: _Point) -> tuple[int, int]:
-    if point is None:
-        raise ValueError("a private key is a number from 1 to the order of the curve less 1")
-    return point

@@ -9,8 +9,8 @@ class NotRlp(ValueError):
     """Bytes that are no single encoded item."""
 
 
-def encoded(item: bytes | Sequence[bytes]) -> bytes:
-    """Return the encoding of a byte string, or of a list of byte strings."""
+def encoded(item: bytes | Sequence[Item]) -> bytes:
+    """Return the encoding of a byte string, or of a list of items."""
     if isinstance(item, bytes):
         if len(item) == 1 and item[0] < 0x80:
             return item

@@ -1,9 +1,9 @@
-"""Signed EVM transactions: who sent what where. Needs the library of the extra `signing`."""
+"""Signed EVM transactions: who sent what where."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from mockserver.signing import rlp, wallet
+from mockserver.signing import rlp, secp256k1, wallet
+from mockserver.signing.keccak import keccak256
 
 
 class NotATransaction(ValueError):
@@ -26,41 +26,54 @@ class SignedTransaction:
     data: bytes
 
 
+_OLDEST_V = 27
+
+
 def decoded(raw: bytes) -> SignedTransaction:
     """Return the transaction that bytes hold: a legacy one, or one of type 1 or 2.
 
-    Raises `NotATransaction`, and `SigningUnavailable` where the library is missing.
+    Raises `NotATransaction`.
     """
-    account, utils = wallet.libraries()
-    parts = _parts(raw)
-    typed = raw[0] in (1, 2)
+    kind = raw[:1] if raw[:1] in (b"\1", b"\2") else b""
+    parts = _parts(raw, kind)
+    body = [part if isinstance(part, bytes) else b"" for part in parts]
     # Type 1 has one price of gas, type 2 has two; what comes before is chain id and nonce.
-    first = {1: 4, 2: 5}[raw[0]] if typed else 3
-    try:
-        sender = str(account.Account.recover_transaction(raw))
-    except Exception as error:  # noqa: BLE001 (the library raises many kinds for broken input)
-        raise NotATransaction(f"its signature fits no key: {error}") from None
+    first = {b"\1": 4, b"\2": 5}.get(kind, 3)
+    if len(body[first]) not in (0, 20):
+        raise NotATransaction(f"an address has 20 bytes, not {len(body[first])}")
+    v, r, s = map(_number, body[-3:])
+    if v > 1 if kind else v < _OLDEST_V:
+        raise NotATransaction(f"its signature fits no key: none of its type has v {v}")
+    chain = _number(body[0]) if kind else _legacy_chain(v)
+    unsigned = parts[:-3] if kind or chain is None else [*parts[:-3], rlp.number(chain), b"", b""]
     return SignedTransaction(
-        hash=f"0x{utils.keccak(raw).hex()}",
-        sender=sender.lower(),
-        chain_id=_number(parts[0]) if typed else _legacy_chain(_number(parts[6])),
-        nonce=_number(parts[1 if typed else 0]),
-        to=f"0x{parts[first].hex()}" if parts[first] else "",
-        value=_number(parts[first + 1]),
-        data=parts[first + 2],
+        hash=f"0x{keccak256(raw).hex()}",
+        sender=_sender(keccak256(kind + rlp.encoded(unsigned)), v, r, s),
+        chain_id=chain,
+        nonce=_number(body[1 if kind else 0]),
+        to=f"0x{body[first].hex()}" if body[first] else "",
+        value=_number(body[first + 1]),
+        data=body[first + 2],
     )
 
 
-def _parts(raw: bytes) -> list[bytes]:
-    body, wanted = (raw[1:], {1: 11, 2: 12}[raw[0]]) if raw[:1] in (b"\1", b"\2") else (raw, 9)
+def _sender(digest: bytes, v: int, r: int, s: int) -> str:
+    odd = wallet.parity(v)
+    point = None if odd is None else secp256k1.recovered(digest, r, s, odd)
+    if point is None:
+        raise NotATransaction("its signature fits no key")
+    return wallet.address_at(point).lower()
+
+
+def _parts(raw: bytes, kind: bytes) -> list[rlp.Item]:
+    wanted = {b"\1": 11, b"\2": 12}.get(kind, 9)
     try:
-        items: Any = rlp.decoded(body)
+        items = rlp.decoded(raw[len(kind) :])
     except rlp.NotRlp as error:
         raise NotATransaction(f"no RLP: {error}") from None
     if not isinstance(items, list) or len(items) != wanted:
         raise NotATransaction(f"expected a list of {wanted} items")
-    # The list of addresses to warm up is of no interest here.
-    return [item if isinstance(item, bytes) else b"" for item in items]
+    return items
 
 
 def _legacy_chain(v: int) -> int | None:
