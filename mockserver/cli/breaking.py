@@ -3,12 +3,13 @@
 import click
 
 from mockserver.cli.remote import Remote, connected, plain, show
+from mockserver.cli.shared_options import JSON
 from mockserver.cli.tables import print_table
 from mockserver.jsontext import Json
 
 
 @click.group(invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@JSON
 @click.pass_context
 def breaks(context: click.Context, *, as_json: bool) -> None:
     """List the ways in which a mock can be wrong all the time, and the controls.

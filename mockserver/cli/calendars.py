@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mockserver.cli.shared_options import JSON
+
 if TYPE_CHECKING:
     from mockserver.engine.outages import Window
 
@@ -30,7 +32,7 @@ def calendar() -> None:
 
 
 @calendar.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@JSON
 def calendar_list(as_json: bool) -> None:
     """List the shipped calendars; `calendar show NAME` draws one."""
     from mockserver import jsontext

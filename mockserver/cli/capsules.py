@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from mockserver.cli import shared_options
 from mockserver.cli.files import write_text
 from mockserver.cli.remote import Remote, connected
 
@@ -42,14 +43,7 @@ def capsule() -> None:
     type=click.IntRange(400, 499),
     help="What the server was started with, where it was.",
 )
-@click.option(
-    "--secret",
-    "secrets",
-    multiple=True,
-    metavar="TEXT",
-    envvar="CROSSCHAIN_MOCK_SECRETS",
-    help="A text that may not be in the file. Repeatable.",
-)
+@shared_options.secrets("be in the file")
 @connected
 def save(
     remote: Remote,

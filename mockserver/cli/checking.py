@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from mockserver.cli.files import spread, with_overlay
+from mockserver.cli.shared_options import JSON, OVERLAY
 from mockserver.errors import InvalidFile, Problem
 
 
@@ -17,11 +18,7 @@ from mockserver.errors import InvalidFile, Problem
     help="Hold the exchanges of recordings against the contract as well; 1 where one breaks it.",
 )
 @click.option("--dialect", help="The dialect to hold against; without it the recording's own.")
-@click.option(
-    "--overlay",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="What `recordings learn` has learned of a service, laid over the dialect.",
-)
+@OVERLAY
 def validate(
     files: tuple[Path, ...], *, against_contract: bool, dialect: str | None, overlay: Path | None
 ) -> None:
@@ -78,7 +75,7 @@ def _breaches(file: Path, dialect: str | None, overlay: Path | None) -> list[Pro
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@JSON
 def doctor(as_json: bool) -> None:
     """Tell what is installed, what is missing, and what may get in the way."""
     from mockserver import jsontext

@@ -4,6 +4,8 @@ import sys
 
 import click
 
+from mockserver.cli.shared_options import changes_as
+
 _COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
 
 
@@ -17,21 +19,7 @@ _COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
     metavar="NAME",
     help="How folders are read: 'documented', 'observed', or errata such as 'E-01,E-03'.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "markdown", "github"]),
-    default="text",
-    show_default=True,
-    help="How the changes are written.",
-)
-@click.option(
-    "--fail-on",
-    type=click.Choice(["breaking", "may-break", "never"]),
-    default="breaking",
-    show_default=True,
-    help="The least level that ends the command with 1.",
-)
+@changes_as(("text", "json", "markdown", "github"), ("breaking", "may-break", "never"))
 @click.option("--all", "texts", is_flag=True, help="Show changes of mere wording too.")
 def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool) -> None:
     """Say what changes for clients from the contract OLD to NEW.

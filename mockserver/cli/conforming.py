@@ -9,6 +9,7 @@ import click
 from mockserver.cli import selftesting
 from mockserver.cli.report_options import ReportOptions
 from mockserver.cli.run_options import with_rows
+from mockserver.cli.shared_options import JSON
 from mockserver.conformance.option_table import ADDRESSES, OPTIONS, RUN
 from mockserver.errors import CrosschainMockError
 
@@ -102,7 +103,7 @@ def explain(rule: str) -> None:
 
 
 @conform.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@JSON
 def rules(as_json: bool) -> None:
     """List the rules."""
     from mockserver import contract as contracts
@@ -134,7 +135,7 @@ def rules(as_json: bool) -> None:
 
 @conform.command()
 @with_rows((*ADDRESSES, *RUN))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@JSON
 def plan(as_json: bool, **given: Any) -> None:
     """Tell which requests would be sent to URL, and send none."""
     from mockserver import jsontext

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from mockserver.cli.run_options import with_rows
+from mockserver.cli.shared_options import JSON
 from mockserver.cli.types import Quantity
 from mockserver.conformance.option_table import RUN
 
@@ -28,7 +29,7 @@ from mockserver.conformance.option_table import RUN
     metavar="PLACE",
     help="A place such as 'data.list[].scanUrl', or an operation; * fits. Repeatable.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@JSON
 @click.option("--verbose", "-v", is_flag=True, help="Every example and every reason.")
 @with_rows(RUN)
 def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any) -> None:

@@ -8,6 +8,7 @@ import click
 
 from mockserver import __version__
 from mockserver.cli.files import write_text
+from mockserver.cli.shared_options import JSON
 from mockserver.cli.tables import print_table
 from mockserver.jsontext import Json
 
@@ -18,12 +19,11 @@ _DIALECT = click.option(
     metavar="NAME",
     help="'documented', 'observed', or errata such as 'E-01,E-03'.",
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
 @click.command()
 @_DIALECT
-@_JSON
+@JSON
 def routes(dialect: str, as_json: bool) -> None:
     """List every operation with its method, path and inputs."""
     from mockserver.contract import load
@@ -87,7 +87,7 @@ def openapi(
 
 
 @click.command()
-@_JSON
+@JSON
 def assumptions(as_json: bool) -> None:
     """List what nobody shows and the mock had to choose, with the reasons."""
     from mockserver.contract import load
@@ -98,7 +98,7 @@ def assumptions(as_json: bool) -> None:
 
 
 @click.command()
-@_JSON
+@JSON
 def errata(as_json: bool) -> None:
     """List where the description and the clients in the field contradict each other."""
     from mockserver.contract import load

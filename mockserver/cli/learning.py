@@ -8,6 +8,7 @@ import click
 
 from mockserver.cli.files import write_text
 from mockserver.cli.run_options import with_rows
+from mockserver.cli.shared_options import JSON, changes_as
 from mockserver.conformance.option_table import PERMIT
 
 if TYPE_CHECKING:
@@ -20,21 +21,7 @@ _COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
 @click.command()
 @click.argument("old")
 @click.argument("new")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "junit"]),
-    default="text",
-    show_default=True,
-    help="How the changes are written.",
-)
-@click.option(
-    "--fail-on",
-    type=click.Choice(["breaking", "may-break", "harmless", "never"]),
-    default="breaking",
-    show_default=True,
-    help="The least level that ends the command with 1.",
-)
+@changes_as(("text", "json", "junit"), ("breaking", "may-break", "harmless", "never"))
 @click.option("--write-test", type=click.Path(path_type=Path), help="A pytest file to write.")
 @with_rows(PERMIT[:1])
 @click.option("--dialect", default="observed", show_default=True, help="How answers are read.")
@@ -88,7 +75,7 @@ def _after(
 
 @click.command()
 @click.argument("named", nargs=-1, required=True, metavar="RECORDINGS...")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@JSON
 @click.option("--overlay", type=click.Path(path_type=Path), help="A file to write for --overlay.")
 def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> None:
     """Hold RECORDINGS against the register: which guesses do they confirm, and which refute?

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.files import spread
-from mockserver.cli.run_options import Decorator, as_click, with_options
+from mockserver.cli.run_options import as_click, with_options
+from mockserver.cli.shared_options import HOST, Decorator, port, ready_file, secrets
 from mockserver.cli.types import Duration
 from mockserver.conformance.option_table import PERMIT
 
@@ -40,14 +41,7 @@ KEEPING = (
         metavar="HEX",
         help="32 hexadecimal digits, for the same stand-ins as in another set.",
     ),
-    click.option(
-        "--secret",
-        "secrets",
-        multiple=True,
-        metavar="TEXT",
-        envvar="CROSSCHAIN_MOCK_SECRETS",
-        help="A text that may not reach a file. Repeatable.",
-    ),
+    secrets("reach a file"),
 )
 """What `record` and `recordings import` say about the files they write."""
 
@@ -60,14 +54,8 @@ _OPTIONS: tuple[Decorator, ...] = (
         type=click.Path(path_type=Path, file_okay=False),
         help="The folder that gets the recordings.",
     ),
-    click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
-    click.option(
-        "--port",
-        default=8766,
-        show_default=True,
-        type=click.IntRange(0, 65535),
-        help="0 takes any free port; the ready line names it.",
-    ),
+    HOST,
+    port(8766, "; the ready line names it"),
     *(as_click(row) for row in PERMIT),
     *KEEPING,
     click.option(
@@ -83,11 +71,7 @@ _OPTIONS: tuple[Decorator, ...] = (
         type=click.Path(path_type=Path, dir_okay=False, exists=True),
         help="Certificates (PEM) that are trusted besides the usual ones.",
     ),
-    click.option(
-        "--ready-file",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="Exists while the recorder is ready; holds its address.",
-    ),
+    ready_file("recorder"),
 )
 
 

@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 
 from mockserver import jsontext
+from mockserver.cli.shared_options import JSON
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 
@@ -127,9 +128,8 @@ def connected(function: Callable[..., None]) -> Callable[..., None]:
             for answer in remote.answers:
                 show(answer)
 
-    json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
     options = (
-        *(() if own_json else (json_option,)),
+        *(() if own_json else (JSON,)),
         click.option(
             "--url",
             default=DEFAULT_URL,

@@ -6,11 +6,9 @@ from typing import Any
 
 import click
 
+from mockserver.cli.shared_options import Decorator
 from mockserver.cli.types import Duration, Instant, Quantity
 from mockserver.conformance.option_table import ADDRESSES, Kind, Option
-
-_Command = Callable[..., Any]
-Decorator = Callable[[_Command], _Command]
 
 _TYPES: Mapping[Kind, Callable[[Option], dict[str, Any]]] = {
     "text": lambda _: {},
@@ -56,7 +54,7 @@ def with_rows(rows: Iterable[Option]) -> Decorator:
 def with_options(options: Sequence[Decorator]) -> Decorator:
     """Return the decorator that gives a command these options, in their order."""
 
-    def decorate(command: _Command) -> _Command:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)
         return command

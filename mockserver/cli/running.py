@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli import serving
+from mockserver.cli import serving, shared_options
 from mockserver.cli.child import Child, typed
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
@@ -40,13 +40,7 @@ class CannotRun(CrosschainMockError):
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.option(
-    "--port",
-    default=0,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="0 takes any free port.",
-)
+@shared_options.port(0)
 @click.option(
     "--audit",
     "audited",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.files import with_overlay
+from mockserver.cli.shared_options import HOST, OVERLAY, port, ready_file
 from mockserver.cli.types import Instant
 from mockserver.clock import ClockMode
 
@@ -67,21 +68,11 @@ class _AppKey(click.ParamType[tuple[str, str]]):
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option(
-    "--port",
-    default=8765,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="0 takes any free port; the ready line names it.",
-)
+@HOST
+@port(8765, "; the ready line names it")
 @click.option("--scenario", default="default", show_default=True, help="A shipped name or a file.")
 @click.option("--dialect", default="documented", show_default=True, help="documented or observed.")
-@click.option(
-    "--overlay",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="What `recordings learn` has learned of a service, laid over the dialect.",
-)
+@OVERLAY
 @click.option("--erratum", multiple=True, metavar="E-NN", help="Apply one erratum; repeatable.")
 @click.option("--clock", type=_Clock(), help="real, frozen, auto or scaled:FACTOR.")
 @click.option("--start", type=Instant(), help="The clock's first time, 2026-01-01T00:00:00Z.")
@@ -152,11 +143,7 @@ class _AppKey(click.ParamType[tuple[str, str]]):
     help="Let the pages of this origin use the control API, too; repeatable.",
 )
 @click.option("--check-answers", is_flag=True, help="Hold every answer against the contract.")
-@click.option(
-    "--ready-file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Exists while the server is ready; holds its address.",
-)
+@ready_file("server")
 @click.option(
     "--loop",
     type=click.Choice(["auto", "asyncio", "uvloop"]),

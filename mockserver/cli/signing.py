@@ -6,6 +6,7 @@ from typing import TypeVar
 import click
 
 from mockserver.cli.files import read_input
+from mockserver.cli.shared_options import JSON
 from mockserver.errors import CrosschainMockError
 
 T = TypeVar("T")
@@ -16,7 +17,6 @@ _BODY = click.option(
     metavar="JSON|@FILE|-",
     help="The JSON body exactly as it is sent: its text, a file, or - for stdin.",
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 _SHOW = click.option("--show-text", is_flag=True, help="Tell on stderr what is signed.")
 
 
@@ -50,7 +50,7 @@ def sign() -> None:
 @_BODY
 @click.option("--timestamp", type=int, help="Milliseconds since 1970.  [default: now]")
 @click.option("--expire-time", type=int, default=15000, show_default=True, help="Milliseconds.")
-@_JSON
+@JSON
 @_SHOW
 def v1(  # noqa: PLR0913 (one parameter an option)
     *,
@@ -94,7 +94,7 @@ def v1(  # noqa: PLR0913 (one parameter an option)
 @click.option("--address", help="The address as it is sent.  [default: that of the key]")
 @click.option("--as-bytes", is_flag=True, help="Sign the 32 bytes of the hash, not its text.")
 @click.option("--kaspa", is_flag=True, help="Sign as a Kaspa wallet does; --address is needed.")
-@_JSON
+@JSON
 @_SHOW
 def v2(  # noqa: PLR0913 (one parameter an option)
     *,

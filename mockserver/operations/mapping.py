@@ -1,7 +1,7 @@
 """Which function gives an operation its meaning, and which input a refusal of the world blames."""
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType, MappingProxyType, ModuleType
 
 from mockserver.contract import Inputs
 from mockserver.engine.world import World
@@ -10,39 +10,21 @@ from mockserver.operations import v1, v2
 
 OperationFunction = Callable[[World, Inputs], Json]
 
+
+def _named(generation: str, module: ModuleType) -> Iterator[tuple[str, OperationFunction]]:
+    """Yield the functions of a file by the operations that they are called after."""
+    for name, found in vars(module).items():
+        if isinstance(found, FunctionType) and found.__module__ == module.__name__:
+            first, *rest = name.split("_")
+            # The parts of several operations begin with an underscore.
+            if first:
+                yield f"{generation}.{first}{''.join(map(str.capitalize, rest))}", found
+
+
 OPERATIONS: Mapping[str, OperationFunction] = MappingProxyType(
-    {
-        "v1.getSupportChains": v1.get_support_chains,
-        "v1.getSupportTokens": v1.get_support_tokens,
-        "v1.getCrossChainQuote": v1.get_cross_chain_quote,
-        "v1.getTransferToMinterRaw": v1.get_transfer_to_minter_raw,
-        "v1.submitCrossChain": v1.submit_cross_chain,
-        "v1.getOrderDetailByHashAndEvmAddress": v1.get_order_detail_by_hash_and_evm_address,
-        "v1.getOrderDetail": v1.get_order_detail,
-        "v1.getAggregateQuote": v1.get_aggregate_quote,
-        "v1.submitAggregate": v1.submit_aggregate,
-        "v1.getTokenPrice": v1.get_token_price,
-        "v2.getChain": v2.get_chain,
-        "v2.getAssets": v2.get_assets,
-        "v2.getAssetsByChain": v2.get_assets_by_chain,
-        "v2.getBridgeQuote": v2.get_bridge_quote,
-        "v2.getAggregateQuote": v2.get_aggregate_quote,
-        "v2.getAggregateSwap": v2.get_aggregate_swap,
-        "v2.submitOrder": v2.submit_order,
-        "v2.checkOrder": v2.check_order,
-        "v2.getBalance": v2.get_balance,
-        "v2.getPrice": v2.get_price,
-        "v2.submitTicket": v2.submit_ticket,
-        "v2.getAllTicketByAddress": v2.get_all_ticket_by_address,
-        "v2.checkTicket": v2.check_ticket,
-        "v2.getVaultAddress": v2.get_vault_address,
-        "v2.getOrderIdByHash": v2.get_order_id_by_hash,
-        "v2.getChainGasUsd": v2.get_chain_gas_usd,
-        "v2.getTokenInfo": v2.get_token_info,
-        "v2.getUserTokens": v2.get_user_tokens,
-    }
+    {**dict(_named("v1", v1)), **dict(_named("v2", v2))}
 )
-"""Meaning by operation id."""
+"""Meaning by operation id: `v2.getChain` is what `get_chain` in `v2.py` says."""
 
 _INPUTS_ABOUT: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

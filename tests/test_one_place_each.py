@@ -1,0 +1,140 @@
+"""An operation, a rule and a break more: what each takes, added to a copy of the package."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+OPERATION = """
+  - id: v2.getHealth
+    operationId: getHealth
+    generation: v2
+    method: GET
+    path: /v1/getHealth
+    summary: Tell whether the service is well
+    tags: ["prices"]
+    section: "4.2 row 10"
+    effect: read
+    auth: none
+    deprecated: false
+    request: v2/getHealth.request.json
+    data: v2/getHealth.data.json
+    example: {}
+"""
+DATA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "getHealth data",
+    "x-section": "2.3",
+    "type": "object",
+    "required": ["healthy", "since"],
+    "properties": {
+        "healthy": {"type": "boolean", "description": "whether all is well"},
+        "since": {"type": "string", "description": "timestamp as text"},
+    },
+}
+REQUEST = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "getHealth request",
+    "x-section": "4.2 row 10",
+    "type": "object",
+    "properties": {},
+}
+MEANING = '''
+
+def get_health(world: World, inputs: Inputs) -> Json:
+    """Tell whether the service is well, and since when in seconds."""
+    return {"healthy": True, "since": str(world.now() // 1000)}
+'''
+RULE = """
+      service-is-well: {severity: minor, fact: interface.operations, layer: exchange,
+        judges: [v2.getHealth], asks: [{v2.getHealth: [usual]}],
+        says: A service that answers is well}
+"""
+CHECK = """
+
+@judging("the service was not asked how it is")
+def service_is_well(context: RunContext, operation: Operation) -> Iterator[Said]:
+    for exchange in context.of(operation):
+        if exchange.succeeded:
+            yield JUDGED
+            if exchange.data.get("healthy") is not True:
+                yield Finding("the service says that it is not well", (exchange,), "data.healthy")
+"""
+BREAK = """
+    health-is-denied: {says: a service that is well says that it is not, fact: interface.operations,
+      at: [v2.getHealth], change: {healthy: opposite}}
+"""
+
+
+def _add(file: Path, text: str, before: str = "") -> None:
+    """Put a text in front of another, or at the end of a file."""
+    found = file.read_text("utf-8")
+    assert before in found
+    at = found.index(before) if before else len(found)
+    file.write_text(f"{found[:at]}{text.removeprefix(chr(10)) if before else text}{found[at:]}")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """The package with one operation, one rule and one break more."""
+    folder = tmp_path_factory.mktemp("copy")
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("mockserver", "schemas", "fixtures"):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    schemas, package = folder / "schemas", folder / "mockserver"
+    _add(schemas / "endpoints.yaml", OPERATION)
+    (schemas / "v2" / "getHealth.data.json").write_text(json.dumps(DATA))
+    (schemas / "v2" / "getHealth.request.json").write_text(json.dumps(REQUEST))
+    _add(package / "operations" / "v2.py", MEANING)
+    _add(
+        schemas / "rules.yaml",
+        RULE,
+        "      price-source-is-named:",
+    )
+    _add(package / "conformance" / "checks" / "reads.py", CHECK)
+    _add(schemas / "breaks.yaml", BREAK, "    envelope-code-as-text:")
+    return folder
+
+
+def _said(copy: Path, *words: str) -> str:
+    ended = subprocess.run(
+        [sys.executable, "-m", "mockserver", *words],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert ended.stdout, ended.stderr
+    return ended.stdout
+
+
+def test_the_operation_is_listed_and_described(copy):
+    assert "/v1/getHealth" in _said(copy, "routes")
+    document = json.loads(_said(copy, "openapi", "v2"))
+    assert (
+        document["paths"]["/v1/getHealth"]["get"]["summary"] == "Tell whether the service is well"
+    )
+
+
+def test_the_rule_is_explained(copy):
+    said = _said(copy, "conform", "explain", "service-is-well")
+    assert "A service that answers is well" in said
+    assert "judges: v2.getHealth" in said
+
+
+def test_the_operation_is_served_the_break_breaks_it_and_the_rule_finds_that(copy):
+    words = ("conform", "selftest", "health-is-denied", "--mode", "cheapest", "--seeds", "0")
+    told = json.loads(_said(copy, *words, "--json"))
+    (trial,) = told["trials"]
+    assert (trial["name"], trial["verdict"]) == ("health-is-denied", "violation")
+    assert trial["told"]
+    assert all("service-is-well" in one for one in trial["told"])
+    assert (told["passed"], told["missed"]) == (True, [])
