@@ -116,6 +116,12 @@ def main() -> None:
         # The reader went away, as `head` does; there is nobody left to tell.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # A path that the system takes for none, such as a name that is too long.
+        _complain(f"{str(error.filename)[:200]}: {(error.strerror or str(error)).lower()}")
+        sys.exit(2)
 
 
 def _complain(text: str) -> None:

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from contextlib import suppress
 
 import pytest
 
@@ -10,11 +11,18 @@ from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.pace import Limits, Refusing
+from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target
+from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Severity, Verdict
-from mockserver.contract import Layer, documented
+from mockserver.contract import Layer, documented, load
 from mockserver.testing import running
+
+CONTRACT = load()
 
 
 def probe(words, stage=Stage.READS, **values):
@@ -76,6 +84,23 @@ def test_a_run_waits_for_orders_as_long_as_its_patience_lasts():
         )
     [outcome] = result.outcomes
     assert outcome.verdict is Verdict.HOLDS, outcome.reason
+
+
+def test_more_patience_is_spread_over_all_looks():
+    """An order of 15 s is done before a minute is over, which six looks in six seconds miss."""
+    waited = []
+
+    class Waiting(Transport):
+        def wait(self, ms):
+            waited.append(ms)
+
+    target = Target("http://127.0.0.1:9", "http://127.0.0.1:9")
+    with Waiting(target, Permit(CONTRACT, target), Limits()) as transport:
+        session = Session(transport, RunContext(CONTRACT), patience_ms=60_000)
+        for _ in range(10):
+            with suppress(Refusing):
+                session.ask("v2.getChain/usual", Draft(), wait_ms=1_000)
+    assert waited == [10_000] * 6 + [0] * 4
 
 
 @pytest.mark.parametrize("patience", ["0s", None])

@@ -7,10 +7,21 @@ import pytest
 from mockserver.clock import wall_ms
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.caller import EXAMPLE_TIME_MS, Caller
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.pace import Limits
+from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.session.target import Target
+from mockserver.conformance.session.transport import Transport
+from mockserver.contract import load
 from mockserver.testing import running
+from tests.conformance.rawserver import http, raw_server, saying
 from tests.conformance.report.pack import judged
 
+CONTRACT = load()
 QUOTE = "v1.getCrossChainQuote"
+OK = b'{"code":0,"data":{},"msg":"success","status":0}'
 
 
 def stamps(result):
@@ -86,3 +97,48 @@ def test_a_refusal_for_a_new_reason_may_be_that_of_the_current_time():
         result = judged(mock.url)
     first, _, _, *later = stamps(result)
     assert {first, *later} == {EXAMPLE_TIME_MS}
+
+
+def asked_at(now, draft):
+    """Return the headers of a request that leaves at a time, in a run by the current one."""
+    context = RunContext(CONTRACT)
+    context.now = lambda: now
+    with raw_server(saying(http(OK))) as server:
+        target = Target(server.url, server.url)
+        with Transport(target, Permit(CONTRACT, target), Limits()) as transport:
+            session = Session(transport, context)
+            return session.ask(f"{QUOTE}/made before", draft).request.headers
+
+
+DRAFT = Draft(body={"fromAmount": 10, "token": "USDT"})
+MADE = 1_790_000_000_000
+
+
+def test_a_request_that_was_made_before_leaves_with_the_time_at_which_it_leaves():
+    caller = Caller(timestamp_ms=MADE)
+    sent = asked_at(MADE + 90_000, caller.sign_v1(DRAFT))
+    fresh = replace(caller, timestamp_ms=MADE + 90_000).sign_v1(DRAFT)
+    assert sent["timestamp"] == str(MADE + 90_000)
+    assert sent["signature"] == fresh.headers["signature"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"timestamp": str(MADE - 3_600_000)},
+        {"signature": "0" * 64},
+        {"timestamp": "soon"},
+        {"appKey": "nobody"},
+    ],
+    ids=str,
+)
+def test_what_was_tried_on_purpose_leaves_as_it_was_made(change):
+    signed = Caller(timestamp_ms=MADE).sign_v1(DRAFT)
+    draft = replace(signed, headers={**signed.headers, **change})
+    sent = asked_at(MADE + 90_000, draft)
+    assert {name: sent[name] for name in draft.headers} == draft.headers
+
+
+def test_an_hour_ago_stays_an_hour_ago_though_it_is_signed():
+    draft = Caller(timestamp_ms=MADE - 3_600_000).sign_v1(DRAFT)
+    assert asked_at(MADE, draft)["timestamp"] == str(MADE - 3_600_000)

@@ -155,6 +155,16 @@ def test_a_cookie_is_not_sent_back():
         assert b"ookie" not in b"".join(server.requests)
 
 
+@pytest.mark.parametrize("name", ["a\nb", "a\r\nX: 1", "\x00", "\x1b[2J", "\ud800"])
+def test_what_no_header_can_carry_does_not_leave(name):
+    request = Request("GET", "/open/v1/base/getSupportTokens", headers=Headers([("chain", name)]))
+    with raw_server(saying(http(OK))) as server, transport(server.url) as client:
+        with pytest.raises(Refusing, match="header 'chain' cannot carry"):
+            client.send("v1", request)
+        assert client.count == 0
+        assert not server.requests
+
+
 def test_the_budget_is_kept():
     with raw_server(saying(http(OK))) as server, transport(server.url, budget=2) as client:
         client.send("v2", CHAINS)

@@ -40,6 +40,24 @@ def typed(server, monkeypatch, capsys, tmp_path):
     return run
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "validate {}",
+        "diff {} {}",
+        "compare {} {}",
+        "recordings export --to har {}",
+        "serve --replay {}",
+        "world load {}",
+    ],
+)
+def test_a_name_that_no_file_can_have_is_a_sentence(typed, line):
+    code, _, err = typed(line.format(*["x" * 5_000] * 2))
+    assert code == 2
+    assert re.match(r"error: '?xxx", err), err[:200]
+    assert "Traceback" not in err
+
+
 def test_every_code_of_the_table_of_misuses_is_documented():
     codes = {
         int(code) for code in re.findall(r"^\| (\d+) \|", PAGE.read_text("utf-8"), re.MULTILINE)

@@ -126,7 +126,7 @@ def same_deposit_is_one_order(context: RunContext, operation: Operation) -> Iter
     return submitted.ORDER.twice(context)
 
 
-@judging("no order came to its end while it was looked at", first=_statuses)
+@judging("no order came to its end while it was looked at (--patience)", first=_statuses)
 def final_statuses_stay(context: RunContext, operation: Operation) -> Iterator[Said]:
     for looks in _TOLD.values():
         line = Timeline(submitted.ORDER)
@@ -181,7 +181,7 @@ def timestamps_are_seconds_and_go_on(context: RunContext, operation: Operation) 
 def success_has_a_hash(context: RunContext, operation: Operation) -> Iterator[Finding]:
     ended = [look for look in _first_ends(context) if look.text("status") == "Succeeded"]
     if not ended:
-        raise Vacuous("no order succeeded while it was looked at")
+        raise Vacuous("no order succeeded while it was looked at (--patience)")
     found: dict[str, Exchange] = {}
     for look in ended:
         value = look.data.get("execHash")
@@ -205,7 +205,7 @@ def success_has_a_hash(context: RunContext, operation: Operation) -> Iterator[Fi
 def success_has_no_reason(context: RunContext, operation: Operation) -> Iterator[Finding]:
     ended = [look for look in _first_ends(context) if look.text("status") == "Succeeded"]
     if not ended:
-        raise Vacuous("no order succeeded while it was looked at")
+        raise Vacuous("no order succeeded while it was looked at (--patience)")
     for look in ended:
         if look.text("reason").strip():
             message = f"reason of a successful order is {look.text('reason')[:80]!r}"
@@ -224,7 +224,7 @@ def failure_has_a_reason(context: RunContext, operation: Operation) -> Iterator[
             return
 
 
-@judging("no order succeeded while it was looked at")
+@judging("no order succeeded while it was looked at (--patience)")
 def success_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Said]:
     _statuses(context)
     quote = named_quote(context, quoted_bridge(context) or f"{BRIDGE}/usual")
@@ -253,7 +253,7 @@ def each_order_is_told_for_itself(context: RunContext, operation: Operation) -> 
     if first is None and second is None:
         first, second = (_ended(context, name) for name in NAMED[:2])
     if first is None or second is None:
-        raise Vacuous("not both orders came to their end while they were looked at")
+        raise Vacuous("not both orders came to their end while they were looked at (--patience)")
     if _asked_id(first) == _asked_id(second):
         raise Inconclusive("both orders have the same id")
     if first.text("status") in _BAD or second.text("status") in _BAD:
@@ -279,7 +279,7 @@ def settled_orders_are_told_alike(context: RunContext, operation: Operation) -> 
         looks = list(context.require_each(f"{CHECK}/{END}", f"{CHECK}/{END_AGAIN}"))
     one, again = looks
     if one.text("status") not in ORDER_STATUSES.final:
-        raise Vacuous("the order had not come to its end")
+        raise Vacuous("the order had not come to its end (--patience)")
     for name in ("reason", "amountOut", "timestamp"):
         values = one.data.get(name), again.data.get(name)
         if values[0] != values[1]:

@@ -223,7 +223,7 @@ def solved_tickets_stay_solved(context: RunContext, operation: Operation) -> Ite
     if not looks:
         context.require_success(f"{CHECK_TICKET}/usual")
     if not solved:
-        raise Vacuous("the ticket did not succeed while it was looked at")
+        raise Vacuous("the ticket did not succeed while it was looked at (--patience)")
     for look in looks:
         if look.number > solved[0].number and look.data.get("succeeded") is False:
             message = "the ticket had succeeded, and has not any more"

@@ -140,7 +140,7 @@ def v1_order_tells_what_was_submitted(context: RunContext, operation: Operation)
 
 
 @judging(
-    "no order came to its end while it was looked at",
+    "no order came to its end while it was looked at (--patience)",
     first=lambda context: context.require_success(f"{DETAIL}/usual"),
 )
 def final_v1_statuses_stay(context: RunContext, operation: Operation) -> Iterator[Said]:

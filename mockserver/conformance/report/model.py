@@ -59,7 +59,7 @@ class ExchangeModel:
         """A curl command that sends the request once more."""
         report = self._writer.report
         line = curl(self._exchange, report.result.target, report.masker, own_keys=report.own_keys)
-        return visible(line)
+        return _command(line)
 
     @cached_property
     def kept(self) -> str:
@@ -69,7 +69,7 @@ class ExchangeModel:
     @cached_property
     def needs(self) -> str:
         """What has to be exported before the command runs; empty where nothing has."""
-        return visible(needs(self._exchange, own_keys=self._writer.report.own_keys))
+        return _command(needs(self._exchange, own_keys=self._writer.report.own_keys))
 
     def shown(self, *, most: int, pretty: bool = False) -> Shown:
         """Return both sides, bodies cut to `most` characters; `pretty` breaks JSON into lines."""
@@ -98,7 +98,7 @@ class CauseModel:
         self.id = cause.id
         self.rule: Rule = cause.rule
         self.verdict = cause.verdict
-        self.basis = cause.basis
+        self.basis = replace(cause.basis, says=writer.text(cause.basis.says))
         self.operations = cause.operations
         self.count = cause.count
         self.place = writer.text(cause.place)
@@ -195,7 +195,7 @@ class ReportModel:
         """Take a report whose findings are sorted out."""
         self._report = report
         self._writer = _Writer(report)
-        self.conclusion = report.conclusion
+        self.conclusion = self._writer.text(report.conclusion)
         self.exit_code = report.exit_code
         self.fail_on, self.strict = report.fail_on, report.strict
         self.failing = report.failing
@@ -328,6 +328,11 @@ def one_line(text: str, most: int = 0) -> str:
     """Return a text on one line, cut to `most` characters where a number is given."""
     line = " ".join(text.split())
     return f"{line[:most]}…" if most and len(line) > most else line
+
+
+def _command(line: str) -> str:
+    """Return a command on one line: what stood at the begin of another could be one of a CI's."""
+    return visible(line).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _accepted(word: Acceptance) -> str:

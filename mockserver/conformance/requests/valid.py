@@ -1,7 +1,6 @@
 """A request of each operation that should succeed, made of what the service itself lists."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from decimal import Decimal
 
 from mockserver import jsontext
@@ -30,7 +29,6 @@ from mockserver.conformance.discovery.routes import (
     usual_amount,
     v1_chain_pair,
 )
-from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
@@ -39,7 +37,6 @@ from mockserver.jsontext import Json
 SLIPPAGE = "100"
 """One percent, in hundredths of a percent (interface.md 4.2)."""
 _UNKNOWN_ID = "999999999999"
-_LONGEST_RUN_MS = 86_400_000
 
 
 def valid_request(context: RunContext, operation_id: str) -> Draft:
@@ -84,18 +81,7 @@ def filled(context: RunContext, operation_id: str, values: Mapping[str, Json]) -
             raise NotRun(f"nothing is known that could be {field.location} {field.name!r}")
     has_body = "body" in operation.request_schema.get("properties", {})
     draft = Draft(parts["headers"], parts["query"], parts["body"] if has_body else None)
-    return _caller_now(context).sign_v1(draft) if signed else draft
-
-
-def _caller_now(context: RunContext) -> Caller:
-    """Return the caller, its stamp moved on with the service's clock where that is seen to run.
-
-    Orders tell their times in seconds; a stamp that is older than its time-out is refused.
-    """
-    caller = context.caller
-    times = [one * 1000 for one in context.order_times()]
-    later = [one for one in times if 0 < one - caller.timestamp_ms < _LONGEST_RUN_MS]
-    return replace(caller, timestamp_ms=max(later)) if later else caller
+    return context.caller_now.sign_v1(draft) if signed else draft
 
 
 def first_chains(context: RunContext) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from mockserver.contract import Contract, Operation
 from mockserver.exchange import query_pairs
 
 _T = TypeVar("_T")
+_LONGEST_RUN_MS = 86_400_000
 SLOW_MS = 3_000
 """How long an answer may take without being found slow, in milliseconds (A-218)."""
 
@@ -79,6 +80,17 @@ class RunContext:
     def caller(self) -> Caller:
         """Whom requests are made as; at the time that `now` tells, where that is set."""
         return self._caller if self.now is None else replace(self._caller, timestamp_ms=self.now())
+
+    @property
+    def caller_now(self) -> Caller:
+        """The caller, its stamp moved on with the service's clock where that is seen to run.
+
+        Orders tell their times in seconds; a stamp that is older than its time-out is refused.
+        """
+        caller = self.caller
+        times = [one * 1000 for one in self.order_times()]
+        later = [one for one in times if 0 < one - caller.timestamp_ms < _LONGEST_RUN_MS]
+        return replace(caller, timestamp_ms=max(later)) if later else caller
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:

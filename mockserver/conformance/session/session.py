@@ -1,6 +1,7 @@
 """A conversation with the service: what is asked is sent, journalled, and remembered."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from mockserver.conformance.session.context import RunContext
@@ -19,6 +20,8 @@ _ALL_HANG = 3
 """How many different operations may time out in a row before their generation is given up."""
 _LONGEST_RETRY_S = 20
 _PATIENCE_MS = 6_000
+_MOMENT_MS, _ON_PURPOSE_MS = 1_000, 1_800_000
+"""Younger than a moment a request is as good as new; times that are tried are an hour away."""
 _MOCK = "X-Mock-World"
 """The header by which the mock tells which of its worlds answers."""
 
@@ -67,6 +70,8 @@ class Session:
         self._watch = watch
         self._planned = planned
         self._patience_ms = patience_ms
+        # Waits are made for the usual patience: more of it is spread over all of them.
+        self._longer = max(1, (patience_ms or 0) // _PATIENCE_MS)
         self._troubles: dict[str, tuple[Trouble, int]] = {}
         self._hung: dict[str, int] = {}
         self._hung_in_a_row: dict[str, list[str]] = {}
@@ -79,7 +84,7 @@ class Session:
         where budget or time is used up.
         """
         operation = self.context.contract.operation(probe.partition("/")[0])
-        request = draft.request(operation)
+        request = self._fresh(draft, operation).request(operation)
         recalled = self._keeper.recall(probe, request) if self._keeper else None
         if recalled is None:
             self._wait(wait_ms)
@@ -95,6 +100,21 @@ class Session:
             self._watch.sent(exchange, self._planned)
         return exchange
 
+    def _fresh(self, draft: Draft, operation: Operation) -> Draft:
+        """Return a v1 request stamped with the time at which it leaves.
+
+        Many are made at once and leave one after the other: the last would be too old by then. A
+        time that was tried on purpose is far from now, or not signed, and stays.
+        """
+        made, now = str(draft.headers.get("timestamp", "")), self.context.caller_now
+        if not (made.isascii() and made.isdecimal()):
+            return draft
+        age_ms = now.timestamp_ms - int(made[:20])
+        if not _MOMENT_MS < age_ms < _ON_PURPOSE_MS:
+            return draft
+        then = replace(now, timestamp_ms=int(made))
+        return now.sign_v1(draft) if then.sign_v1(draft) == draft else draft
+
     def _wait(self, ms: int) -> None:
         if ms <= 0:
             return
@@ -102,7 +122,7 @@ class Session:
             # Orders of the mock take as long as real ones, or none: its clock is its user's.
             mocked = any(one.answer.header(_MOCK) for one in self.context.exchanges[:1])
             self._patience_ms = 0 if mocked else _PATIENCE_MS
-        ms = min(ms, self._patience_ms)
+        ms = min(ms * self._longer, self._patience_ms)
         self._patience_ms -= ms
         self.transport.wait(ms)
 

@@ -103,6 +103,10 @@ class Transport:
             raise Refusing(f"no base address is given for {generation}")
         if self.count >= self._limits.budget:
             raise Spent(f"the budget of {self._limits.budget} requests is used up")
+        for name, value in request.headers.items_sent:
+            if not value.isprintable():
+                # Names of chains travel in a header, and a service may name them as it likes.
+                raise Refusing(f"header {name!r} cannot carry {value[:60]!a}")
         if self._kept >= self._limits.most_kept:
             raise Spent(f"the answers have {self._kept} bytes in all, and no more are kept")
         if self._began is None:

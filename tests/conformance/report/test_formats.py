@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import jsonschema
@@ -16,7 +17,7 @@ from mockserver.conformance.report.writing import FORMATS, ordered, write
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
-from mockserver.contract import assumed, observed
+from mockserver.contract import assumed, documented, observed
 from tests.conformance.report.made import exchange, finding, outcome, report, result, rule
 
 HOSTILE = (
@@ -30,7 +31,8 @@ def hostile():
     body = HOSTILE.encode("utf-8", "replace")
     came = Answer(200, (("X-Odd", "<b>\x7f"),), body * 3000, 3)
     one = exchange(query="a=%3Cscript%3E", body=body, answer=came, label=HOSTILE)
-    found = outcome(rule(), [finding(HOSTILE, one, place="data.<i>")])
+    basis = replace(documented("resources.v2"), says=HOSTILE)
+    found = outcome(rule(), [finding(HOSTILE, one, place=f"data.<i>{HOSTILE}", basis=basis)])
     unclear = outcome(rule("b"), [], verdict=Verdict.VACUOUS, reason=HOSTILE)
     run = result([found, unclear], [one], unsent={f"p/<u>{HOSTILE}": HOSTILE}, notes=(HOSTILE,))
     return report_of(run)
