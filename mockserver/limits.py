@@ -101,7 +101,7 @@ ANSWER = Limit(
 )
 ANSWERS = Limit(
     "answers that a run of `conform` keeps",
-    256 * MIB,
+    128 * MIB,
     "bytes",
     "a command",
     "nothing more is asked, as without a budget",

@@ -19,7 +19,7 @@ _HANGING = 2
 _ALL_HANG = 3
 """How many different operations may time out in a row before their generation is given up."""
 _LONGEST_RETRY_S = 20
-_PATIENCE_MS = 6_000
+_PATIENCE_MS, _WAIT_MS = 6_000, 1_000
 _MOMENT_MS, _ON_PURPOSE_MS = 1_000, 1_800_000
 """Younger than a moment a request is as good as new; times that are tried are an hour away."""
 _MOCK = "X-Mock-World"
@@ -70,8 +70,8 @@ class Session:
         self._watch = watch
         self._planned = planned
         self._patience_ms = patience_ms
-        # Waits are made for the usual patience: more of it is spread over all of them.
-        self._longer = max(1, (patience_ms or 0) // _PATIENCE_MS)
+        self._growth = _growth(patience_ms or 0)
+        self._longer = 1
         self._troubles: dict[str, tuple[Trouble, int]] = {}
         self._hung: dict[str, int] = {}
         self._hung_in_a_row: dict[str, list[str]] = {}
@@ -123,6 +123,7 @@ class Session:
             mocked = any(one.answer.header(_MOCK) for one in self.context.exchanges[:1])
             self._patience_ms = 0 if mocked else _PATIENCE_MS
         ms = min(ms * self._longer, self._patience_ms)
+        self._longer *= self._growth
         self._patience_ms -= ms
         self.transport.wait(ms)
 
@@ -172,6 +173,18 @@ class Session:
             return
         before, times = self._troubles.get(generation, (answer.trouble, 0))
         self._troubles[generation] = (answer.trouble, times + 1 if before is answer.trouble else 1)
+
+
+def _growth(patience_ms: int) -> int:
+    """Return by how much each wait is longer than the one before, so that they use patience up.
+
+    They are a second each for the usual patience. A service that is soon done is asked soon.
+    """
+    looks = _PATIENCE_MS // _WAIT_MS
+    found = 1
+    while sum(found**turn for turn in range(looks)) * _WAIT_MS < patience_ms:
+        found += 1
+    return found
 
 
 def _nothing() -> None:
