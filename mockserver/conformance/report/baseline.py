@@ -11,6 +11,7 @@ from mockserver.clock import wall_ms
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.causes import Cause, Example, place_of
 from mockserver.conformance.report.report import Acceptance, Accepted, Report
+from mockserver.conformance.report.shown import visible
 from mockserver.conformance.verdict import Verdict
 from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
@@ -18,6 +19,7 @@ from mockserver.jsontext import Json
 from mockserver.validation import did_you_mean
 
 FORMAT = "crosschain-mock/baseline@1"
+_LONGEST_PLACE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ def baseline_text(report: Report, *, owner: str, expires: date, reason: str) -> 
             f"    rule: {_quoted(cause.rule.name)}",
             f"    operations: {_quoted(list(cause.operations))}",
         ]
-        lines += [f"    place: {_quoted(cause.place)}"] if cause.place else []
+        lines += [f"    place: {_quoted(cause.place)}"] if _can_be_read(cause.place) else []
         lines += [
             f"    reason: {_quoted(word.reason if word else reason)}",
             f"    owner: {_quoted(word.owner if word else owner)}",
@@ -230,6 +232,11 @@ def _all(report: Report) -> list[tuple[Cause, Acceptance | None]]:
         (one.cause, one.acceptance) for one in report.accepted
     ]
     return [*kept, *((cause, None) for cause in report.causes)]
+
+
+def _can_be_read(place: str) -> bool:
+    """Tell whether a place can be told: members have any name. The cause says enough by itself."""
+    return 0 < len(place) <= _LONGEST_PLACE and visible(place) == place
 
 
 def _quoted(value: Json) -> str:

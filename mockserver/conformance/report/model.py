@@ -23,6 +23,8 @@ from mockserver.conformance.requests.kept import kept_line
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict
 
+_LONGEST = 4_000
+
 
 class _Writer:
     """Writes texts and exchanges of one report without its secrets."""
@@ -32,6 +34,11 @@ class _Writer:
         self._exchanges: dict[int, ExchangeModel] = {}
 
     def text(self, text: str) -> str:
+        """Return a text of a report; a name that a service gave may be of any length."""
+        whole = self.whole(text)
+        return f"{whole[:_LONGEST]}…" if len(whole) > _LONGEST else whole
+
+    def whole(self, text: str) -> str:
         return visible(self.report.masker.text(text))
 
     def exchange(self, exchange: Exchange) -> "ExchangeModel":
@@ -64,7 +71,7 @@ class ExchangeModel:
     @cached_property
     def kept(self) -> str:
         """The line of `--probes` that asks it in every run; empty for what is asked anyway."""
-        return self._writer.text(kept_line(self._exchange))
+        return self._writer.whole(kept_line(self._exchange))
 
     @cached_property
     def needs(self) -> str:

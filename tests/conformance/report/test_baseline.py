@@ -8,7 +8,7 @@ from mockserver.conformance.report.baseline import apply, baseline_text, day_of,
 from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.writing import FORMATS
 from mockserver.errors import InvalidFile
-from tests.conformance.report.made import printed
+from tests.conformance.report.made import exchange, finding, printed, report
 from tests.conformance.report.pack import PACK
 
 TODAY = date(2026, 11, 21)
@@ -147,3 +147,19 @@ def test_nothing_found_makes_an_empty_baseline(good, tmp_path):
     file = tmp_path / "b.yaml"
     file.write_text(baseline_text(good, owner="o", expires=TODAY, reason="r"))
     assert read_baseline(file).entries == ()
+
+
+@pytest.mark.parametrize("name", ["x" * 200_000, "\ud800", "\x1b[2J", "\x9b", "\ufffe", "a\n: b"])
+def test_whatever_a_member_is_called_a_written_baseline_is_read_back(name, tmp_path):
+    told = report(finding("is no number", exchange(), place=f"data.{name}"))
+    file = tmp_path / "accepted.yaml"
+    text = baseline_text(told, owner="o", expires=date(2030, 1, 1), reason="r")
+    file.write_text(text, "utf-8")
+    left = apply(read_baseline(file), told, PACK, TODAY)
+    assert left.causes == ()
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_name_of_any_length_is_told_in_a_few_thousand_characters(format_):
+    told = report(finding("is no number", exchange(), place=f"data.{'x' * 200_000}"))
+    assert len(FORMATS[format_](ReportModel(told))) < 100_000
