@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii
 from typing import Any, NoReturn
@@ -62,6 +62,18 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
     except ValueError:
         # The interpreter refuses to read integers of several thousand digits.
         raise NotJson(f"a number with too many digits; {_MAX_DIGITS} are read") from None
+
+
+def camel(name: str) -> str:
+    """Return a name of ours as JSON has it: `retry_after` is `retryAfter` there."""
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def members_of(value: Any, *left_out: str) -> dict[str, Json]:
+    """Return the fields of a dataclass as the members of an object, their values as they are."""
+    names = [one.name for one in fields(value) if one.name not in left_out]
+    return {camel(name): getattr(value, name) for name in names}
 
 
 def decode_or(raw: bytes, default: Json = None) -> Json:

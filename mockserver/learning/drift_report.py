@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from mockserver import jsontext
 from mockserver.learning.drift import Change, Drift, Level
 
 _TEST = '''\
@@ -59,24 +60,8 @@ def as_lines(found: Drift) -> Iterator[tuple[Level | None, str]]:
 
 def as_facts(found: Drift) -> dict[str, Any]:
     """Return the drift as data."""
-    return {
-        "changes": [
-            {
-                "level": change.level.value,
-                "kind": change.kind,
-                "operation": change.operation,
-                "outcome": change.outcome,
-                "place": change.place,
-                "old": change.old,
-                "new": change.new,
-                "example": change.example,
-            }
-            for change in found.changes
-        ],
-        "compared": list(found.compared),
-        "onlyOld": list(found.only_old),
-        "onlyNew": list(found.only_new),
-    }
+    changes = [jsontext.members_of(change) for change in found.changes]
+    return {**jsontext.members_of(found), "changes": changes}
 
 
 def as_junit(found: Drift, least: str) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-import yaml
-
+from mockserver import jsontext
 from mockserver.learning.lesson import Evidence, Lesson
+from mockserver.recordings.files import yaml_text
 
 _TOLD = 3
 
@@ -31,17 +31,8 @@ def as_facts(lesson: Lesson) -> dict[str, Any]:
         "exchanges": lesson.exchanges,
         "assumptions": [_facts(one) for one in lesson.assumptions],
         "errata": [_facts(one) for one in lesson.errata],
-        "violated": [
-            {
-                "operation": one.operation,
-                "place": one.place,
-                "message": one.message,
-                "basis": one.basis,
-                "example": one.example,
-            }
-            for one in lesson.violated
-        ],
-        "unknown": _members(lesson),
+        "violated": [jsontext.members_of(one) for one in lesson.violated],
+        "unknown": [jsontext.members_of(one) for one in lesson.unknown],
     }
 
 
@@ -51,9 +42,9 @@ def as_overlay(lesson: Lesson, title: str) -> str:
         "format": "crosschain-mock/overlay@1",
         "title": title,
         "errata": [one.id for one in lesson.errata if one.seen_in and not one.against],
-        "fields": _members(lesson),
+        "fields": [{**jsontext.members_of(one), "types": [*one.types]} for one in lesson.unknown],
     }
-    return str(yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=100))
+    return yaml_text(told)
 
 
 def _evidence(one: Evidence, good: str, bad: str) -> Iterator[str]:
@@ -75,18 +66,6 @@ def _facts(one: Evidence) -> dict[str, Any]:
         "seenIn": list(one.seen_in),
         "against": [{"exchange": label, "reason": why} for label, why in one.against.items()],
     }
-
-
-def _members(lesson: Lesson) -> list[dict[str, Any]]:
-    return [
-        {
-            "operation": one.operation,
-            "place": one.place,
-            "types": list(one.types),
-            "seen": one.seen,
-        }
-        for one in lesson.unknown
-    ]
 
 
 def _count(number: int) -> str:

@@ -1,42 +1,37 @@
 """How chains and tokens are shown, in both generations (facts §1; chains.json, assets.json)."""
 
-from mockserver.engine.catalog import Placed
+from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
+
+from mockserver import jsontext
+from mockserver.engine.catalog import Chain, Placed
 from mockserver.engine.lists import ListedChain, ListedContract, ListedToken
 from mockserver.jsontext import Json
+
+CHAIN_MEMBERS: Mapping[str, str] = MappingProxyType(
+    {
+        **{
+            field.name: jsontext.camel(field.name)
+            for field in fields(Chain)
+            if field.name != "minter" and not field.name.startswith(("v1_", "vault"))
+        },
+        "index": "chainIndex",
+        "nickname": "nickName",
+        "minter_proxy": "builtInMinterProxy",
+        "minter_proxy_v2": "builtInMinterProxyV2",
+        "swap_proxy": "builtInSwapProxy",
+    }
+)
+"""How 2.0 calls what is known of a chain."""
 
 
 def chain(listed: ListedChain) -> Json:
     """Return a chain as 2.0 lists it; what the chain does not have is left out."""
     one = listed.chain
-    return _present(
-        chainIndex=one.index,
-        fullName=one.full_name,
-        nickName=one.nickname,
-        baseCoin=one.base_coin,
-        decimals=one.decimals,
-        poll=one.poll,
-        confirmations=one.confirmations,
-        family=one.family,
-        sigMethod=one.sig_method,
-        network=one.network,
-        bip44Path=one.bip44_path,
-        publicEndpoint=one.public_endpoint,
-        privateEndpoint=one.private_endpoint,
-        scanUrl=one.scan_url,
-        needNonce=one.need_nonce,
-        noSwap=one.no_swap or None,
-        disabled=listed.disabled,
-        delisted=listed.delisted,
-        builtInMinterProxy=one.minter_proxy,
-        builtInMinterProxyV2=one.minter_proxy_v2,
-        builtInSwapProxy=one.swap_proxy,
-        weth=one.weth,
-        evmIsLegacy=one.evm_is_legacy,
-        gasPriceAmplifier=one.gas_price_amplifier,
-        swapGasMin=one.swap_gas_min,
-        swapGasMax=one.swap_gas_max,
-        pairToken=one.pair_token,
-    )
+    told = {member: getattr(one, name) for name, member in CHAIN_MEMBERS.items()}
+    now = {"disabled": listed.disabled, "delisted": listed.delisted}
+    return _present(**{**told, "noSwap": one.no_swap or None, **now})
 
 
 def v1_chain(listed: ListedChain, coin: int | None) -> Json:

@@ -75,7 +75,7 @@ def head_text(recording: Recording) -> str:
         "standIns": {"of": list(stand_ins.of), "salt": stand_ins.salt} if stand_ins.of else {},
         "remarks": list(recording.remarks),
     }
-    return _yaml({key: value for key, value in members.items() if value}) + "exchanges:\n"
+    return yaml_text({key: value for key, value in members.items() if value}) + "exchanges:\n"
 
 
 def exchange_text(
@@ -86,7 +86,7 @@ def exchange_text(
     `files` names the files that hold large bodies, by body.
     """
     row = _row(exchange, origin, files or {})
-    return _yaml([row])
+    return yaml_text([row])
 
 
 def _exchanges(document: Document, origin: str) -> tuple[RecordedExchange, ...]:
@@ -220,7 +220,8 @@ def _signed(text: str) -> int:
     return -parse_duration(text[1:]) if text.startswith("-") else parse_duration(text)
 
 
-def _yaml(value: Json) -> str:
+def yaml_text(value: Json) -> str:
+    """Return a value as the text of a file of ours: no aliases, exact numbers, lines as lines."""
     return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100))
 
 

@@ -18,43 +18,6 @@ class BadControl(CrosschainMockError):
     """A request to control a world that cannot be carried out; nothing has changed."""
 
 
-DURATION: Schema = {
-    "type": "string",
-    "pattern": r"^([0-9]{1,12}(\.[0-9]{1,6})?(ms|s|m|h|d)){1,5}$",
-    "x-expects": "a duration such as '15s', '1h30m' or '250ms'",
-}
-INSTANT: Schema = {
-    "type": "string",
-    "maxLength": 40,
-    "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T.+$",
-    "x-expects": "a time with its offset such as '2026-01-01T00:00:00Z'",
-}
-
-
-def integer(
-    least: int, most: int | None = None, text: str = "", *, what: str = "a whole number"
-) -> Schema:
-    """Return the form of a whole number between two others, with what it is for."""
-    return {
-        "type": "integer",
-        "minimum": least,
-        **({} if most is None else {"maximum": most}),
-        **({"description": text} if text else {}),
-        "x-expects": f"{what} from {least}{'' if most is None else f' to {most}'}",
-    }
-
-
-COUNT: Schema = integer(1, 1_000_000_000)
-FLAG: Schema = {"type": "boolean"}
-TEXT: Schema = {"type": "string", "maxLength": 200, "x-expects": "a text of at most 200 characters"}
-NAME: Schema = {
-    "type": "string",
-    "pattern": r"^[A-Za-z0-9._~-]{1,128}$",
-    "x-expects": "a name of 1 to 128 letters, digits, '.', '_', '~' or '-'",
-}
-OBJECT: Schema = {"type": "object"}
-
-
 def described(schema: Schema, text: str) -> Schema:
     """Return a form with a description of what it is for."""
     return {**schema, "description": text}

@@ -10,25 +10,6 @@ from mockserver.responders.hosted import HostedWorld
 from mockserver.signing import raw
 from mockserver.signing.keyring import Keyring
 
-REGISTRATION_SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "properties": {
-        "appKey": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": r"^\S+$"},
-        "appSecret": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 1000,
-            "writeOnly": True,
-            "x-expects": "a text of 1 to 1000 characters",
-        },
-        "verifyWallets": {"type": "boolean"},
-    },
-    "additionalProperties": False,
-    "dependentRequired": {"appKey": ["appSecret"], "appSecret": ["appKey"]},
-    "minProperties": 1,
-}
-"""What a registration may say: a developer key with its secret, whether wallets are verified."""
-
 
 class BadKeys(CrosschainMockError):
     """Keys that cannot be registered; nothing has changed."""
@@ -55,7 +36,7 @@ def described(hosted: HostedWorld) -> Json:
 def register(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
     """Register a developer key, or switch the verification of wallets; return the keys.
 
-    Raises `BadKeys` for a body that is not as `REGISTRATION_SCHEMA` says.
+    Raises `BadKeys` for a body that is not as the form `keys-given` says.
     """
     hosted.keys = _registered(hosted.keys, body)
     return described(hosted)

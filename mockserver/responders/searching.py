@@ -5,33 +5,12 @@ from dataclasses import dataclass
 
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
-from mockserver.responders import subsets
 from mockserver.responders.faults.trigger import operation_id
 from mockserver.responders.forms import (
-    FLAG,
-    INSTANT,
-    TEXT,
-    Schema,
-    choice,
-    described,
     instant_ms,
-    integer,
 )
 from mockserver.responders.journal import Entry
 from mockserver.responders.subsets import Subset, subset_of
-
-FIELDS: Mapping[str, Schema] = {
-    "operation": described(TEXT, "an operation such as 'v2.submitOrder' or 'submitOrder'"),
-    "method": choice(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"), "the method"),
-    "path": described(TEXT, "the path below the world, whole"),
-    "refused": described(FLAG, "true for refused requests only, false for the others only"),
-    "since": integer(0, text="the cursor: entries after that sequence number"),
-    "from": described(INSTANT, "entries at or after that time of the world"),
-    "until": described(INSTANT, "entries before that time of the world"),
-}
-"""What a search of a journal may name; what is left out does not narrow it."""
-
-MATCH = described(subsets.FORM, "parts that a request must have")
 
 
 @dataclass(frozen=True, slots=True)

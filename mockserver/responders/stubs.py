@@ -7,20 +7,13 @@ from mockserver import jsontext, limits
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
-from mockserver.responders import subsets
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.trigger import operation_id
 from mockserver.responders.forms import (
-    COUNT,
-    FLAG,
-    NAME,
-    TEXT,
     BadControl,
     check,
-    described,
-    integer,
-    members,
 )
+from mockserver.responders.formtable import form
 from mockserver.responders.refusing import JSON_TYPE, Refuser
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
@@ -43,46 +36,6 @@ _FRAMING = frozenset(
 """Headers that say how an answer travels, which is the server's to say."""
 
 _WITHOUT_BODY = (204, 205, 304)
-
-_RESPONSE = members(
-    {
-        "data": {"description": "the data of a success, put into the envelope"},
-        "refusal": described(TEXT, "a refusal of the table, such as 'chain-suspended'"),
-        "reason": described(TEXT, "why, for X-Mock-Refusal"),
-        "status": integer(
-            200, 599, "the HTTP status of an answer given whole", what="an HTTP status"
-        ),
-        "body": {"description": "the body of an answer given whole; text is sent as it is"},
-        "headers": {
-            "type": "object",
-            "maxProperties": 50,
-            "propertyNames": {
-                "pattern": r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$",
-                "x-expects": "the name of a header",
-            },
-            "additionalProperties": {
-                "type": "string",
-                "pattern": r"^[ -~]{0,1000}$",
-                "x-expects": "printable ASCII of at most 1000 characters",
-            },
-            "description": "more headers",
-        },
-    },
-    least=1,
-)
-FORM = members(
-    {
-        "id": described(NAME, "a name to remove it by; a number is taken without one"),
-        "operation": described(TEXT, "an operation such as 'v2.getBridgeQuote'"),
-        "match": described(subsets.FORM, "parts that a request must have"),
-        "response": described(_RESPONSE, "'data', or 'refusal', or 'status' with 'body'"),
-        "times": described(COUNT, "how often it answers; without it, always"),
-        "unchecked": described(FLAG, "true where 'data' breaks the contract on purpose"),
-    },
-    "operation",
-    "response",
-)
-"""The form of a request that sets a stub."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +77,7 @@ class Stubs(Settable[Stub, int]):
 
     def add(self, told: Mapping[str, Json], contract: Contract, refuser: Refuser) -> Stub:
         """Set a stub as a request describes it. Raises `BadControl`, and nothing is changed."""
-        check(FORM, told, "body")
+        check(form("stub-given"), told, "body")
 
         def made(name: str) -> Stub:
             operation = contract.operation(operation_id(told["operation"], contract))

@@ -7,22 +7,6 @@ from decimal import Decimal
 from mockserver import jsontext
 from mockserver.exchange import Request, pairs_or
 from mockserver.jsontext import Json
-from mockserver.responders.forms import OBJECT, Schema, described, members
-
-_VALUES: Schema = {
-    "type": "object",
-    "additionalProperties": {"type": ["string", "integer", "number", "boolean"]},
-}
-FORM = members(
-    {
-        "query": described(_VALUES, "query parameters that must be there with these values"),
-        "headers": described(_VALUES, "headers that must be there with these values, in any case"),
-        "body": described(
-            OBJECT, "members of the body that must be there; objects are looked into"
-        ),
-    }
-)
-"""The form of a part of a request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,45 +7,17 @@ from mockserver.contract import Contract
 from mockserver.jsontext import Json
 from mockserver.responders.faults.trigger import operation_id
 from mockserver.responders.forms import (
-    DURATION,
-    FLAG,
-    TEXT,
     BadControl,
-    Schema,
     check,
-    described,
     duration_ms,
-    integer,
-    members,
 )
+from mockserver.responders.formtable import form
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
-from mockserver.responders.searching import FIELDS, MATCH, Search, search_of
+from mockserver.responders.searching import Search, search_of
 
-_NUMBER: Schema = integer(0, 1_000_000_000)
 _COUNTS = ("exactly", "atLeast", "atMost", "never")
 _NEAREST = 3
-
-FORM = members(
-    {
-        **FIELDS,
-        "match": MATCH,
-        "exactly": described(_NUMBER, "so many requests, no more and no less"),
-        "atLeast": described(_NUMBER, "so many requests or more"),
-        "atMost": described(_NUMBER, "so many requests or fewer"),
-        "never": described(FLAG, "true: no such request"),
-        "within": described(DURATION, "from the first to the last of them no more time than this"),
-        "order": {
-            "type": "array",
-            "minItems": 2,
-            "maxItems": 100,
-            "items": TEXT,
-            "description": "operations that came in this order, others between them or not",
-            "x-expects": "2 to 100 operations",
-        },
-    }
-)
-"""The form of a verification."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +36,7 @@ class Verdict:
 
 def verify(hosted: HostedWorld, told: Mapping[str, Json]) -> Verdict:
     """Return whether a world has seen what a request wants. Raises `BadControl`."""
-    check(FORM, told, "body")
+    check(form("verification"), told, "body")
     if told.get("never") is False:
         raise BadControl("body field 'never': only true has a meaning; leave it out")
     counts = [name for name in _COUNTS if name in told]

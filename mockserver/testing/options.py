@@ -5,9 +5,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal, TypedDict
 
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, camel
 from mockserver.testing.times import Duration
-from mockserver.testing.words import camel, check_names
+from mockserver.testing.words import check_names
 
 OutageMode = Literal[
     "delisted", "disabled", "listed-dead", "quote-only", "accept-stall", "lagging", "flapping"

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TypeVar
 
+from mockserver.jsontext import camel
 from mockserver.responders.forms import BadControl
 from mockserver.validation import did_you_mean
 
@@ -37,12 +38,6 @@ def check_names(given: Iterable[str], known: Iterable[str], what: str) -> None:
         if name not in names:
             near = did_you_mean(_MEANT.get(name, name), names) or f"; there are {', '.join(names)}"
             raise WrongWord(f"{name!r} is no option of {what}{near}")
-
-
-def camel(name: str) -> str:
-    """Return a name in the spelling of the control API: `retry_after` is `retryAfter` there."""
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 def in_python(text: str, names: Iterable[str]) -> str:

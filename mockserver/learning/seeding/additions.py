@@ -7,7 +7,7 @@ from typing import Any
 
 from mockserver.documents import Document, item_checks, part_of
 from mockserver.engine.catalog import EVM_FAMILY, NATIVE, Catalog, address_key
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, camel
 from mockserver.learning.seeding.lists import (
     CHAINS,
     TOKENS,
@@ -16,43 +16,15 @@ from mockserver.learning.seeding.lists import (
     V1_TOKENS,
     Lists,
 )
+from mockserver.operations.lists import CHAIN_MEMBERS
 from mockserver.scenarios import load_catalog
 
 Item = Mapping[str, Any]
 
-_CHAIN_MEMBERS = {
-    "full_name": "fullName",
-    "index": "chainIndex",
-    "network": "network",
-    "base_coin": "baseCoin",
-    "decimals": "decimals",
-    "family": "family",
-    "poll": "poll",
-    "confirmations": "confirmations",
-    "sig_method": "sigMethod",
-    "bip44_path": "bip44Path",
-    "scan_url": "scanUrl",
-    "need_nonce": "needNonce",
-    "no_swap": "noSwap",
-    "disabled": "disabled",
-    "delisted": "delisted",
-    "minter_proxy": "builtInMinterProxy",
-    "minter_proxy_v2": "builtInMinterProxyV2",
-    "swap_proxy": "builtInSwapProxy",
-    "weth": "weth",
-    "evm_is_legacy": "evmIsLegacy",
-    "gas_price_amplifier": "gasPriceAmplifier",
-    "swap_gas_min": "swapGasMin",
-    "swap_gas_max": "swapGasMax",
-    "pair_token": "pairToken",
-}
 _TOKEN_MEMBERS = ("index", "name", "cmcid", "visible", "delisted")
 _CONTRACT_MEMBERS = {
-    "address": "address",
-    "decimals": "decimals",
-    "burnable": "burnable",
-    "disable_bridge": "disableBridge",
-    "krc20_tradeable": "krc20Tradeable",
+    name: camel(name)
+    for name in ("address", "decimals", "burnable", "disable_bridge", "krc20_tradeable")
 }
 _SOURCE = "recorded"
 
@@ -98,6 +70,9 @@ def additions_of(last: Lists, catalog: Catalog) -> Additions:
 
 def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
     checks = item_checks("catalog", "chains")
+    # Endpoints are somebody's own, with a key in them perhaps.
+    own = ("nickname", "public_endpoint", "private_endpoint")
+    members = {name: member for name, member in CHAIN_MEMBERS.items() if name not in own}
     known = {chain.nickname for chain in catalog.chains}
     networks = {chain.network for chain in catalog.chains}
     indexes = {chain.index for chain in catalog.chains}
@@ -117,7 +92,7 @@ def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
         if not checks["nickname"].accepts(name):
             found.remarks.append(f"left out: {name[:40]!r} is no nickname that a catalog takes")
             continue
-        one = _fields(item, _CHAIN_MEMBERS, checks)
+        one = _fields(item, members, checks)
         if one.get("network") in networks:
             text = f"network {one['network']!r} is that of another chain of the catalog"
             found.remarks.append(f"left out: chain {name!r}, its {text}")

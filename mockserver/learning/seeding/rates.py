@@ -1,8 +1,9 @@
 """The prices, rates and gas costs that recorded answers show."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from itertools import product
 from typing import Any
 
 from mockserver.engine.catalog import Catalog
@@ -24,6 +25,7 @@ class Rates:
     are base rates; `unknown` are symbols and chains that the catalog lacks.
     """
 
+    catalog: Catalog
     prices: dict[str, Decimal] = field(default_factory=dict)
     gas_usd: dict[str, Decimal] = field(default_factory=dict)
     bridge_bps: int | None = None
@@ -33,14 +35,12 @@ class Rates:
 
 def rates_of(told: Iterable[Told], catalog: Catalog) -> Rates:
     """Return what recorded successes show of prices, rates and gas."""
-    rates, exchanges = Rates(), list(told)
+    rates, exchanges = Rates(catalog), list(told)
     with localcontext() as context:
         context.prec = 60
-        # A price that is told goes before one that follows from a swap. The gas of v1 is in tokens,
-        # whose prices other answers tell.
-        for look in (_swapped, _prices, _v2_quotes, _v1_quotes):
-            for one in exchanges:
-                look(rates, catalog, one.operation, one.asked, one.data)
+        for looks, one in product(_LOOKS, exchanges):
+            if one.operation in looks:
+                looks[one.operation](rates, one)
     return rates
 
 
@@ -56,81 +56,82 @@ def rates_text(rates: Rates) -> dict[str, Json]:
     return {**({"prices": {"usd": usd}} if usd else {}), **({"fees": fees} if fees else {})}
 
 
-def _swapped(
-    rates: Rates, catalog: Catalog, operation: str, asked: Mapping[str, Any], data: Any
-) -> None:
+def _swapped(rates: Rates, one: Told) -> None:
     """Take the prices of both tokens from a swap: what goes in is worth what comes out."""
-    if operation != "v2.getAggregateQuote":
+    out, usd, decimals = (
+        one.number(name) for name in ("outAmount", "outAmountUsd", "chainDecimal")
+    )
+    amount = number_of(one.asked.get("fromAmount"))
+    if out is None or usd is None or decimals is None or amount is None:
         return
-    out, usd = (number_of(data.get(name)) for name in ("outAmount", "outAmountUsd"))
-    decimals, amount = number_of(data.get("chainDecimal")), number_of(asked.get("fromAmount"))
-    if None in (out, usd, decimals, amount):
-        return
-    assert out is not None and usd is not None and decimals is not None and amount is not None  # noqa: S101, PT018
     for end, units, places in (("from", amount, None), ("to", out, int(decimals))):
-        chain, address = asked.get(f"{end}Chain"), asked.get(f"{end}TokenAddress")
+        chain, address = one.asked.get(f"{end}Chain"), one.asked.get(f"{end}TokenAddress")
         try:
-            placed = catalog.placed_at(catalog.chain(str(chain)), str(address))
+            placed = rates.catalog.placed_at(rates.catalog.chain(str(chain)), str(address))
         except Refusal:
             rates.unknown.add(f"{address} on {chain}")
             continue
         whole = units / 10 ** (placed.decimals if places is None else places)
         if whole > 0:
-            _price(rates, catalog, placed.symbol, usd / whole)
+            _price(rates, placed.symbol, usd / whole)
 
 
-def _prices(
-    rates: Rates, catalog: Catalog, operation: str, asked: Mapping[str, Any], data: Any
-) -> None:
-    if operation == "v2.getPrice":
-        _price(rates, catalog, asked.get("symbol"), data.get("price"))
-    if operation == "v2.getBridgeQuote":
-        _price(rates, catalog, asked.get("symbol"), data.get("price"))
-    if operation == "v1.getSupportTokens":
-        for item in items_of(data):
-            _price(rates, catalog, item.get("symbol"), item.get("price"))
+def _priced(rates: Rates, one: Told) -> None:
+    _price(rates, one.asked.get("symbol"), one.data.get("price"))
 
 
-def _v2_quotes(
-    rates: Rates, catalog: Catalog, operation: str, asked: Mapping[str, Any], data: Any
-) -> None:
+def _listed(rates: Rates, one: Told) -> None:
+    for item in items_of(one.data):
+        _price(rates, item.get("symbol"), item.get("price"))
+
+
+def _v2_quoted(rates: Rates, one: Told) -> None:
     names = ("outAmount", "outAmountUsd", "serviceFee", "gasFee")
-    out, usd, fee, gas = (number_of(data.get(name)) for name in names)
-    if operation != "v2.getBridgeQuote" or out is None or out <= 0:
+    out, usd, fee, gas = (one.number(name) for name in names)
+    if out is None or out <= 0:
         return
     if fee is not None:
-        rates.bridge_bps = _rate(fee * _BPS / out - (number_of(asked.get("channelFeeRate")) or 0))
+        channel = number_of(one.asked.get("channelFeeRate")) or 0
+        rates.bridge_bps = _rate(fee * _BPS / out - channel)
     if gas is not None and usd is not None:
-        _gas(rates, catalog, asked.get("toChain"), gas * usd / out)
+        _gas(rates, one.asked.get("toChain"), gas * usd / out)
 
 
-def _v1_quotes(
-    rates: Rates, catalog: Catalog, operation: str, asked: Mapping[str, Any], data: Any
-) -> None:
-    quote = data.get("crossChain")
-    if operation != "v1.getCrossChainQuote" or not isinstance(quote, dict):
+def _v1_quoted(rates: Rates, one: Told) -> None:
+    quote = one.data.get("crossChain")
+    if not isinstance(quote, dict):
         return
     amount, fee, gas = (number_of(quote.get(name)) for name in ("amountIn", "fee", "gas"))
     if amount is not None and amount > 0 and fee is not None:
-        level = number_of(asked.get("feeLevel")) or 0
+        level = number_of(one.asked.get("feeLevel")) or 0
         rates.v1_bps = _rate(fee * _BPS / amount - level * FEE_LEVEL_BPS)
-    price = rates.prices.get(str(asked.get("token")))
+    price = rates.prices.get(str(one.asked.get("token")))
     if gas is not None and price is not None:
-        _gas(rates, catalog, asked.get("toChain"), gas * price)
+        _gas(rates, one.asked.get("toChain"), gas * price)
 
 
-def _price(rates: Rates, catalog: Catalog, symbol: Json, price: Json) -> None:
+_LOOKS: tuple[Mapping[str, Callable[[Rates, Told], None]], ...] = (
+    # A price that is told goes before one of a swap. The gas of v1 is in tokens, whose
+    # prices other answers tell.
+    {"v2.getAggregateQuote": _swapped},
+    {"v2.getPrice": _priced, "v2.getBridgeQuote": _priced, "v1.getSupportTokens": _listed},
+    {"v2.getBridgeQuote": _v2_quoted},
+    {"v1.getCrossChainQuote": _v1_quoted},
+)
+
+
+def _price(rates: Rates, symbol: Json, price: Json) -> None:
     usd = number_of(price)
     if usd is None or usd <= 0:
         return
-    if any(token.symbol == symbol for token in catalog.tokens):
+    if any(token.symbol == symbol for token in rates.catalog.tokens):
         rates.prices[str(symbol)] = usd
     elif symbol:
         rates.unknown.add(str(symbol))
 
 
-def _gas(rates: Rates, catalog: Catalog, name: Json, usd: Decimal) -> None:
-    chain = catalog.named(str(name))
+def _gas(rates: Rates, name: Json, usd: Decimal) -> None:
+    chain = rates.catalog.named(str(name))
     if chain is not None:
         rates.gas_usd[chain.nickname] = usd
     elif name:

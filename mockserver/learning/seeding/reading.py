@@ -28,6 +28,10 @@ class Told:
     at_ms: int
     dialect: str
 
+    def number(self, name: str) -> Decimal | None:
+        """Return a number of the data; None where it tells none."""
+        return number_of(self.data.get(name))
+
 
 def told_of(sources: Iterable[Source]) -> list[Told]:
     """Return the successes of recordings, in the order of their times."""

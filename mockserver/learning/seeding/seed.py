@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-import yaml
-
 from mockserver.jsontext import Json
 from mockserver.learning.seeding.additions import Additions, additions_of
 from mockserver.learning.seeding.lists import closed_by, last_lists
@@ -14,6 +12,7 @@ from mockserver.learning.seeding.quotes import quotes_of
 from mockserver.learning.seeding.rates import Rates, rates_of, rates_text
 from mockserver.learning.seeding.reading import told_of
 from mockserver.recordings import Source
+from mockserver.recordings.files import yaml_text
 from mockserver.scenarios import load_catalog
 
 
@@ -69,11 +68,4 @@ def scenario_text(seed: Seed, title: str) -> str:
     if seed.orders.known:
         course = {"course": RECORDED_COURSE} if seed.orders.course else {}
         told["orders"] = {**course, "known": seed.orders.known}
-    return str(yaml.dump(told, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100))
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes what stands in two places twice: our files know no aliases."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
+    return yaml_text(told)

@@ -8,19 +8,10 @@ from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.values import Break, Turn
 from mockserver.responders.delivery import Delivery
-from mockserver.responders.forms import BadControl, Schema
+from mockserver.responders.forms import BadControl
 from mockserver.responders.responder import Call
 from mockserver.validation import did_you_mean
 from mockserver.values import value_class
-
-NAMES: Schema = {
-    "type": "array",
-    "items": {"type": "string", "maxLength": 200, "x-expects": "the name of a break"},
-    "maxItems": 1000,
-    "description": "names of breaks; an empty list has none",
-    "x-expects": "names of breaks",
-}
-"""The form of the breaks that a request names."""
 
 Below = Callable[[Call], Delivery]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from mockserver import jsontext
 from mockserver.contract import Layer
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.catalogue import BREAKS
@@ -20,18 +21,8 @@ submission.
 
 def shown(one: Break) -> dict[str, Json]:
     """Return a break as JSON for programs."""
-    return {
-        "name": one.name,
-        "layer": one.layer.value,
-        "verdict": one.verdict.value,
-        "control": one.control,
-        "needsWrites": one.needs_writes,
-        "fact": one.fact,
-        "section": one.section,
-        "summary": one.summary,
-        "because": one.because or None,
-        "operations": list(one.operations),
-    }
+    members = jsontext.members_of(one, "act", "methods", "longer_paths")
+    return {**members, "because": one.because or None}
 
 
 def page(note: str) -> str:

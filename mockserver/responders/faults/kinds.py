@@ -13,16 +13,10 @@ from mockserver.contract.envelope import Saying
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Cut, Delivery
-from mockserver.responders.faults.mutation import CHANGES, mutated
+from mockserver.responders.faults.mutation import mutated
 from mockserver.responders.forms import (
-    DURATION,
-    TEXT,
     BadControl,
-    Schema,
-    choice,
-    described,
     duration_ms,
-    integer,
 )
 from mockserver.responders.refusing import JSON_TYPE, REFUSAL_HEADER
 from mockserver.responders.responder import Call
@@ -200,15 +194,13 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of fault: its options, and how it is made of them.
+    """A kind of fault: what it does, and how it is made of its options.
 
     `done` tells whether the effect happens although the answer is disturbed, where the request to
     set the fault does not say; `answers` whether the disturbed answer is made of a real one.
     """
 
     summary: str
-    options: Mapping[str, Schema]
-    required: tuple[str, ...]
     make: Callable[[Mapping[str, Json]], Disturbance]
     done: bool
     answers: bool
@@ -272,62 +264,17 @@ def _wrong_type(told: Mapping[str, Json]) -> Disturbance:
 
 def _cutting(summary: str, cut: Cut, *, answers: bool) -> Kind:
     """Return a kind that cuts the connection: what was never answered was not done either."""
-    return Kind(summary, {}, (), lambda told: CutFault(cut), done=answers, answers=answers)
+    return Kind(summary, lambda told: CutFault(cut), done=answers, answers=answers)
 
 
-_STATUS: Schema = integer(400, 599, what="an HTTP status")
-_REFUSAL = described(TEXT, "a refusal of the table, such as 'chain-suspended'")
+_WHOLE = {"done": True, "answers": True}
+_NOTHING = {"done": False, "answers": False}
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        "latency": Kind(
-            "the answer comes late, on the world's clock",
-            {
-                "delay": described(DURATION, "the delay; the least of it, or its median"),
-                "distribution": choice(("fixed", "uniform", "log-normal"), "how delays differ"),
-                "until": described(DURATION, "the most, of a uniform one"),
-                "sigma": {
-                    "type": "number",
-                    "exclusiveMinimum": 0,
-                    "maximum": 3,
-                    "description": "standard deviation of the logarithm, of a log-normal one",
-                    "x-expects": "a number above 0 and up to 3",
-                },
-            },
-            ("delay",),
-            _latency,
-            done=True,
-            answers=True,
-        ),
-        "http-status": Kind(
-            "an HTTP error in place of the answer",
-            {
-                "status": _STATUS,
-                "retryAfter": integer(
-                    0, 86_400, "seconds, sent as Retry-After", what="whole seconds"
-                ),
-                "body": described({"type": "string", "maxLength": 10_000}, "the body, as text"),
-            },
-            ("status",),
-            _status,
-            done=False,
-            answers=False,
-        ),
-        "refusal": Kind(
-            "a refusal inside the envelope",
-            {
-                "refusal": _REFUSAL,
-                "code": {
-                    **integer(-(2**31), 2**31 - 1, "any code"),
-                    "x-expects": "a whole number of 32 bits",
-                },
-                "msg": described(TEXT, "the text beside the code"),
-            },
-            (),
-            _refusal,
-            done=False,
-            answers=False,
-        ),
+        "latency": Kind("the answer comes late, on the world's clock", _latency, **_WHOLE),
+        "http-status": Kind("an HTTP error in place of the answer", _status, **_NOTHING),
+        "refusal": Kind("a refusal inside the envelope", _refusal, **_NOTHING),
         "reset-before-headers": _cutting(
             "the connection is reset before anything was sent", Cut.RESET_BEFORE, answers=False
         ),
@@ -340,51 +287,20 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "truncated-body": _cutting(
             "the connection is closed in the middle of the body", Cut.TRUNCATED, answers=True
         ),
-        "broken-json": Kind(
-            "a body that is no JSON", {}, (), lambda told: BrokenJson(), done=True, answers=True
-        ),
+        "broken-json": Kind("a body that is no JSON", lambda told: BrokenJson(), **_WHOLE),
         "wrong-content-type": Kind(
-            "another media type; without a name of one an HTML page",
-            {
-                "contentType": {
-                    "type": "string",
-                    "pattern": r"^[ -~]{3,100}$",
-                    "x-expects": "a media type such as 'text/plain'",
-                }
-            },
-            (),
-            _wrong_type,
-            done=True,
-            answers=True,
+            "another media type; without a name of one an HTML page", _wrong_type, **_WHOLE
         ),
         "mutation": Kind(
             "one field breaks its schema",
-            {
-                "field": described(TEXT, "a field of the data such as 'list[0].symbol'"),
-                "change": choice(CHANGES, "what is done to it"),
-            },
-            (),
             lambda told: Mutation(told.get("field"), told.get("change", "any")),
-            done=True,
-            answers=True,
+            **_WHOLE,
         ),
         "quota": Kind(
-            "no more than so many calls in each window of the world's clock",
-            {
-                "limit": integer(0, 1_000_000_000, "calls in a window"),
-                "window": described(DURATION, "the length of a window"),
-                "status": _STATUS,
-                "refusal": _REFUSAL,
-            },
-            ("limit", "window"),
-            _quota,
-            done=False,
-            answers=False,
+            "no more than so many calls in each window of the world's clock", _quota, **_NOTHING
         ),
         "false-success": Kind(
             "answered as a success, although nothing was done",
-            {},
-            (),
             lambda told: FalseSuccess(),
             done=False,
             answers=True,

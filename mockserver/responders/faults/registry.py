@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
@@ -20,17 +21,14 @@ from mockserver.responders.faults.kinds import (
     Struck,
     rule_name,
 )
-from mockserver.responders.faults.trigger import FIELDS, Trigger, trigger_of
+from mockserver.responders.faults.trigger import Trigger, trigger_of
 from mockserver.responders.forms import (
-    NAME,
     BadControl,
     Schema,
     check,
-    choice,
-    described,
-    members,
     variants,
 )
+from mockserver.responders.formtable import shipped_forms
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
 
@@ -123,7 +121,7 @@ class Faults(Settable[Fault, Tally]):
 
     def add(self, told: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Fault:
         """Set a fault as a request describes it. Raises `BadControl`, and nothing is changed."""
-        check(FORM, told, "body")
+        check(form_of_faults(), told, "body")
         return self.put(told, lambda name: fault_of(name, told, contract, scenario))
 
     def dump(self) -> list[Json]:
@@ -234,16 +232,15 @@ def _drawer(call: Call, fault_id: str, number: int) -> Callable[[str], int]:
     return lambda what: derived_int(seed, "fault", fault_id, number, what)
 
 
-def _form() -> Schema:
-    common: dict[str, Schema] = {
-        "id": described(NAME, "a name to remove it by; a number is taken without one"),
-        **FIELDS,
-        "does": choice(("done", "none"), "whether the effect of the call happens all the same"),
-    }
+@cache
+def form_of_faults() -> Schema:
+    """Return the form of a request that sets a fault, one for each kind."""
+    forms = shipped_forms()
+    common = forms.takes("fault-of-any-kind")
     return variants(
         {
             name: {
-                **members({**kind.options, **common}, *kind.required),
+                **forms.taken({**forms.takes(f"fault-{name}"), **common}),
                 "description": f"{kind.summary}; by default the effect of the call "
                 + ("happens" if kind.done else "does not happen"),
             }
@@ -253,7 +250,4 @@ def _form() -> Schema:
     )
 
 
-FORM = _form()
-"""The form of a request that sets a fault."""
-
-__all__ = ["FAULT_HEADER", "FORM", "Fault", "Faults", "Strike", "fault_of", "shown"]
+__all__ = ["FAULT_HEADER", "Fault", "Faults", "Strike", "fault_of", "form_of_faults", "shown"]

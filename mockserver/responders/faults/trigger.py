@@ -3,39 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from types import MappingProxyType
 
 from mockserver.contract import Contract
 from mockserver.engine.derived import derived_int
 from mockserver.engine.scenario import Scenario
 from mockserver.jsontext import Json
-from mockserver.responders.forms import COUNT, TEXT, BadControl, Schema, choice, described
+from mockserver.responders.forms import BadControl
 from mockserver.responders.named import named_by
 from mockserver.responders.responder import Call
 from mockserver.validation import did_you_mean
 
 _FINE = 10**12
-
-FIELDS: Mapping[str, Schema] = MappingProxyType(
-    {
-        "operation": described(TEXT, "an operation such as 'v2.submitOrder' or 'submitOrder'"),
-        "generation": choice(("v1", "v2"), "operations of one generation"),
-        "effect": choice(("read", "write"), "operations that change nothing, or something"),
-        "phase": described(TEXT, "operations with that tag, such as 'lists', 'quotes' or 'orders'"),
-        "chain": described(TEXT, "requests that name the chain, or an order from or to it"),
-        "order": described(TEXT, "requests about one order, by its id"),
-        "first": described(COUNT, "only the first of these calls, so many"),
-        "every": described(COUNT, "only every so many-th of these calls"),
-        "probability": {
-            "type": "number",
-            "minimum": 0,
-            "maximum": 1,
-            "description": "how likely each of these calls is struck, by the world's seed",
-            "x-expects": "a number from 0 to 1",
-        },
-    }
-)
-"""The members of a request that say when a fault strikes; those left out do not narrow it."""
 
 
 @dataclass(frozen=True, slots=True)
