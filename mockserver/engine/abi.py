@@ -1,23 +1,32 @@
-"""Call data of the aggregators' routers, in the encoding of Solidity's contract ABI.
+"""Call data in the encoding of Solidity's contract ABI: read, and written for the routers of swaps.
 
 The selectors are the first four bytes of the keccak-256 hash of the methods' signatures; those of
 ChaingeDex and 1inch are observed in the vendor's examples (service-facts §1.2-6).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+Value: TypeAlias = "int | bool | str | list[Value]"
+"""An argument: numbers, truth values, addresses and bytes as `0x` and hex, lists of values."""
+
+_WORD = 32
+_MOST_ITEMS = 1_000
+_MOST_DEPTH = 8
 
 SWAP_EXACT_TOKENS = bytes.fromhex("38ed1739")
 """`swapExactTokensForTokens(uint256,uint256,address[],address,uint256)` (GB2-swap)."""
+
 ONE_INCH_SWAP = bytes.fromhex("12aa3caf")
 """`swap(address,(address,address,address,address,uint256,uint256,uint256),bytes,bytes)` (DEMO)."""
+
 KYBER_SWAP = bytes.fromhex("e21fd0e9")
 """`swap((address,address,bytes,(…),bytes))` of Kyber's meta aggregation router, version 2."""
+
 OPEN_OCEAN_SWAP = bytes.fromhex("90411a32")
 """`swap(address,(…),(uint256,uint256,uint256,bytes)[])` of OpenOcean's exchange, version 2."""
-
-_PARTIAL_FILL = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +44,146 @@ class Call:
     partial_fill: bool = False
     route: bytes = b""
 
+    @property
+    def path(self) -> bytes:
+        """The route as routers pack it: the deadline keeps two calls apart as theirs do."""
+        return self.route + uint(self.deadline_s)
+
+
+Encoder = Callable[[Call], bytes]
+"""Turns a call into the bytes a router expects: the selector and the encoded arguments."""
+
+
+class NotThisCall(ValueError):
+    """Bytes that are no arguments of the method."""
+
 
 @dataclass(frozen=True, slots=True)
-class Dynamic:
-    """An encoded value whose length is not known from its type: its place holds an offset."""
+class Method:
+    """A method of a contract: its name, and its parameters as name and type."""
 
-    body: bytes
+    name: str
+    parameters: tuple[tuple[str, str], ...]
 
 
-class Encoder(Protocol):
-    """Something that turns a call into the bytes a router expects."""
+def _method(signature: str) -> Method:
+    name, _, rest = signature.partition("(")
+    parts = [part.strip().rpartition(" ") for part in _split(rest[:-1])]
+    return Method(name, tuple((name, kind) for kind, _, name in parts))
 
-    def __call__(self, call: Call, /) -> bytes:
-        """Return the selector and the encoded arguments."""
-        ...
+
+def _split(text: str) -> list[str]:
+    """Return the parts between the commas that are in no bracket."""
+    parts, depth, start = [], 0, 0
+    for place, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]] if text else []
+
+
+_EXECUTION = (
+    "(address,address,bytes,"
+    "(address,address,address[],uint256[],address[],uint256[],address,uint256,uint256,uint256,bytes),"
+    "bytes)"
+)
+_INCH = "(address,address,address,address,uint256,uint256,uint256)"
+_OCEAN = "(address,address,address,address,uint256,uint256,uint256,uint256,address,bytes)"
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        "a9059cbb": _method("transfer(address to,uint256 amount)"),
+        "095ea7b3": _method("approve(address spender,uint256 amount)"),
+        "23b872dd": _method("transferFrom(address from,address to,uint256 amount)"),
+        "3f163c47": _method("vaultOut(address token,uint256 amount,bool isBurn,bytes order)"),
+        "565bc234": _method(
+            "swap(address tokenIn,uint256 amountIn,address router,address tokenOut,"
+            "address receiver,uint256 minimum,bytes data,bytes order)"
+        ),
+        "38ed1739": _method(
+            "swapExactTokensForTokens(uint256 amountIn,uint256 amountOutMin,address[] path,"
+            "address to,uint256 deadline)"
+        ),
+        "12aa3caf": _method(f"swap(address executor,{_INCH} desc,bytes permit,bytes data)"),
+        "e21fd0e9": _method(f"swap({_EXECUTION} execution)"),
+        "90411a32": _method(
+            f"swap(address caller,{_OCEAN} desc,(uint256,uint256,uint256,bytes)[] calls)"
+        ),
+    }
+)
+"""Methods by selector in hex: ERC-20, the service's proxies (SOL) and the aggregators' routers."""
+
+
+def arguments(method: Method, raw: bytes) -> dict[str, Value]:
+    """Return the arguments of a call by name. Raises `NotThisCall` where the bytes are others."""
+    kinds = [kind for _, kind in method.parameters]
+    values = _tuple(kinds, raw, 0, 0)
+    return {name: value for (name, _), value in zip(method.parameters, values, strict=True)}
+
+
+def _tuple(kinds: Sequence[str], raw: bytes, base: int, depth: int) -> list[Value]:
+    if depth > _MOST_DEPTH:
+        raise NotThisCall("nested too deeply")
+    place = base
+    values: list[Value] = []
+    for kind in kinds:
+        if _dynamic(kind):
+            values.append(_value(kind, raw, base + _number(raw, place), depth + 1))
+        else:
+            values.append(_value(kind, raw, place, depth + 1))
+        place += _size(kind)
+    return values
+
+
+def _value(kind: str, raw: bytes, place: int, depth: int) -> Value:
+    if kind.endswith("[]"):
+        count = _number(raw, place)
+        if count > _MOST_ITEMS:
+            raise NotThisCall("a list that is too long")
+        return _tuple([kind[:-2]] * count, raw, place + _WORD, depth)
+    if kind.startswith("("):
+        return _tuple(_split(kind[1:-1]), raw, place, depth)
+    if kind == "bytes":
+        return f"0x{_slice(raw, place + _WORD, _number(raw, place)).hex()}"
+    if kind == "address":
+        return f"0x{_slice(raw, place, _WORD)[12:].hex()}"
+    return bool(_number(raw, place)) if kind == "bool" else _number(raw, place)
+
+
+def _dynamic(kind: str) -> bool:
+    if kind == "bytes" or kind.endswith("[]"):
+        return True
+    return kind.startswith("(") and any(map(_dynamic, _split(kind[1:-1])))
+
+
+def _size(kind: str) -> int:
+    """Return how many bytes a value takes in the head: its own, or those of an offset."""
+    if kind.startswith("(") and not _dynamic(kind):
+        return sum(map(_size, _split(kind[1:-1])))
+    return _WORD
+
+
+def _number(raw: bytes, place: int) -> int:
+    return int.from_bytes(_slice(raw, place, _WORD), "big")
+
+
+def _slice(raw: bytes, place: int, length: int) -> bytes:
+    found = raw[place : place + length]
+    if len(found) != length:
+        raise NotThisCall("the bytes end too early")
+    return found
+
+
+def encoded(selector: bytes, *arguments: Any) -> bytes:
+    """Return a call of a method, its arguments by their types: `bytes` as such, tuples as lists."""
+    kinds = [kind for _, kind in METHODS[selector.hex()].parameters]
+    return selector + _packed(kinds, arguments)
 
 
 def uint(value: int) -> bytes:
     """Return an unsigned integer as one word."""
-    return value.to_bytes(32, "big")
+    return value.to_bytes(_WORD, "big")
 
 
 def address(text: str) -> bytes:
@@ -62,98 +192,58 @@ def address(text: str) -> bytes:
         raw = bytes.fromhex(text.removeprefix("0x"))
     except ValueError:
         raw = b""
-    return (raw if len(raw) == 20 else bytes(20)).rjust(32, b"\0")
+    return (raw if len(raw) == 20 else bytes(20)).rjust(_WORD, b"\0")
 
 
-def blob(raw: bytes) -> Dynamic:
-    """Return `bytes`: the length, then the bytes padded to whole words."""
-    return Dynamic(uint(len(raw)) + raw + bytes(-len(raw) % 32))
-
-
-def array(words: Sequence[bytes]) -> Dynamic:
-    """Return a list of values of fixed length."""
-    return Dynamic(uint(len(words)) + b"".join(words))
-
-
-def pack(*parts: bytes | Dynamic) -> bytes:
-    """Return values as ABI heads and tails: fixed ones in place, dynamic ones by offset."""
-    head_length = sum(32 if isinstance(part, Dynamic) else len(part) for part in parts)
-    heads, tails = [], b""
-    for part in parts:
-        if isinstance(part, Dynamic):
-            heads.append(uint(head_length + len(tails)))
-            tails += part.body
+def _packed(kinds: Sequence[str], values: Sequence[Any]) -> bytes:
+    """Return values as heads and tails: fixed ones in place, dynamic ones by offset."""
+    length, heads, tails = sum(map(_size, kinds)), b"", b""
+    for kind, value in zip(kinds, values, strict=True):
+        raw = _encoded(kind, value)
+        if _dynamic(kind):
+            heads += uint(length + len(tails))
+            tails += raw
         else:
-            heads.append(part)
-    return b"".join(heads) + tails
+            heads += raw
+    return heads + tails
+
+
+def _encoded(kind: str, value: Any) -> bytes:
+    if kind.endswith("[]"):
+        return uint(len(value)) + _packed([kind[:-2]] * len(value), value)
+    if kind.startswith("("):
+        return _packed(_split(kind[1:-1]), value)
+    if kind == "bytes":
+        raw: bytes = value
+        return uint(len(raw)) + raw + bytes(-len(raw) % _WORD)
+    return address(value) if kind == "address" else uint(value)
 
 
 def swap_exact_tokens(call: Call) -> bytes:
     """Return a call of a Uniswap-like router, as ChaingeDex uses it."""
-    path = array([address(call.source_token), address(call.target_token)])
-    return SWAP_EXACT_TOKENS + pack(
-        uint(call.amount), uint(call.minimum), path, address(call.recipient), uint(call.deadline_s)
-    )
+    path = (call.source_token, call.target_token)
+    arguments = (call.amount, call.minimum, path, call.recipient, call.deadline_s)
+    return encoded(SWAP_EXACT_TOKENS, *arguments)
 
 
 def one_inch(call: Call) -> bytes:
     """Return a call of 1inch's aggregation router, version 5."""
-    description = (
-        address(call.source_token)
-        + address(call.target_token)
-        + address(call.router)
-        + address(call.recipient)
-        + uint(call.amount)
-        + uint(call.minimum)
-        + uint(_PARTIAL_FILL if call.partial_fill else 0)
-    )
-    return ONE_INCH_SWAP + pack(address(call.router), description, blob(b""), blob(_route(call)))
+    ends = (call.source_token, call.target_token, call.router, call.recipient)
+    description = (*ends, call.amount, call.minimum, call.partial_fill)
+    return encoded(ONE_INCH_SWAP, call.router, description, b"", call.path)
 
 
 def kyber(call: Call) -> bytes:
     """Return a call of Kyber's meta aggregation router, version 2."""
-    description = pack(
-        address(call.source_token),
-        address(call.target_token),
-        array([address(call.router)]),
-        array([uint(call.amount)]),
-        array([]),
-        array([]),
-        address(call.recipient),
-        uint(call.amount),
-        uint(call.minimum),
-        uint(_PARTIAL_FILL if call.partial_fill else 0),
-        blob(b""),
-    )
-    execution = pack(
-        address(call.router),
-        address(call.router),
-        blob(_route(call)),
-        Dynamic(description),
-        blob(b""),
-    )
-    return KYBER_SWAP + pack(Dynamic(execution))
+    tokens, pools = (call.source_token, call.target_token), ((call.router,), (call.amount,))
+    last = (call.recipient, call.amount, call.minimum, call.partial_fill, b"")
+    description = (*tokens, *pools, (), (), *last)
+    return encoded(KYBER_SWAP, (call.router, call.router, call.path, description, b""))
 
 
 def open_ocean(call: Call) -> bytes:
     """Return a call of OpenOcean's exchange, version 2."""
-    description = pack(
-        address(call.source_token),
-        address(call.target_token),
-        address(call.router),
-        address(call.recipient),
-        uint(call.amount),
-        uint(call.minimum),
-        uint(call.minimum),
-        uint(_PARTIAL_FILL if call.partial_fill else 0),
-        address(call.sender),
-        blob(b""),
-    )
-    step = Dynamic(pack(uint(0), uint(0), uint(0), blob(_route(call))))
-    steps = Dynamic(uint(1) + pack(step))
-    return OPEN_OCEAN_SWAP + pack(address(call.router), Dynamic(description), steps)
-
-
-def _route(call: Call) -> bytes:
-    # Real routes are private to each router; the deadline keeps two calls apart as theirs do.
-    return call.route + uint(call.deadline_s)
+    ends = (call.source_token, call.target_token, call.router, call.recipient)
+    amounts = (call.amount, call.minimum, call.minimum, call.partial_fill)
+    steps = ((0, 0, 0, call.path),)
+    return encoded(OPEN_OCEAN_SWAP, call.router, (*ends, *amounts, call.sender, b""), steps)

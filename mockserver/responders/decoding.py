@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from mockserver import jsontext
-from mockserver.engine import abireading
+from mockserver.engine import abi
 from mockserver.engine.refusal import Refusal
 from mockserver.exchange import pairs_or
 from mockserver.jsontext import Json
@@ -47,7 +47,7 @@ def _text(where: str, name: str, text: str) -> Iterator[Json]:
     elif name == "extra" and text:
         yield {"at": where, "is": "order rules", "value": _rules(text)}
     elif (raw := _hex(text)) is not None:
-        method = abireading.METHODS.get(raw[:_SELECTOR].hex())
+        method = abi.METHODS.get(raw[:_SELECTOR].hex())
         if method is not None:
             yield {"at": where, "is": f"call of {method.name}", "value": _call(method, raw)}
 
@@ -86,23 +86,23 @@ def _hex(text: str) -> bytes | None:
         return None
 
 
-def _call(method: abireading.Method, raw: bytes) -> Json:
+def _call(method: abi.Method, raw: bytes) -> Json:
     try:
-        found = abireading.arguments(method, raw[_SELECTOR:])
-    except abireading.NotThisCall as error:
+        found = abi.arguments(method, raw[_SELECTOR:])
+    except abi.NotThisCall as error:
         return f"not its arguments: {error}"
     shown = {name: _shown(value) for name, value in found.items()}
     if isinstance(found.get("order"), str):
         order = bytes.fromhex(str(found["order"])[2:])
         shown["order"] = order.decode("utf-8", "backslashreplace")
     inner = _hex(str(found.get("data", "")))
-    if inner is not None and inner[:_SELECTOR].hex() in abireading.METHODS:
-        called = abireading.METHODS[inner[:_SELECTOR].hex()]
+    if inner is not None and inner[:_SELECTOR].hex() in abi.METHODS:
+        called = abi.METHODS[inner[:_SELECTOR].hex()]
         shown["data"] = {f"call of {called.name}": _call(called, inner)}
     return shown
 
 
-def _shown(value: abireading.Value) -> Json:
+def _shown(value: abi.Value) -> Json:
     if isinstance(value, list):
         return [_shown(item) for item in value]
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
