@@ -3,15 +3,16 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mockserver import compiled, resources, userfiles
 from mockserver.errors import InvalidFile, Problem
 from mockserver.validation import SchemaCheck, dotted
 
+T = TypeVar("T")
 FieldPath = tuple[str | int, ...]
 _FORMAT = re.compile(r"crosschain-mock/([a-z-]+)@(\d+)")
 
@@ -67,6 +68,17 @@ def _checked(document: Document) -> Document:
     return document
 
 
+def value_of(kind: type[T], row: Mapping[str, Any], **more: Any) -> T:
+    """Return a value of a dataclass from a row that was checked: lists become tuples.
+
+    What has no field is left out, and what is missing has its default; `more` goes before the row.
+    """
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    given = {name: value for name, value in row.items() if name in names} | more
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    return kind(**(given | lists))
+
+
 def item_checks(kind: str, name: str) -> dict[str, SchemaCheck]:
     """Return what checks each field of the items of a list that a format has."""
     items = _meta(kind).schema["properties"][name]["items"]
@@ -109,16 +121,19 @@ def _kind(document: Document, wanted: str | None) -> str:
 
 
 def _parsed(file: Path) -> Document:
+    return parse(text_of(file), file)
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a file. Raises `InvalidFile` where it cannot be read or is not UTF-8."""
     try:
-        raw = userfiles.read(file)
-        text = raw.decode("utf-8")
+        return userfiles.read(file).decode("utf-8")
     except userfiles.NotReadable as error:
         raise InvalidFile([Problem(file, None, "", str(error))]) from None
     except UnicodeDecodeError as error:
         raise InvalidFile(
             [Problem(file, None, "", f"not UTF-8 at byte offset {error.start}")]
         ) from None
-    return parse(text, file)
 
 
 def parse(text: str, file: Path, *, binary: bool = False) -> Document:

@@ -25,9 +25,9 @@ class Erratum:
     documented: str
     observed: str
     source: tuple[str, ...]
-    section: str
-    operations: tuple[str, ...]
-    changes: tuple[Mapping[str, Any], ...]
+    section: str = ""
+    operations: tuple[str, ...] = ()
+    changes: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,20 +170,10 @@ def _matches(glob: str, text: str) -> bool:
 
 
 def _fact(row: Mapping[str, Any]) -> Fact:
-    return Fact(
-        id=row["id"],
-        section=row["section"],
-        says=row["says"],
-        schema=tuple(carrier(text) for text in row.get("schema", ())),
-        behaviour=row.get("behaviour", ""),
-        nothing=row.get("nothing", ""),
-    )
+    schema = [carrier(text) for text in row.get("schema", ())]
+    return documents.value_of(Fact, row, schema=schema)
 
 
 def _statuses(row: Mapping[str, Any]) -> Statuses:
-    return Statuses(
-        open=tuple(row["open"]),
-        held=tuple(row["held"]),
-        final=tuple(row["final"]),
-        basis=Basis(BasisKind(row["basis"]), "", row["source"]),
-    )
+    basis = Basis(BasisKind(row["basis"]), "", row["source"])
+    return documents.value_of(Statuses, row, basis=basis)

@@ -1,7 +1,8 @@
 """The contract's files, read once and turned into a `Contract` for each dialect that is asked."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import posixpath
+from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,8 +22,8 @@ from mockserver.contract.facts import FACTS, FactRegister
 from mockserver.contract.operation import Operation
 from mockserver.contract.overlay import MARK, Overlay, load_overlay
 
-_ENDPOINTS = "endpoints.yaml"
-_REFUSALS = "refusals.yaml"
+ENDPOINTS, REFUSALS, ERRATA = "endpoints.yaml", "refusals.yaml", "errata.yaml"
+FOLDERS = ("common", "v1", "v2")
 
 
 class ContractSource:
@@ -42,12 +43,13 @@ class ContractSource:
     @cached_property
     def errata(self) -> tuple[Erratum, ...]:
         """The register of errata, in its order."""
-        return tuple(_erratum(row) for row in self._yaml("errata.yaml")["errata"])
+        return tuple(_erratum(row) for row in self._yaml(ERRATA)["errata"])
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The register of assumptions, in its order."""
-        return tuple(_assumption(row) for row in self._yaml("assumptions.yaml")["assumptions"])
+        rows = self._yaml("assumptions.yaml")["assumptions"]
+        return tuple(documents.value_of(Assumption, row) for row in rows)
 
     @cached_property
     def facts(self) -> FactRegister:
@@ -84,11 +86,17 @@ class ContractSource:
     @cached_property
     def raw(self) -> dict[str, Any]:
         """The documents by their names, before any erratum."""
-        found = {name: self._yaml(name) for name in (_ENDPOINTS, _REFUSALS)}
-        for folder in ("common", "v1", "v2"):
-            for path in sorted((self.root / folder).glob("*.json")):
-                found[f"{folder}/{path.name}"] = json.loads(path.read_text("utf-8"))
-        return found
+        schemas = (
+            path for folder in FOLDERS for path in sorted((self.root / folder).glob("*.json"))
+        )
+        files = [self.root / ENDPOINTS, self.root / REFUSALS, *schemas]
+        return {path.relative_to(self.root).as_posix(): self._read(path) for path in files}
+
+    def _read(self, path: Path) -> Any:
+        """Return the content of a document; whoever takes files of others reads them strictly."""
+        if path.suffix == ".json":
+            return json.loads(path.read_text("utf-8"))
+        return self._yaml(path.name)
 
     def _yaml(self, name: str) -> Any:
         path = self.root / name
@@ -127,7 +135,7 @@ class _Builder:
         self._inlined: dict[str, Any] = {}
 
     def contract(self, dialect: Dialect, source: ContractSource) -> Contract:
-        table = self._raw[_ENDPOINTS]
+        table = self._raw[ENDPOINTS]
         generations = {
             name: self._generation(name, row) for name, row in table["generations"].items()
         }
@@ -135,27 +143,20 @@ class _Builder:
             dialect=dialect,
             generations=generations,
             operations=[self._operation(row, generations) for row in table["operations"]],
-            refusals=[_refusal(row) for row in self._raw[_REFUSALS]["refusals"]],
+            refusals=[_refusal(row) for row in self._raw[REFUSALS]["refusals"]],
             source=source,
         )
 
     def _generation(self, name: str, row: Mapping[str, Any]) -> Generation:
-        return Generation(
-            id=name,
-            title=row["title"],
-            description=row.get("description", ""),
-            base=row["base"],
-            section=row["section"],
-            envelope_schema=self._schema(row["envelope"]),
-            success=row["success"],
-            failure=row["failure"],
-        )
+        told = {"description": "", **row}
+        schema = self._schema(row["envelope"])
+        return documents.value_of(Generation, told, id=name, envelope_schema=schema)
 
     def _operation(
         self, row: Mapping[str, Any], generations: Mapping[str, Generation]
     ) -> Operation:
         request = self._schema(row["request"])
-        if self._raw[_ENDPOINTS]["unknown_names"] == "ignored":
+        if self._raw[ENDPOINTS]["unknown_names"] == "ignored":
             request = _opened(request)
         return Operation(
             row,
@@ -185,7 +186,7 @@ class _Builder:
             return node
         if "$ref" not in node:
             return {key: self._inline(value, folder) for key, value in node.items()}
-        target = self._schema(_resolved(folder, node["$ref"]))
+        target = self._schema(resolved(folder, node["$ref"]))
         beside = self._inline({key: value for key, value in node.items() if key != "$ref"}, folder)
         branches = [*target.get("allOf", ()), *beside.get("allOf", ())]
         # What stands beside a reference takes its place, but branches add to each other.
@@ -202,14 +203,10 @@ def _opened(request: Mapping[str, Any]) -> dict[str, Any]:
     return {**request, "properties": parts}
 
 
-def _resolved(folder: PurePosixPath, reference: str) -> str:
-    parts: list[str] = []
-    for part in (folder / reference).parts:
-        if part == "..":
-            parts.pop()
-        else:
-            parts.append(part)
-    return "/".join(parts)
+def resolved(folder: PurePosixPath, reference: object) -> str:
+    """Return the name of the document that a reference leads to; empty where it leaves them."""
+    path = posixpath.normpath(folder / str(reference))
+    return "" if path.startswith(("../", "/")) else path
 
 
 def _refusal(row: Mapping[str, Any]) -> RefusalRule:
@@ -221,28 +218,5 @@ def _refusal(row: Mapping[str, Any]) -> RefusalRule:
 
 
 def _erratum(row: Mapping[str, Any]) -> Erratum:
-    return Erratum(
-        id=row["id"],
-        title=row["title"],
-        documented=row["documented"],
-        observed=row["observed"],
-        source=tuple(_listed(row["source"])),
-        section=row.get("section", ""),
-        operations=tuple(row.get("operations", ())),
-        changes=tuple(row.get("changes", ())),
-    )
-
-
-def _assumption(row: Mapping[str, Any]) -> Assumption:
-    return Assumption(
-        id=row["id"],
-        title=row["title"],
-        chosen=row["chosen"],
-        reason=row["reason"],
-        alternatives=tuple(row["alternatives"]),
-        concerns=tuple(row["concerns"]),
-    )
-
-
-def _listed(value: str | Sequence[str]) -> Iterator[str]:
-    yield from (value,) if isinstance(value, str) else value
+    source = row["source"]
+    return documents.value_of(Erratum, row, source=[source] if isinstance(source, str) else source)

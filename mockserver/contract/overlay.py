@@ -75,7 +75,7 @@ def load_overlay(file: Path) -> Overlay:
     """Return the overlay of a file. Raises `InvalidFile`."""
     document: Document = documents.read(file, "overlay")
     rows: Iterable[Mapping[str, Any]] = document.value.get("fields", ())
-    fields = (LearnedField(row["operation"], row["place"], tuple(row["types"])) for row in rows)
+    fields = (documents.value_of(LearnedField, row) for row in rows)
     return Overlay(file, tuple(document.value.get("errata", ())), tuple(fields))
 
 

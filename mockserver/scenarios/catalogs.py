@@ -1,12 +1,12 @@
 """Reads a catalog: a folder of files that list chains and tokens."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mockserver import resources
-from mockserver.documents import Document, FieldPath, read
+from mockserver.documents import Document, FieldPath, read, value_of
 from mockserver.engine.catalog import (
     EVM_FAMILY,
     NATIVE,
@@ -20,7 +20,6 @@ from mockserver.errors import InvalidFile, Problem
 from mockserver.validation import did_you_mean
 
 _NATIVE_WORD = "native"
-_CHAIN_FIELDS = frozenset(field.name for field in fields(Chain))
 _Item = tuple[Document, FieldPath, Mapping[str, Any]]
 
 
@@ -82,10 +81,8 @@ def _items(documents: Sequence[Document], key: str) -> Iterator[_Item]:
 
 
 def _chain(document: Document, item: Mapping[str, Any]) -> Chain:
-    given = {**_defaults(document, item), **item}
-    values = {name: value for name, value in given.items() if name in _CHAIN_FIELDS}
-    v1 = item.get("v1", {})
-    return Chain(**values, v1_name=v1.get("name"), v1_id=v1.get("id"), v1_icon=v1.get("icon", ""))
+    v1 = {f"v1_{name}": value for name, value in item.get("v1", {}).items()}
+    return value_of(Chain, {**_defaults(document, item), **item, **v1})
 
 
 def _defaults(document: Document, item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -98,16 +95,8 @@ def _defaults(document: Document, item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _token(item: Mapping[str, Any]) -> Token:
-    return Token(
-        index=item["index"],
-        symbol=item["symbol"],
-        name=item["name"],
-        contracts={name: _contract(value) for name, value in item["contracts"].items()},
-        cmcid=item.get("cmcid"),
-        visible=item.get("visible", True),
-        delisted=item.get("delisted", False),
-        listed=item.get("listed", True),
-    )
+    contracts = {name: _contract(value) for name, value in item["contracts"].items()}
+    return value_of(Token, item, contracts=contracts)
 
 
 def _contract(value: Mapping[str, Any]) -> Contract:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver.clock import parse_duration
-from mockserver.documents import FieldPath
+from mockserver.documents import FieldPath, value_of
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy, Status, Step
 from mockserver.engine.fees import Rates
@@ -92,7 +92,7 @@ def openings(value: Value, catalog: Catalog) -> Openings:
         usd=Decimal(value.get("usd", "1000")),
         whole=_amounts(value.get("tokens", {}), symbols(catalog)),
         accounts=tuple(
-            OpeningBalance(item["chain"], item["address"], item["token"], Decimal(item["amount"]))
+            value_of(OpeningBalance, item, amount=Decimal(item["amount"]))
             for item in value.get("accounts", ())
         ),
     )

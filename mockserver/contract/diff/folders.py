@@ -2,42 +2,33 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mockserver import documents
 from mockserver.contract.basis import Basis, kind_of
 from mockserver.contract.contract import Contract
-from mockserver.contract.dialect import DOCUMENTED, OBSERVED, UnknownDialect, apply
+from mockserver.contract.dialect import DOCUMENTED, UnknownDialect, apply
 from mockserver.contract.diff.files import read_file, read_schema
 from mockserver.contract.diff.nodes import Part, Parts
 from mockserver.contract.diff.openapidocs import read_document
 from mockserver.contract.diff.references import References
 from mockserver.contract.diff.sides import Saying, Side, SideOperation
 from mockserver.contract.diff.wellformed import problems
-from mockserver.contract.load import ContractSource
+from mockserver.contract.load import ENDPOINTS, ERRATA, REFUSALS, ContractSource, resolved
 from mockserver.contract.openapi import document
 from mockserver.contract.operation import Operation
 from mockserver.errors import InvalidFile, Problem
 from mockserver.validation import shown
 
-_ENDPOINTS, _REFUSALS, _ERRATA = "endpoints.yaml", "refusals.yaml", "errata.yaml"
-_FOLDERS = ("common", "v1", "v2")
 _GENERATIONS = ("v1", "v2")
 
 
 class StrictSource(ContractSource):
     """A contract source whose files are read as strictly as messages are."""
 
-    @cached_property
-    def raw(self) -> dict[str, Any]:
-        """The documents by their names, before any erratum. Raises `InvalidFile`."""
-        found = {name: read_file(self.root / name) for name in (_ENDPOINTS, _REFUSALS)}
-        for folder in _FOLDERS:
-            for path in sorted((self.root / folder).glob("*.json")):
-                found[f"{folder}/{path.name}"] = read_schema(path)
-        return found
+    def _read(self, path: Path) -> Any:
+        return read_schema(path) if path.suffix == ".json" else read_file(path)
 
 
 def read_shipped(dialect: str) -> Side:
@@ -48,11 +39,11 @@ def read_shipped(dialect: str) -> Side:
 
 def read_folder(root: Path, dialect: str) -> Side:
     """Return a folder in a dialect as one version. Raises `InvalidFile` or `UnknownDialect`."""
-    if not (root / _ENDPOINTS).is_file():
-        text = f"expected a folder of the form of `schemas/`, with {_ENDPOINTS} in it"
+    if not (root / ENDPOINTS).is_file():
+        text = f"expected a folder of the form of `schemas/`, with {ENDPOINTS} in it"
         raise InvalidFile([Problem(root, None, "", text)])
     source = StrictSource(root)
-    for name in (_ENDPOINTS, _REFUSALS, *((_ERRATA,) if dialect != DOCUMENTED else ())):
+    for name in (ENDPOINTS, REFUSALS, *((ERRATA,) if dialect != DOCUMENTED else ())):
         documents.read(root / name, name.removesuffix(".yaml"))
     found = [*_broken_schemas(source), *_lost_names(source)]
     if found:
@@ -68,11 +59,11 @@ def _side(source: StrictSource, name: str, dialect: str, label: str) -> Side:
     return replace(
         side,
         operations=operations,
-        refusals=dict(_sayings(raw[_REFUSALS]["refusals"])),
-        unknown_names=str(raw[_ENDPOINTS]["unknown_names"]),
+        refusals=dict(_sayings(raw[REFUSALS]["refusals"])),
+        unknown_names=str(raw[ENDPOINTS]["unknown_names"]),
         success={name: one.success for name, one in contract.generations.items()},
         failure={name: one.failure for name, one in contract.generations.items()},
-        wording=dict(_wording(raw[_ENDPOINTS]["generations"])),
+        wording=dict(_wording(raw[ENDPOINTS]["generations"])),
     )
 
 
@@ -115,7 +106,7 @@ def _patched(source: StrictSource, dialect: str) -> dict[str, Any]:
     try:
         return apply(source.raw, source.errata, named)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise InvalidFile([Problem(source.root / _ERRATA, None, "errata", str(error))]) from None
+        raise InvalidFile([Problem(source.root / ERRATA, None, "errata", str(error))]) from None
 
 
 def _contract(source: StrictSource, dialect: str) -> Contract:
@@ -124,7 +115,7 @@ def _contract(source: StrictSource, dialect: str) -> Contract:
     except (KeyError, RecursionError) as error:
         # Errata may name a file that is not there, or close a circle of references.
         text = f"in the dialect {dialect!r} a schema is missing or refers to itself: {error}"
-        raise InvalidFile([Problem(source.root / _ERRATA, None, "errata", text)]) from None
+        raise InvalidFile([Problem(source.root / ERRATA, None, "errata", text)]) from None
 
 
 def _sayings(rows: list[Mapping[str, Any]]) -> Iterator[tuple[tuple[str, str], Saying]]:
@@ -157,7 +148,7 @@ def _lost_references(source: StrictSource, name: str) -> Iterator[Problem]:
     """Yield the references of a file that lead nowhere or, over other files, back to it."""
     folder = PurePosixPath(name).parent
     for place, reference in _references(source.raw[name], ""):
-        target = _resolved(folder, reference)
+        target = resolved(folder, reference)
         if target not in source.raw:
             text = f"the reference {shown(reference)} leads nowhere"
             yield Problem(source.root / name, None, place, text)
@@ -171,7 +162,7 @@ def _reached(source: StrictSource, name: str) -> set[str]:
     while waiting:
         current = waiting.pop()
         folder = PurePosixPath(current).parent
-        targets = {_resolved(folder, one) for _, one in _references(source.raw[current], "")}
+        targets = {resolved(folder, one) for _, one in _references(source.raw[current], "")}
         waiting.extend(targets & source.raw.keys() - found)
         found |= targets
     return found
@@ -190,21 +181,9 @@ def _references(node: Any, place: str) -> Iterator[tuple[str, Any]]:
             yield from _references(value, f"{place}[{index}]")
 
 
-def _resolved(folder: PurePosixPath, reference: Any) -> str:
-    parts: list[str] = []
-    for part in (folder / str(reference)).parts:
-        if part != "..":
-            parts.append(part)
-        elif parts:
-            parts.pop()
-        else:
-            return ""
-    return "/".join(parts)
-
-
 def _lost_names(source: StrictSource) -> Iterator[Problem]:
     """Yield the schemas and generations that the table names, and nobody has."""
-    table, file = source.raw[_ENDPOINTS], source.root / _ENDPOINTS
+    table, file = source.raw[ENDPOINTS], source.root / ENDPOINTS
     for name, row in table["generations"].items():
         if row["envelope"] not in source.raw:
             place = f"generations.{name}.envelope"
@@ -221,8 +200,6 @@ def _lost_names(source: StrictSource) -> Iterator[Problem]:
 
 def is_dialect(name: str) -> bool:
     """Tell whether a word names a dialect of the shipped contract."""
-    if name in (DOCUMENTED, OBSERVED):
-        return True
     try:
         StrictSource().dialect(name)
     except UnknownDialect:
