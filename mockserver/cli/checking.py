@@ -87,5 +87,5 @@ def doctor(as_json: bool) -> None:
     else:
         for one in found:
             click.echo(f"{one.mark:4}  {one.text}")
-    if any(one.level > 1 for one in found):
+    if any(one.mark == "BAD" for one in found):
         sys.exit(1)

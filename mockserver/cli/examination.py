@@ -18,21 +18,16 @@ _EXTRAS = {
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """One thing that was looked at. `level` is 0 fine, 1 worth knowing, 2 broken."""
+    """One thing that was looked at: `ok`, a `note` that is worth knowing, or `BAD`."""
 
-    level: int
+    mark: str
     text: str
-
-    @property
-    def mark(self) -> str:
-        """The level as a word."""
-        return ("ok", "note", "BAD")[self.level]
 
 
 def examine() -> Iterator[Examined]:
     """Yield what was found, one thing at a time."""
     yield _python()
-    yield Examined(0, f"crosschain-mock {__version__}")
+    yield Examined("ok", f"crosschain-mock {__version__}")
     yield from _data()
     yield from _conflicts()
     yield from _extras()
@@ -42,14 +37,16 @@ def examine() -> Iterator[Examined]:
 def _python() -> Examined:
     version = platform.python_version()
     fine = sys.version_info >= (3, 11)
-    return Examined(0 if fine else 2, f"Python {version}{'' if fine else ': 3.11 or newer needed'}")
+    return Examined(
+        "ok" if fine else "BAD", f"Python {version}{'' if fine else ': 3.11 or newer needed'}"
+    )
 
 
 def _data() -> Iterator[Examined]:
     for folder in (resources.schemas(), resources.fixtures()):
         there = folder.is_dir() and any(folder.iterdir())
         text = f"shipped data in {folder}" if there else f"no data in {folder}: install again"
-        yield Examined(0 if there else 2, text)
+        yield Examined("ok" if there else "BAD", text)
 
 
 def _conflicts() -> Iterator[Examined]:
@@ -58,17 +55,17 @@ def _conflicts() -> Iterator[Examined]:
     others = sorted({name for name in owners if name != "crosschain-mock"})
     if others:
         text = f"the import name 'mockserver' is also installed by {', '.join(others)}: uninstall"
-        yield Examined(2, text)
+        yield Examined("BAD", text)
     plugins = importlib.metadata.entry_points(group="pytest11")
     for plugin in plugins:
         if plugin.name == "mockserver" and plugin.dist and plugin.dist.name != "crosschain-mock":
             yield Examined(
-                1,
+                "note",
                 f"pytest plugin 'mockserver' belongs to {plugin.dist.name}; ours is "
                 "'crosschain_mock', both can be used side by side",
             )
     if not others:
-        yield Examined(0, "no other distribution claims the import name 'mockserver'")
+        yield Examined("ok", "no other distribution claims the import name 'mockserver'")
 
 
 def _extras() -> Iterator[Examined]:
@@ -77,7 +74,7 @@ def _extras() -> Iterator[Examined]:
     for module, use in _EXTRAS.items():
         there = find_spec(module) is not None
         text = f"{module} is there" if there else f"optional: {module} is not installed"
-        yield Examined(0, f"{text}: {use}")
+        yield Examined("ok", f"{text}: {use}")
 
 
 def _parser() -> Examined:
@@ -87,4 +84,4 @@ def _parser() -> Examined:
     text = (
         "aiohttp's HTTP parser is compiled" if compiled else "aiohttp's HTTP parser is slow Python"
     )
-    return Examined(0 if compiled else 1, text)
+    return Examined("ok" if compiled else "note", text)

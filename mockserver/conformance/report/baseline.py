@@ -9,8 +9,8 @@ from pathlib import Path
 from mockserver import documents
 from mockserver.clock import wall_ms
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.causes import Cause, Example, place_of
-from mockserver.conformance.report.report import Acceptance, Accepted, Report
+from mockserver.conformance.report.causes import Acceptance, Cause, Example, place_of
+from mockserver.conformance.report.report import Report
 from mockserver.conformance.report.shown import visible
 from mockserver.conformance.verdict import Verdict
 from mockserver.documents import Document
@@ -106,8 +106,11 @@ def apply(
 
 def baseline_text(report: Report, *, owner: str, expires: date, reason: str) -> str:
     """Return a baseline that accepts everything that a report has found."""
-    lines = [f"format: {FORMAT}", "accepted:" if _all(report) else "accepted: []"]
-    for cause, word in _all(report):
+    every = (*report.accepted, *report.causes)
+    lines = [f"format: {FORMAT}", "accepted:" if every else "accepted: []"]
+    given = Acceptance(reason, owner, expires.isoformat())
+    for cause in every:
+        word = cause.acceptance or given
         told = report.masker.text(cause.told)
         lines += [
             f"  # {_ascii(told)[:200]}",
@@ -117,9 +120,9 @@ def baseline_text(report: Report, *, owner: str, expires: date, reason: str) -> 
         ]
         lines += [f"    place: {_quoted(cause.place)}"] if _can_be_read(cause.place) else []
         lines += [
-            f"    reason: {_quoted(word.reason if word else reason)}",
-            f"    owner: {_quoted(word.owner if word else owner)}",
-            f"    expires: {word.expires if word else expires.isoformat()}",
+            f"    reason: {_quoted(word.reason)}",
+            f"    owner: {_quoted(word.owner)}",
+            f"    expires: {word.expires}",
         ]
     return "\n".join(lines) + "\n"
 
@@ -143,8 +146,8 @@ class _SortedOut:
 
     def __init__(self) -> None:
         self.left: list[Cause] = []
-        self.accepted: list[Accepted] = []
-        self.expired: list[Accepted] = []
+        self.accepted: list[Cause] = []
+        self.expired: list[Cause] = []
         self.used: set[Entry] = set()
 
     def take(self, cause: Cause, entries: Iterable[Entry], today: date) -> None:
@@ -164,9 +167,9 @@ class _SortedOut:
         if left:
             self.left.append(cause.only(left))
         for entry, examples in by_entry.items():
-            self.accepted.append(Accepted(cause.only(examples), entry.acceptance))
+            self.accepted.append(cause.only(examples, entry.acceptance))
         for entry, examples in run_out.items():
-            self.expired.append(Accepted(cause.only(examples), entry.acceptance))
+            self.expired.append(cause.only(examples, entry.acceptance))
 
 
 def _notes(
@@ -224,14 +227,6 @@ def _entry(
         operations=operations,
         place=row.get("place", ""),
     )
-
-
-def _all(report: Report) -> list[tuple[Cause, Acceptance | None]]:
-    """Return every cause, with the word that is already given for it."""
-    kept: list[tuple[Cause, Acceptance | None]] = [
-        (one.cause, one.acceptance) for one in report.accepted
-    ]
-    return [*kept, *((cause, None) for cause in report.causes)]
 
 
 def _can_be_read(place: str) -> bool:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Finding, Rule
@@ -27,11 +27,34 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Why a cause is left in peace: somebody's word for it, and until when; false for no word.
+
+    `expires` is the last day, as `2027-01-31`; `line` is where the baseline says so.
+    """
+
+    reason: str = ""
+    owner: str = ""
+    expires: str = ""
+    line: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.expires)
+
+    def __str__(self) -> str:
+        return f"accepted until {self.expires} by {self.owner}: {self.reason}"
+
+
+_NOBODYS = Acceptance()
+
+
+@dataclass(frozen=True, slots=True)
 class Cause:
     """Findings that are one for a person who has to put them right.
 
     `id` depends on rule, place, verdict and way of being wrong, never on a value or on chance, so
-    that a baseline finds it again in the next run.
+    that a baseline finds it again in the next run. `acceptance` is what a baseline says of it, or
+    said until that expired.
     """
 
     id: str
@@ -40,6 +63,7 @@ class Cause:
     basis: Basis
     place: str
     examples: tuple[Example, ...]
+    acceptance: Acceptance = _NOBODYS
 
     @property
     def message(self) -> str:
@@ -64,9 +88,9 @@ class Cause:
         """The ids of the operations that show it."""
         return tuple(dict.fromkeys(example.operation.id for example in self.examples))
 
-    def only(self, examples: Iterable[Example]) -> "Cause":
-        """Return the same cause with some of its findings."""
-        return Cause(self.id, self.rule, self.verdict, self.basis, self.place, tuple(examples))
+    def only(self, examples: Iterable[Example], acceptance: Acceptance = _NOBODYS) -> "Cause":
+        """Return the same cause with some of its findings, and the word that is given for them."""
+        return replace(self, examples=tuple(examples), acceptance=acceptance)
 
 
 def causes_of(outcomes: Iterable[Outcome]) -> tuple[Cause, ...]:

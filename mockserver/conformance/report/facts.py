@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mockserver import __version__
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.coverage import Coverage, Share
-from mockserver.conformance.report.model import AcceptedModel, CauseModel, ReportModel
+from mockserver.conformance.report.model import CauseModel, ReportModel
 from mockserver.conformance.report.shown import Shown, Text
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis
@@ -108,8 +108,8 @@ def _cause(cause: CauseModel) -> dict[str, Json]:
     }
 
 
-def _accepted(one: AcceptedModel) -> dict[str, Json]:
-    cause, word = one.cause, one.acceptance
+def _accepted(cause: CauseModel) -> dict[str, Json]:
+    word = cause.acceptance
     return {
         "cause": cause.id,
         "verdict": cause.verdict.value,

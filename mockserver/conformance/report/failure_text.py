@@ -47,13 +47,7 @@ def _lines(cause: CauseModel) -> Iterator[str]:
         yield f"  at {one_line(cause.place, _LONGEST)}"
     yield f"  {cause.ground}"
     for exchange in cause.exchanges:
-        if exchange.needs:
-            yield f"  # {exchange.needs}"
-        if exchange.submits:
-            yield "  # this is a submission"
-        yield f"  {exchange.command}"
-        if exchange.kept:
-            yield f"  # a line of --probes FILE: {exchange.kept}"
+        yield from (f"  {line}" for line in exchange.lines())
 
 
 def _unjudged(model: ReportModel) -> Iterator[str]:

@@ -29,7 +29,7 @@ def _lines(model: ReportModel) -> Iterator[str]:
         yield _command(level, title, _told(cause))
     for one in model.accepted:
         word = one.acceptance
-        title = f"{one.cause.rule.name} is accepted until {word.expires} by {word.owner}"
+        title = f"{one.rule.name} is accepted until {word.expires} by {word.owner}"
         yield _command("notice", title, word.reason)
     yield _command(
         "notice",

@@ -192,9 +192,9 @@ class _Page:
         for one in self._report.accepted:
             word = one.acceptance
             cells = (
-                one.cause.rule.name,
-                listed(one.cause.operations),
-                one.cause.message,
+                one.rule.name,
+                listed(one.operations),
+                one.message,
                 word.owner,
                 word.expires,
                 word.reason,

@@ -97,6 +97,5 @@ def _text(cause: CauseModel) -> str:
     lines = [f"cause {cause.id}, {cause.rule.severity}", cause.ground]
     lines += [f"{one.place}: {one.message}" for one in cause.findings(_MOST_FINDINGS)]
     for exchange in cause.exchanges:
-        lines += [f"# {exchange.needs}"] if exchange.needs else []
-        lines.append(exchange.command)
+        lines += exchange.lines(remarks=False)
     return "\n".join(lines)

@@ -12,10 +12,10 @@ from functools import cached_property
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.basis_text import ground_of
-from mockserver.conformance.report.causes import Cause, causes_of
+from mockserver.conformance.report.causes import Acceptance, Cause, causes_of
 from mockserver.conformance.report.coverage import Coverage
 from mockserver.conformance.report.expectations import telling
-from mockserver.conformance.report.report import Acceptance, Accepted, Report
+from mockserver.conformance.report.report import Report
 from mockserver.conformance.report.shown import Shown, shown, visible
 from mockserver.conformance.report.snippets import curl, needs
 from mockserver.conformance.report.testing import test_of
@@ -47,8 +47,9 @@ class _Writer:
             known = self._exchanges[exchange.number] = ExchangeModel(exchange, self)
         return known
 
-    def acceptance(self, word: Acceptance) -> Acceptance:
-        return Acceptance(self.text(word.reason), self.text(word.owner), word.expires, word.line)
+    def acceptance(self, cause: Cause) -> Acceptance:
+        word = cause.acceptance
+        return replace(word, reason=self.text(word.reason), owner=self.text(word.owner))
 
 
 class ExchangeModel:
@@ -77,6 +78,16 @@ class ExchangeModel:
     def needs(self) -> str:
         """What has to be exported before the command runs; empty where nothing has."""
         return _command(needs(self._exchange, own_keys=self._writer.report.own_keys))
+
+    def lines(self, *, remarks: bool = True) -> Iterator[str]:
+        """Yield the command with what it needs in front, and with `remarks` what it is."""
+        if self.needs:
+            yield f"# {self.needs}"
+        if remarks and self.submits:
+            yield "# this is a submission"
+        yield self.command
+        if remarks and self.kept:
+            yield f"# a line of --probes FILE: {self.kept}"
 
     def shown(self, *, most: int, pretty: bool = False) -> Shown:
         """Return both sides, bodies cut to `most` characters; `pretty` breaks JSON into lines."""
@@ -108,6 +119,8 @@ class CauseModel:
         self.basis = replace(cause.basis, says=writer.text(cause.basis.says))
         self.operations = cause.operations
         self.count = cause.count
+        self.acceptance = writer.acceptance(cause)
+        """The word for it, where a baseline accepts it."""
         self.place = writer.text(cause.place)
         self.message = writer.text(cause.message)
         self.located = writer.text(cause.told)
@@ -122,9 +135,9 @@ class CauseModel:
     def expired(self) -> tuple[str, ...]:
         """Who had accepted it, and until when, a sentence each."""
         return tuple(
-            f"was {_accepted(self._writer.acceptance(one.acceptance))}"
+            f"was {self._writer.acceptance(one)}"
             for one in self._writer.report.expired
-            if one.cause.id == self.id
+            if one.id == self.id
         )
 
     @cached_property
@@ -154,19 +167,6 @@ class CauseModel:
                 self._writer.text(finding.message),
                 tuple(exchange.number for exchange in finding.exchanges),
             )
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedModel:
-    """A cause that a baseline accepts, with the word that was given for it."""
-
-    cause: CauseModel
-    acceptance: Acceptance
-
-    @property
-    def said(self) -> str:
-        """Who accepts it, until when and why."""
-        return _accepted(self.acceptance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,14 +239,14 @@ class ReportModel:
         return tuple(CauseModel(cause, self._writer) for cause in self._report.causes)
 
     @cached_property
-    def accepted(self) -> tuple[AcceptedModel, ...]:
+    def accepted(self) -> tuple[CauseModel, ...]:
         """What a baseline accepts."""
-        return self._words(self._report.accepted)
+        return tuple(CauseModel(cause, self._writer) for cause in self._report.accepted)
 
     @cached_property
-    def expired(self) -> tuple[AcceptedModel, ...]:
+    def expired(self) -> tuple[CauseModel, ...]:
         """What a baseline accepted until it expired."""
-        return self._words(self._report.expired)
+        return tuple(CauseModel(cause, self._writer) for cause in self._report.expired)
 
     @cached_property
     def outcomes(self) -> tuple[OutcomeModel, ...]:
@@ -277,7 +277,7 @@ class ReportModel:
         report = self._report
         found = {
             exchange.number: exchange
-            for cause in (*report.causes, *(one.cause for one in report.accepted))
+            for cause in (*report.causes, *report.accepted)
             for example in cause.examples[:most]
             for exchange in example.finding.exchanges
         }
@@ -286,9 +286,9 @@ class ReportModel:
     def outcome(self, outcome: Outcome) -> OutcomeModel:
         """Return what one outcome comes to."""
         words = {
-            id(word): _accepted(self._writer.acceptance(word))
+            id(cause.acceptance): str(self._writer.acceptance(cause))
             for finding in outcome.findings
-            if (word := self._acceptances.get(id(finding)))
+            if (cause := self._accepting.get(id(finding)))
         }
         return OutcomeModel(
             outcome.id,
@@ -301,12 +301,8 @@ class ReportModel:
         )
 
     @cached_property
-    def _acceptances(self) -> dict[int, Acceptance]:
-        return {
-            id(example.finding): one.acceptance
-            for one in self._report.accepted
-            for example in one.cause.examples
-        }
+    def _accepting(self) -> dict[int, Cause]:
+        return {id(one.finding): cause for cause in self._report.accepted for one in cause.examples}
 
     @cached_property
     def _open(self) -> set[int]:
@@ -323,13 +319,6 @@ class ReportModel:
         missed = {text(name): text(why) for name, why in coverage.targets.missed.items()}
         return replace(coverage, targets=replace(coverage.targets, missed=missed))
 
-    def _words(self, found: Sequence[Accepted]) -> tuple[AcceptedModel, ...]:
-        writer = self._writer
-        return tuple(
-            AcceptedModel(CauseModel(one.cause, writer), writer.acceptance(one.acceptance))
-            for one in found
-        )
-
 
 def one_line(text: str, most: int = 0) -> str:
     """Return a text on one line, cut to `most` characters where a number is given."""
@@ -340,7 +329,3 @@ def one_line(text: str, most: int = 0) -> str:
 def _command(line: str) -> str:
     """Return a command on one line: what stood at the begin of another could be one of a CI's."""
     return visible(line).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def _accepted(word: Acceptance) -> str:
-    return f"accepted until {word.expires} by {word.owner}: {word.reason}"

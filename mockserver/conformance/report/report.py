@@ -16,39 +16,19 @@ from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Acceptance:
-    """Why a cause is left in peace: somebody's word for it, and until when.
-
-    `expires` is the last day, as `2027-01-31`; `line` is where the baseline says so.
-    """
-
-    reason: str
-    owner: str
-    expires: str
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """A cause, or a part of its findings, that a baseline accepts, or did until it expired."""
-
-    cause: Cause
-    acceptance: Acceptance
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
     """A run as it is told: findings by cause, what was not judged, and what it all comes to.
 
-    `causes` are the findings that count; `expired` tells for which of them an acceptance has run
-    out. `hints` come before everything else, `notes` are about the run and the baseline.
+    `causes` are the findings that count; `accepted` those that a baseline accepts, and `expired`
+    those of `causes` for which an acceptance has run out. `hints` come before everything else,
+    `notes` are about the run and the baseline.
     """
 
     result: Result
     causes: tuple[Cause, ...]
     masker: Masker
-    accepted: tuple[Accepted, ...] = ()
-    expired: tuple[Accepted, ...] = ()
+    accepted: tuple[Cause, ...] = ()
+    expired: tuple[Cause, ...] = ()
     hints: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     coverage: Coverage | None = None

@@ -4,12 +4,7 @@ from collections.abc import Mapping
 
 from mockserver import __version__, jsontext
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.model import (
-    AcceptedModel,
-    CauseModel,
-    ReportModel,
-    one_line,
-)
+from mockserver.conformance.report.model import CauseModel, ReportModel, one_line
 from mockserver.conformance.verdict import Severity, Verdict, verdict_on
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
@@ -83,12 +78,10 @@ def _invocation(model: ReportModel) -> dict[str, Json]:
     }
 
 
-def _accepted(
-    one: AcceptedModel, contract: Contract, numbers: Mapping[str, int]
-) -> dict[str, Json]:
-    justification = one_line(one.said)
+def _accepted(cause: CauseModel, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:
+    justification = one_line(str(cause.acceptance))
     suppression = {"kind": "external", "status": "accepted", "justification": justification}
-    return {**_result(one.cause, contract, numbers), "suppressions": [suppression]}
+    return {**_result(cause, contract, numbers), "suppressions": [suppression]}
 
 
 def _result(cause: CauseModel, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:

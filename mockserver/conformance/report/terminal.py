@@ -103,10 +103,10 @@ class _Page:
             )
             return
         for one in self._report.accepted:
-            cause, word = one.cause, one.acceptance
+            word = one.acceptance
             self._line(
-                f"accepted until {word.expires} by {word.owner}: {cause.rule.name} "
-                f"({listed(cause.operations)}): {one_line(word.reason)}",
+                f"accepted until {word.expires} by {word.owner}: {one.rule.name} "
+                f"({listed(one.operations)}): {one_line(word.reason)}",
                 "dim",
             )
 
@@ -192,13 +192,7 @@ class _Page:
         best = cause.best
         exchanges = cause.exchanges if self._verbose or best is None else (best,)
         for exchange in exchanges:
-            if exchange.needs:
-                yield f"# {exchange.needs}"
-            if exchange.submits:
-                yield "# this is a submission"
-            yield exchange.command
-            if exchange.kept:
-                yield f"# a line of --probes FILE: {exchange.kept}"
+            yield from exchange.lines()
         if len(exchanges) < len(cause.exchanges):
             yield f"# one of {len(cause.exchanges)} exchanges; --verbose shows all"
 
