@@ -108,7 +108,7 @@ def integers_are_plain(context: RunContext, operation: Operation) -> Iterator[Fi
         if exchange.unreadable:
             continue
         for part in parts_of(exchange):
-            if isinstance(part, Applied) and _is_odd_integer(part):
+            if type(part) is Applied and _is_odd_integer(part):
                 found.setdefault(joined(part.place), (exchange, part.value))
     for place, (exchange, value) in found.items():
         yield Finding(f"{place}: the integer is written {shown(value)}", (exchange,), place=place)
@@ -116,7 +116,7 @@ def integers_are_plain(context: RunContext, operation: Operation) -> Iterator[Fi
 
 def _is_odd_integer(part: Applied) -> bool:
     value = part.value
-    if not isinstance(value, Decimal) or not value.is_finite():
+    if type(value) is not Decimal or not value.is_finite():
         return False
     kinds = part.schema.get("type", ())
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)

@@ -51,15 +51,18 @@ def parts_of(exchange: Exchange) -> tuple[Applied | Unspoken, ...]:
 def _walk(
     roots: Sequence[tuple[SchemaPath, Schema]], value: Json, place: tuple[str, ...]
 ) -> Iterator[Applied | Unspoken]:
-    here = [part for path, schema in roots for part in _here(path, schema, value)]
+    here = roots
+    if any("allOf" in schema or "if" in schema for _, schema in roots):
+        here = [part for path, schema in roots for part in _here(path, schema, value)]
     for path, schema in here:
         yield Applied(path, schema, place, value)
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind is dict:
         yield from _members(here, value, place)
-    elif isinstance(value, list | tuple):
-        items = _under(here, "items")
+    elif kind is list:
+        items, below = _under(here, "items"), (*place, "[]")
         for item in value if items else ():
-            yield from _walk(items, item, (*place, "[]"))
+            yield from _walk(items, item, below)
 
 
 def _members(

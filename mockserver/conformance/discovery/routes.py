@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from random import Random
 
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Chain, Token
 from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
 from mockserver.exchange import query_pairs
 
@@ -197,14 +199,20 @@ def usual_amount(context: RunContext, token: Token) -> Decimal:
 def price_of(context: RunContext, token: Token) -> Decimal | None:
     """Return a token's price in USD as getPrice told it, or else its list; None where none did."""
     for exchange in context.of("v2.getPrice"):
-        if exchange.succeeded:
-            asked = dict(query_pairs(exchange.request.query))
-            if asked.get("symbol") == token.symbol:
-                price = amounts.number(exchange.data.get("price"))
-                if price is not None and price > 0:
-                    return price
+        symbol, price = exchange.cached("price told", partial(_told_price, exchange))
+        if symbol == token.symbol and price is not None:
+            return price
     listed = amounts.number(token.price)
     return listed if listed is not None and listed > 0 else None
+
+
+def _told_price(exchange: Exchange) -> tuple[str | None, Decimal | None]:
+    """Return whose price an answer of getPrice tells, and the price, where it is one."""
+    if not exchange.succeeded:
+        return None, None
+    price = amounts.number(exchange.data.get("price"))
+    symbol = dict(query_pairs(exchange.request.query)).get("symbol")
+    return symbol, price if price is not None and price > 0 else None
 
 
 def bridges(context: RunContext) -> list[Route]:
