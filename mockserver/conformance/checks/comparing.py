@@ -18,6 +18,7 @@ from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Chain, Token, chains_of
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import Route
+from mockserver.conformance.discovery.v1_data import scalar, scalar_place
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import LAST_LOOK
@@ -34,8 +35,8 @@ _AMOUNT_NAMES = {BRIDGE: "amount", SWAP_QUOTE: "fromAmount"}
 class Quote:
     """A quote that was given: what was asked, and what it pays, both in whole tokens.
 
-    `put` is the amount of the request, `got` the output; `got` is None where it is no number.
-    `decimals` are those that output and fees are counted in.
+    `put` is the amount of the request, `got` the output, which stands at `place`; `got` is None
+    where it is no number. `decimals` are those that output and fees are counted in.
     """
 
     exchange: Exchange
@@ -43,10 +44,11 @@ class Quote:
     put: Decimal
     got: Decimal | None
     decimals: int
+    place: str = "data.outAmount"
 
 
 def quotes(context: RunContext, operation_id: str) -> tuple[Quote, ...]:
-    """Return every sound quote of 2.0 that was given, in the order of the requests."""
+    """Return every sound quote that was given, in the order of the requests."""
     given = context.of(operation_id)
     # Many checks look at all quotes, and there are hundreds of them once everything was asked.
     return context.cached(
@@ -60,9 +62,11 @@ def _quotes(context: RunContext, given: Iterable[Exchange]) -> tuple[Quote, ...]
 
 
 def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
-    """Return what a quote of 2.0 tells; None for a refusal or a request that is no sound one."""
+    """Return what a quote tells; None for a refusal or a request that is no sound one."""
     if not exchange.succeeded:
         return None
+    if exchange.operation.id == V1_QUOTE:
+        return _v1_quote(context, exchange)
     sent = asked(exchange)
     operation_id = exchange.operation.id
     route = _bridge_route(context, sent) if operation_id == BRIDGE else _swap_route(context, sent)
@@ -85,6 +89,16 @@ def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
         decimals = counted
     got = None if out is None else amounts.EXACT.scaleb(out, -decimals)
     return Quote(exchange, route, put, got, decimals)
+
+
+def _v1_quote(context: RunContext, exchange: Exchange) -> Quote | None:
+    route = v1_route(context, exchange)
+    put = amounts.number(body_of(exchange).get("amount"))
+    if route is None or route.target.decimals is None or put is None or put <= 0:
+        return None
+    data = exchange.member("data")
+    got, place = amounts.number(scalar(data, "amountOut")), scalar_place(data, "amountOut")
+    return Quote(exchange, route, put, got, route.target.decimals, place)
 
 
 def is_elsewhere(context: RunContext, exchange: Exchange, target: Token) -> bool:

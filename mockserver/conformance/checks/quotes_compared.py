@@ -61,19 +61,20 @@ def there_and_back_gains_nothing(context: RunContext, operation: Operation) -> I
     first, back = _usual(context, operation), named_quote(context, f"{operation.id}/back")
     again = named_quote(context, f"{operation.id}/again")
     steady(out_of(first), out_of(again), "the quote")
-    yield from _gained(first, back)
+    yield from gained(first, back)
     for one, other in _ways_back(quotes(context, operation.id)):
-        yield from _gained(one, other)
+        yield from gained(one, other)
 
 
-def _gained(first: Quote, back: Quote) -> Iterator[Finding]:
+def gained(first: Quote, back: Quote) -> Iterator[Finding]:
+    """Find that a way back gives more of a token than the way there took, beyond two percent."""
     share = amounts.EXACT.divide(out_of(back), back.put)
     whole = amounts.EXACT.multiply(share, amounts.EXACT.divide(out_of(first), first.put))
     if whole > _GAIN:
         yield Finding(
             f"there and back turns 1 {first.route.source.symbol} into {whole:.6g}",
             (first.exchange, back.exchange),
-            "data.outAmount",
+            back.place,
         )
 
 

@@ -10,7 +10,7 @@ from mockserver.conformance.checks.evidence import is_its_own, said, sent
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE
+from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, V1_QUOTE
 from mockserver.conformance.requests.targets import (
     AFTERWARDS,
     AS_USUAL,
@@ -34,7 +34,8 @@ from mockserver.jsontext import Json
 CALL = "v2.getAggregateSwap"
 _MOVED = Decimal("1.05")
 """How far numbers may be apart because prices move between two requests."""
-_UNEVEN = {BRIDGE: (Decimal("0.9"), Decimal("1.1")), SWAP_QUOTE: (Decimal("0.5"), Decimal("1.1"))}
+_TENTH = (Decimal("0.9"), Decimal("1.1"))
+_UNEVEN = {BRIDGE: _TENTH, V1_QUOTE: _TENTH, SWAP_QUOTE: (Decimal("0.5"), Decimal("1.1"))}
 """How much less and more the whole may pay than its parts: fixed fees; of swaps, their impact."""
 _FLOAT_DIGITS = 24
 _EXACT_FEW = 2
@@ -59,52 +60,78 @@ def same_meaning_same_answer(context: RunContext, operation: Operation) -> Itera
         return
     for base, other in _pairs(context, operation, (REVERSED, UPPER_HEX, LOWER_HEX)):
         yield JUDGED
-        how = _how(other)
-        if not other.succeeded:
-            check_is_there(context, other)
-            told = f"the request is refused with {how}: {said(other)}"
-            yield Finding(told, (base, other), cause=how)
-            continue
-        for place, before, now in _apart(base.data, other.data, "data"):
-            if place not in moved:
-                told = f"{place} is {before!r}, and {now!r} with {how}"
-                yield Finding(told, (base, other), place, cause=how)
+        for finding in differences(context, base, other, _how(other)):
+            if finding.place not in moved:
+                yield finding
+
+
+def differences(
+    context: RunContext, base: Exchange, other: Exchange, how: str
+) -> Iterator[Finding]:
+    """Find where a request in another form of the same meaning is answered otherwise.
+
+    Raises `Inconclusive` where it is refused for what may be an outage.
+    """
+    if not other.succeeded:
+        check_is_there(context, other)
+        told = f"the request is refused with {how}: {said(other)}"
+        yield Finding(told, (base, other), cause=how)
+        return
+    for place, before, now in _apart(base.data, other.data, "data"):
+        told = f"{place} is {before!r}, and {now!r} with {how}"
+        yield Finding(told, (base, other), place, cause=how)
 
 
 @_judging("no call was made for another recipient or with another slippage")
 def output_is_the_same_for_anybody(context: RunContext, operation: Operation) -> Iterator[Said]:
     for base, other in _pairs(context, operation, (RECIPIENT, SLIPPAGE_IS)):
-        if not other.succeeded:
-            continue
-        yield JUDGED
-        one, two = (amounts.number(each.data.get("amountOut")) for each in (base, other))
-        if one and two and not amounts.within(one, two, _MOVED):
-            told = f"amountOut is {one}, and {two} with {_how(other)}"
-            yield Finding(told, (base, other), "data.amountOut", cause=_how(other))
+        if other.succeeded:
+            yield JUDGED
+            yield from other_output(base, other, _how(other))
+
+
+def other_output(base: Exchange, other: Exchange, how: str) -> Iterator[Finding]:
+    """Find that the call of a swap pays otherwise for another recipient or slippage."""
+    one, two = (amounts.number(each.data.get("amountOut")) for each in (base, other))
+    if one and two and not amounts.within(one, two, _MOVED):
+        told = f"amountOut is {one}, and {two} with {how}"
+        yield Finding(told, (base, other), "data.amountOut", cause=how)
 
 
 @_judging("no larger quote was given for the route of a smaller one")
 def more_never_pays_less(context: RunContext, operation: Operation) -> Iterator[Said]:
     for less, more in _ladders(context, operation.id):
         yield JUDGED
-        if less.got and more.got and more.got * _MOVED < less.got:
-            told = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
-            yield Finding(told, (less.exchange, more.exchange), "data.outAmount")
+        yield from pays_less(less, more)
+
+
+def pays_less(less: Quote, more: Quote) -> Iterator[Finding]:
+    """Find that a larger amount of one route pays less than a smaller one."""
+    if less.got and more.got and more.got * _MOVED < less.got:
+        told = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
+        yield Finding(told, (less.exchange, more.exchange), more.place)
 
 
 @_judging("an amount and its parts were not quoted")
 def parts_add_up(context: RunContext, operation: Operation) -> Iterator[Said]:
-    found = [_quoted(context, operation, label) for label in (*PARTS, WHOLE_OF_PARTS)]
-    parts = [one.got for one in found if one is not None and one.got]
-    if len(parts) < len(found):
+    labels = (*PARTS, WHOLE_OF_PARTS)
+    found = [quote for label in labels if (quote := _quoted(context, operation, label))]
+    if len(found) == len(labels) and all(quote.got for quote in found):
+        yield JUDGED
+        yield from uneven(found[-1], *found[:-1])
+
+
+def uneven(whole: Quote, *parts: Quote) -> Iterator[Finding]:
+    """Find that an amount pays far more or less than its parts, all of one route."""
+    paid = [part.got for part in parts if part.got]
+    if not whole.got or len(paid) < len(parts):
         return
-    yield JUDGED
-    share = amounts.EXACT.divide(parts[-1], sum(parts[:-1], Decimal(0)))
-    least, most = _UNEVEN[operation.id]
+    share = amounts.EXACT.divide(whole.got, sum(paid, Decimal(0)))
+    least, most = _UNEVEN[whole.exchange.operation.id]
     if not least <= share <= most:
-        told = f"an amount pays {parts[-1]}, its parts {' and '.join(map(str, parts[:-1]))}"
-        exchanges = tuple(one.exchange for one in found if one is not None)
-        yield Finding(told, exchanges, "data.outAmount")
+        told = f"an amount pays {whole.got}, its parts {' and '.join(map(str, paid))}"
+        exchanges = dict.fromkeys(one.exchange for one in (*parts, whole))
+        yield Finding(told, tuple(exchanges), whole.place)
 
 
 @_judging("no amounts of many digits were quoted")

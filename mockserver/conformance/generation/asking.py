@@ -30,9 +30,12 @@ class Asking:
         """How many requests were sent."""
         return self._count
 
-    def remembered(self, draft: Draft, *, new: bool = True) -> Exchange | None:
-        """Return the exchange of a request, asked now if it never was and `new` allows it."""
-        key = _key(draft.request(self._operation))
+    def remembered(self, draft: Draft, form: str = "", *, new: bool = True) -> Exchange | None:
+        """Return the exchange of a request, asked now if it never was and `new` allows it.
+
+        A request that is another form of one before is asked again, also where both are equal.
+        """
+        key = (form, *_key(draft.request(self._operation)))
         if key not in self._known:
             found = self.ask(draft) if new else None
             if found is None:

@@ -1,11 +1,10 @@
 """Generated requests of every operation, each answer judged alone, and each finding shrunk."""
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 from hypothesis.strategies import SearchStrategy
@@ -15,6 +14,7 @@ from mockserver.conformance.checks.outcome import Outcome, worst
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.generation.asking import Asking, is_answered
+from mockserver.conformance.generation.feedback import Novelty, telling_variations
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
 from mockserver.conformance.generation.properties import (
     Key,
@@ -25,8 +25,13 @@ from mockserver.conformance.generation.properties import (
     judged_alone,
     server_error,
 )
+from mockserver.conformance.generation.relations import (
+    Relation,
+    related_problems,
+    relations_of,
+)
 from mockserver.conformance.generation.rules import generated_requests, stage_rule
-from mockserver.conformance.generation.strategies import Broken, itself, sound_and_unsound
+from mockserver.conformance.generation.strategies import Broken, Requests, any_of, itself
 from mockserver.conformance.generation.timing import PRICE, catch_up
 from mockserver.conformance.generation.value_pools import assumed_domains
 from mockserver.conformance.options import Options
@@ -39,31 +44,51 @@ from mockserver.contract import Contract, Layer, Operation
 
 WORDS = "generated"
 _MOST_CAUSES = 6
-_DRAWN_PER_REQUEST = 3
+_DRAWN_PER_REQUEST = 2
+_A_ROUND = 8
 _MOST_SHRINKING = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A generated request, and how it is broken if it is."""
+    """A generated request: of which kind, how it is broken if it is, and what it is held against.
+
+    The first of its `relations` that asks for something has one request more sent, whose answer
+    follows from that of the first.
+    """
 
     draft: Draft
+    kind: str
     broken: Broken | None = None
+    relations: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """Examples that are drawn at once: equal strategy and seed draw the same ones again."""
+
+    cases: SearchStrategy[Case]
+    seed: int
+    most: int
 
 
 def explore(
-    session: Session, options: Options, rules: Iterable[Rule] = RULES
+    session: Session, options: Options, rules: Iterable[Rule] = RULES, *, feedback: bool = True
 ) -> tuple[Outcome, ...]:
     """Return an outcome for each operation that may be asked, of `options.examples` requests each.
 
     Submissions are generated only where writes are armed. Shrinking a finding takes up to thirty
-    requests more, all of them within the budget of the run.
+    requests more, all of them within the budget of the run. Without `feedback` requests are sent
+    as they are drawn, whatever was asked and answered before.
     """
     chosen = tuple(rules)
     # Decided before anything is asked: what a stage asks itself may well be refused.
     asked = [one for one in session.context.contract if _is_asked(session, one, options)]
     with isolated_hypothesis():
-        return tuple(_Exploration(session, one, chosen, options).outcome() for one in asked)
+        return tuple(
+            _Exploration(session, one, chosen, options, feedback=feedback).outcome()
+            for one in asked
+        )
 
 
 def _is_asked(session: Session, operation: Operation, options: Options) -> bool:
@@ -73,16 +98,32 @@ def _is_asked(session: Session, operation: Operation, options: Options) -> bool:
     return may_be and chosen and wanted and is_answered(session, operation)
 
 
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """The answer of a case, and that of its other form where the relation had one asked for."""
+
+    first: Exchange
+    other: Exchange | None = None
+    relation: Relation | None = None
+
+
 class _Exploration:
     """The requests of one operation."""
 
     def __init__(
-        self, session: Session, operation: Operation, rules: tuple[Rule, ...], options: Options
+        self,
+        session: Session,
+        operation: Operation,
+        rules: tuple[Rule, ...],
+        options: Options,
+        *,
+        feedback: bool,
     ) -> None:
         self._session = session
         self._operation = operation
         self._rules = rules
         self._examples = options.examples
+        self._feedback = feedback
         self._contract: Contract = session.context.contract
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}".encode())
         self._asking = Asking(session, operation, WORDS)
@@ -90,7 +131,9 @@ class _Exploration:
         if operation.auth == "developer-key" and options.arming.writes:
             # Orders that are looked up make the clock of a stand-in jump.
             self._catch_up()
-        self._cases = _cases(operation, session)
+        self._requests = Requests(operation, session.context)
+        self._kinds = tuple(self._usual_kinds())
+        self._novelty = Novelty(operation, session.context.of(operation))
 
     def outcome(self) -> Outcome:
         """Ask, shrink what is found, and say what it comes to."""
@@ -106,9 +149,10 @@ class _Exploration:
         findings: list[Finding] = []
         unclear = ""
         for key in list(found)[:_MOST_CAUSES]:
-            finding = self._confirmed(key, self._shrunk(key, found[key]))
+            problem, drawn = found[key]
+            finding = self._confirmed(key, self._shrunk(key, problem, drawn))
             if finding is None:
-                unclear = f"{found[key].finding.message}: not so when asked again"
+                unclear = f"{problem.finding.message}: not so when asked again"
             else:
                 findings.append(finding)
         reason = self._reason(unclear)
@@ -138,60 +182,135 @@ class _Exploration:
         asked = self._session.context.contract.operation(operation_id)
         return Asking(self._session, asked, f"time for {self._operation.id}").ask(draft)
 
-    def _gathered(self) -> dict[Key, Problem]:
-        """Ask every example and return the first problem of each cause."""
-        found: dict[Key, Problem] = {}
-
-        def body(case: Case) -> None:
-            exchange = None
-            if self._asking.count < self._examples:
-                exchange = self._asking.remembered(case.draft)
-            if exchange is None:
-                raise _Enough
-            for problem in self._problems(case, exchange):
-                found.setdefault(problem.key, problem)
-
-        with suppress(_Enough):
-            each(self._cases, body, self._how(), self._seed)
+    def _gathered(self) -> dict[Key, tuple[Problem, _Round]]:
+        """Ask the examples, round by round, and return the first problem of each cause."""
+        found: dict[Key, tuple[Problem, _Round]] = {}
+        for first in range(0, self._examples, _A_ROUND):
+            most = min(self._examples, first + _A_ROUND)
+            # What the round before has shown decides about this one.
+            drawn = _Round(self._cases(), self._seed + first, (most - first) * _DRAWN_PER_REQUEST)
+            for case in self._most_telling(drawn):
+                if self._asking.count >= most or self._asking.stopped:
+                    break
+                answers = self._answers(case, most)
+                for problem in self._problems(case, answers):
+                    found.setdefault(problem.key, (problem, drawn))
         return found
 
-    def _how(self, *, shrink: bool = False) -> settings:
-        # Many an example comes twice; room for those that do lets as many as wanted be sent.
-        return quiet(self._examples * _DRAWN_PER_REQUEST, shrink=shrink)
+    def _cases(self) -> SearchStrategy[Case]:
+        """Return the usual kinds of requests, and such as are around what made answers differ."""
+        operation, context = self._operation, self._session.context
+        telling = telling_variations(context, operation) if self._feedback else ()
+        around = self._requests.around(telling)
+        kinds = [*self._kinds, *([] if around is None else [self._related("around", around)])]
+        # A union would be flattened, and leave the valid ones one share among thirty.
+        return st.sampled_from(kinds).flatmap(itself)
 
-    def _shrunk(self, key: Key, first: Problem) -> tuple[Case | None, Problem]:
+    def _usual_kinds(self) -> Iterator[SearchStrategy[Case]]:
+        """Yield valid requests, ones that lack an input, and ones with a wrong one."""
+        yield self._related("valid", self._requests.valid())
+        if lacking := tuple(self._requests.lacking()):
+            yield any_of(lacking).map(lambda one: Case(one.draft, "lacking", one))
+        if wrong := tuple(self._requests.wrong()):
+            yield any_of(wrong).map(lambda one: Case(one.draft, "wrong", one))
+
+    def _related(self, kind: str, drafts: SearchStrategy[Draft]) -> SearchStrategy[Case]:
+        every = relations_of(self._operation)
+        turns = [every[first:] + every[:first] for first in range(len(every))]
+        return st.tuples(drafts, st.sampled_from([(), *turns])).map(
+            lambda two: Case(two[0], kind, relations=two[1])
+        )
+
+    def _most_telling(self, drawn: _Round) -> Iterator[Case]:
+        """Yield cases of each kind in turn, those first that ask for most that is new."""
+        cases: dict[str, list[tuple[frozenset[Hashable], Case]]] = {}
+
+        def body(case: Case) -> None:
+            asked = self._novelty.asks(case.draft.request(self._operation))
+            cases.setdefault(case.kind, []).append((asked, case))
+
+        each(drawn.cases, body, quiet(drawn.most), drawn.seed)
+        # Where few are sent, operations do not all begin with the same kind.
+        kinds = sorted(cases)
+        kinds = kinds[drawn.seed % len(kinds) :] + kinds[: drawn.seed % len(kinds)]
+        while any(cases.values()):
+            for kind in filter(cases.get, kinds):
+                asked, case = best = max(
+                    cases[kind], key=lambda one: self._novelty.new_in(one[0]) * self._feedback
+                )
+                cases[kind].remove(best)
+                self._novelty.meet(asked)
+                yield case
+
+    def _answers(self, case: Case, most: int, *, again: bool = False) -> _Answers | None:
+        """Return the answer of a case, and that of its other form, as far as they may be asked.
+
+        No more than `most` requests are sent in all; beyond that, what was asked is remembered.
+        """
+
+        def ask(draft: Draft, form: str) -> Exchange | None:
+            if again:
+                return self._asking.ask(draft)
+            return self._asking.remembered(draft, form, new=self._asking.count < most)
+
+        first = ask(case.draft, "")
+        if first is None:
+            return None
+        related = self._related_form(case, first) if first.succeeded else None
+        second = None if related is None else ask(related[1], related[0].words)
+        if related is None or second is None:
+            return _Answers(first)
+        return _Answers(first, second, related[0])
+
+    def _related_form(self, case: Case, first: Exchange) -> tuple[Relation, Draft] | None:
+        for relation in case.relations:
+            other = relation.other(self._session.context, first, case.draft)
+            if other is not None:
+                return relation, other
+        return None
+
+    def _shrunk(self, key: Key, first: Problem, drawn: _Round) -> tuple[Case | None, Problem]:
         """Return the smallest request that shows a problem of the same cause."""
         best: list[tuple[Case | None, Problem]] = [(None, first)]
         most = self._asking.count + _MOST_SHRINKING
 
         def body(case: Case) -> None:
-            # Without room for more requests unknown ones count as harmless, which ends shrinking.
-            exchange = self._asking.remembered(case.draft, new=self._asking.count < most)
-            if exchange is None:
-                return
-            for problem in self._problems(case, exchange):
+            # Nothing is asked before what is known has shown it, and only so much after that:
+            # unknown requests count as harmless, which ends shrinking.
+            is_shown = best[-1][0] is not None
+            answers = self._answers(case, most if is_shown else 0)
+            for problem in self._problems(case, answers):
                 if problem.key == key:
                     best.append((case, problem))
                     raise _Shown
 
         with suppress(_Shown):
-            each(self._cases, body, self._how(shrink=True), self._seed)
+            each(drawn.cases, body, quiet(drawn.most, shrink=True), drawn.seed)
         # Hypothesis shows the smallest example last.
         return best[-1]
 
     def _confirmed(self, key: Key, shrunk: tuple[Case | None, Problem]) -> Finding | None:
         """Return the finding where it shows once more; None where it does not."""
         case, problem = shrunk
-        exchange = None if case is None else self._asking.ask(case.draft)
-        if case is None or exchange is None:
+        answers = None if case is None else self._answers(case, 0, again=True)
+        if case is None or answers is None:
             return problem.finding
-        again = [one for one in self._problems(case, exchange) if one.key == key]
+        again = [one for one in self._problems(case, answers) if one.key == key]
         if not again:
             return None
-        both = (*problem.finding.exchanges, exchange)
+        both = (*problem.finding.exchanges, *again[0].finding.exchanges)
         return replace(again[0].finding, exchanges=both)
 
-    def _problems(self, case: Case, exchange: Exchange) -> Iterator[Problem]:
+    def _problems(self, case: Case, answers: _Answers | None) -> Iterator[Problem]:
+        if answers is None:
+            return
+        yield from self._problems_alone(case, answers.first)
+        if answers.other is not None and answers.relation is not None:
+            yield from self._problems_alone(case, answers.other)
+            context = self._session.context
+            yield from related_problems(answers.relation, context, answers.first, answers.other)
+
+    def _problems_alone(self, case: Case, exchange: Exchange) -> Iterator[Problem]:
         if case.broken is None:
             yield from server_error(exchange)
         elif is_to_be_refused(self._contract, case.broken.basis):
@@ -218,24 +337,5 @@ class _Exploration:
         return "; ".join(parts)
 
 
-class _Enough(BaseException):
-    """As many requests were sent as were wanted, or as may be.
-
-    An `Exception` would be a falsified example to Hypothesis, which runs and prints it once more.
-    """
-
-
 class _Shown(Exception):
     """A request shows the problem that is being shrunk."""
-
-
-def _cases(operation: Operation, session: Session) -> SearchStrategy[Case]:
-    """Return valid requests, ones that lack an input, and ones with a wrong one, a third each."""
-    sound, unsound = sound_and_unsound(operation, session.context)
-    kinds = [sound.map(Case), *(way.map(_broken_case) for way in unsound)]
-    # A union would be flattened, and leave the valid ones one share among thirty.
-    return st.sampled_from(kinds).flatmap(itself)
-
-
-def _broken_case(broken: Broken) -> Case:
-    return Case(broken.draft, broken)

@@ -19,6 +19,22 @@ _USUAL_DECIMALS = 18
 _MOST_DECIMALS = 76
 _NAME = re.compile(r"[^ \t\r\n]{1,64}")
 _AMOUNTS = ("amount", "fromAmount")
+_GIVEN = {
+    **dict.fromkeys(("fromChain", "chain"), "chain"),
+    **dict.fromkeys(("symbol", "token", "fromToken"), "symbol"),
+    **dict.fromkeys(("fromTokenAddress", "contractAddress"), "address"),
+    "fromDecimal": "decimals",
+}
+_GOT = {
+    "toChain": "chain",
+    "toToken": "symbol",
+    "toTokenAddress": "address",
+    "toIndex": "index",
+    "toDecimal": "decimals",
+}
+_IN_TEXT = ("fromDecimal", "toDecimal")
+ABOUT = frozenset((*_GIVEN, *_GOT))
+"""The roles of inputs that say which tokens a request is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +47,16 @@ class Scene:
     @property
     def values(self) -> Mapping[str, Json]:
         """What the scene gives to the inputs of a request, by role."""
-        source, target = self.source, self.target
-        found: dict[str, Json] = {
-            **dict.fromkeys(("fromChain", "chain"), source.chain),
-            **dict.fromkeys(("symbol", "token", "fromToken"), source.symbol),
-            **dict.fromkeys(("fromTokenAddress", "contractAddress"), source.address),
-            "toChain": target.chain,
-            "toToken": target.symbol,
-            "toTokenAddress": target.address,
-            "toIndex": target.index,
-            "fromDecimal": None if source.decimals is None else str(source.decimals),
-            "toDecimal": None if target.decimals is None else str(target.decimals),
+        found = {
+            role: getattr(token, attribute)
+            for token, roles in ((self.source, _GIVEN), (self.target, _GOT))
+            for role, attribute in roles.items()
         }
-        return {role: value for role, value in found.items() if value is not None}
+        return {
+            role: str(value) if role in _IN_TEXT else value
+            for role, value in found.items()
+            if value is not None
+        }
 
 
 class Scenery:

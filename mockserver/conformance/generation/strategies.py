@@ -1,7 +1,8 @@
 """Hypothesis strategies of whole requests: valid ones, and ones that are broken in one way."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -16,7 +17,8 @@ from mockserver.conformance.generation.constraints import (
     is_another_way,
     requirement,
 )
-from mockserver.conformance.generation.pairs import Scenery
+from mockserver.conformance.generation.feedback import Variation, varied
+from mockserver.conformance.generation.pairs import ABOUT, Scenery
 from mockserver.conformance.generation.value_pools import HANDED_OUT, UNKNOWN_DOMAINS, pool
 from mockserver.conformance.generation.values import fitting, wrong
 from mockserver.conformance.requests.valid import valid_request
@@ -56,7 +58,7 @@ def valid(
     They reach the bounds of every input. Values of unknown domains come from examples only, unless
     `is_free` asks for whatever the contract allows.
     """
-    return _Requests(operation, context, is_free=is_free).valid()
+    return Requests(operation, context, is_free=is_free).valid()
 
 
 def broken(
@@ -66,27 +68,15 @@ def broken(
 
     With `is_free` the other inputs have whatever the contract allows.
     """
-    return _any_of(_Requests(operation, context, is_free=is_free).ways())
+    return any_of(Requests(operation, context, is_free=is_free).ways())
 
 
 def lacking(operation: Operation, context: RunContext) -> SearchStrategy[Broken]:
     """Return requests that lack one required input; none where nothing is required."""
-    return _any_of(_Requests(operation, context).lacking())
+    return any_of(Requests(operation, context).lacking())
 
 
-def sound_and_unsound(
-    operation: Operation, context: RunContext
-) -> tuple[SearchStrategy[Draft], tuple[SearchStrategy[Broken], ...]]:
-    """Return what `valid` does, and what `lacking` and `broken` do where they have any.
-
-    All are made of one look at the lists, which costs more than the strategies themselves.
-    """
-    requests = _Requests(operation, context)
-    unsound = (tuple(requests.lacking()), tuple(requests.ways()))
-    return requests.valid(), tuple(_any_of(ways) for ways in unsound if ways)
-
-
-def _any_of(ways: Iterable[SearchStrategy[Broken]]) -> SearchStrategy[Broken]:
+def any_of(ways: Iterable[SearchStrategy[Broken]]) -> SearchStrategy[Broken]:
     """Return a strategy of what any of some strategies makes.
 
     A union would look at all of them before the first is drawn from, of which few ever are.
@@ -100,10 +90,14 @@ def itself(strategy: SearchStrategy[_T]) -> SearchStrategy[_T]:
     return strategy
 
 
-class _Requests:
-    """Makes the requests of one operation of what has been seen so far."""
+class Requests:
+    """Makes the requests of one operation of what has been seen so far.
+
+    All strategies are made of one look at the lists, which costs more than they do.
+    """
 
     def __init__(self, operation: Operation, context: RunContext, *, is_free: bool = False) -> None:
+        """Look at the lists; `is_free` gives every input whatever the contract allows."""
         self._operation = operation
         self._is_free = is_free
         self._caller: Caller = context.caller
@@ -111,20 +105,60 @@ class _Requests:
         self._fields = {_key(field): field for field in operation.fields}
         self._demands = {key: demands_of(operation, field) for key, field in self._fields.items()}
         self._scenery = Scenery(operation, context)
+        self._scenic = {
+            (field.location, field.name) for field in operation.fields if field.role in ABOUT
+        }
         self._plain = {key: self._usual(context, key) for key in self._fields}
         self._unsigned = self._drafts()
         self._bases = self._unsigned
-        taken = None if is_free else _usual(operation, context)
-        if taken is not None:
+        self._taken = None if is_free else _usual(operation, context)
+        if self._taken is not None:
             # What a broken request is refused for shows best where nothing else is in its way.
-            self._bases = st.one_of(st.just(taken), st.just(taken), self._unsigned)
+            usual = st.just(self._taken)
+            self._bases = st.one_of(usual, usual, self._unsigned)
 
     def valid(self) -> SearchStrategy[Draft]:
+        """Return requests that keep the contract."""
         return self._unsigned.map(self._signed)
+
+    def around(self, telling: Sequence[Sequence[Variation]]) -> SearchStrategy[Draft] | None:
+        """Return requests with one or two variations that made answers differ; None without any.
+
+        They are variations of the usual request where they are about other chains or tokens, which
+        belong together, and of any other one else. What is submitted has to be new each time.
+        """
+        known = [[one for one in map(self._repeatable, kind) if one] for kind in telling]
+        kinds = [kind for kind in known if kind]
+        if not kinds:
+            return None
+        variation = st.sampled_from(kinds).flatmap(st.sampled_from)
+
+        @st.composite
+        def drafts(draw: DrawFn) -> Draft:
+            chosen = draw(st.lists(variation, min_size=1, max_size=2))
+            is_elsewhere = any(place in self._scenic for one in chosen for place, _ in one)
+            usual = self._taken if is_elsewhere else None
+            return reduce(varied, chosen, draw(self._unsigned) if usual is None else usual)
+
+        return drafts().map(self._signed)
+
+    def _repeatable(self, variation: Variation) -> Variation:
+        if not self._operation.writes:
+            return variation
+        return tuple(
+            (place, value)
+            for place, value in variation
+            if place not in self._scenic
+            and self._fields[".".join(place)].role not in (*HANDED_OUT, *_ADDRESSES)
+        )
 
     def ways(self) -> Iterator[SearchStrategy[Broken]]:
         """Yield the ways in which a request can be broken."""
         yield from self.lacking()
+        yield from self.wrong()
+
+    def wrong(self) -> Iterator[SearchStrategy[Broken]]:
+        """Yield the ways in which an input that is there can be wrong."""
         yield from self._wrong_values()
         for condition in self._conditions:
             yield from self._against(condition)

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from mockserver import jsontext
 from mockserver.conformance.generation.constraints import Demand, breaks
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Field, Operation
-from mockserver.exchange import BadEncoding, query_pairs
+from mockserver.exchange import BadEncoding, Request, query_pairs
 from mockserver.jsontext import Json
 
 UNKNOWN_DOMAINS = (
@@ -57,24 +56,27 @@ def _candidates(context: RunContext, operation: Operation, field: Field) -> Iter
             if field.role in (*UNKNOWN_DOMAINS, *HANDED_OUT):
                 yield exchange.data.get(field.role)
             if exchange.operation is operation:
-                yield _sent(exchange, field)
+                yield parts_of(exchange.request)[field.location].get(field.name)
 
 
-def _sent(exchange: Exchange, field: Field) -> Json:
-    """Return what an accepted request carried for an input, None where it carried nothing."""
-    request = exchange.request
-    if field.location == "headers":
-        return request.headers.get(field.name)
-    if field.location == "query":
-        try:
-            return dict(query_pairs(request.query)).get(field.name)
-        except BadEncoding:
-            return None
+def parts_of(request: Request) -> Mapping[str, Mapping[str, Json]]:
+    """Return what a request carries by location; nothing where that cannot be read."""
+    return {"query": _query(request), "body": _body(request), "headers": request.headers}
+
+
+def _query(request: Request) -> Mapping[str, Json]:
+    try:
+        return dict(query_pairs(request.query))
+    except BadEncoding:
+        return {}
+
+
+def _body(request: Request) -> Mapping[str, Json]:
     try:
         body = jsontext.decode(request.body)
     except jsontext.NotJson:
-        return None
-    return body.get(field.name) if isinstance(body, Mapping) else None
+        return {}
+    return body if isinstance(body, Mapping) else {}
 
 
 def _typed(value: Json, field: Field) -> Json:

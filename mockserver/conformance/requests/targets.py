@@ -80,7 +80,7 @@ _MANY_COINS = Decimal(10)
 _SLIPPAGES = ("0", "1", "50", "500", "1000", "1001", "2001", "5000")
 _FEE_LEVELS = (0, 1, 2, 5, 6, 10)
 _AMOUNTS = ("amount", "fromAmount")
-_NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
+NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
 _ADDRESSES = ("address", "sender", "recipient", "evmAddress")
 _CONTRACTS = ("contractAddress", "fromTokenAddress", "toTokenAddress")
 _IDS = ("id", "ticketId", "hash")
@@ -194,10 +194,10 @@ def _usual(context: "RunContext", operation: Operation) -> Draft | None:
 def _values(context: "RunContext", operation: Operation, usual: Draft) -> Iterator[Target]:
     """Yield the usual request with one input at an edge that the contract allows."""
     yield Target(operation.id, AS_USUAL, usual)
-    if len(usual.query) > 1:
-        turned = replace(usual, query=dict(reversed(list(usual.query.items()))))
+    if len(usual.query) > 1 or len(usual.body or ()) > 1:
+        turned = signed(reversed_inputs(usual), operation, context.caller)
         yield Target(operation.id, REVERSED, turned)
-    for field in _inputs(operation):
+    for field in inputs(operation):
         for label, value in _edges(field, usual):
             draft = _changed(context, operation, usual, field, value)
             yield Target(operation.id, f"{field.name} {label}", draft)
@@ -205,8 +205,15 @@ def _values(context: "RunContext", operation: Operation, usual: Draft) -> Iterat
     yield from _combinations(context, operation, usual)
 
 
+def reversed_inputs(draft: Draft) -> Draft:
+    """Return a request with its parameters, and the members of its body, in reverse order."""
+    query = dict(reversed(list(draft.query.items())))
+    body = None if draft.body is None else dict(reversed(list(draft.body.items())))
+    return replace(draft, query=query, body=body)
+
+
 def _odd_values(context: "RunContext", operation: Operation, usual: Draft) -> Iterator[Target]:
-    for field in _inputs(operation):
+    for field in inputs(operation):
         for label, value in _odd_edges(field, usual):
             draft = _changed(context, operation, usual, field, value)
             yield Target(operation.id, f"{field.name} {label}", draft, sound=False)
@@ -218,7 +225,7 @@ def _odd_values(context: "RunContext", operation: Operation, usual: Draft) -> It
             yield Target(operation.id, f"{roles[other].name} as {one}", draft, sound=False)
 
 
-def _inputs(operation: Operation) -> Iterator[Field]:
+def inputs(operation: Operation) -> Iterator[Field]:
     """Yield the inputs that are not about who asks."""
     signed_headers = ("appKey", "expireTime", "timestamp", "signature", "userAddress")
     return (field for field in operation.fields if field.role not in signed_headers)
@@ -238,7 +245,7 @@ def _edges(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
         yield from ((f"is {value}", value) for value in _SLIPPAGES)
     elif field.role == "feeLevel":
         yield from ((f"is {value}", value) for value in _FEE_LEVELS)
-    elif field.role in (*_ADDRESSES, *_CONTRACTS, "hash") and _is_hex(before):
+    elif field.role in (*_ADDRESSES, *_CONTRACTS, "hash") and is_hex(before):
         yield from _cases_of_hex(str(before))
 
 
@@ -262,7 +269,7 @@ def _odd_edges(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
     elif field.role in _FROM_A_QUOTE:
         yield "of nobody", "Nobody"
         yield f"of {_VERY_LONG} characters", "a" * _VERY_LONG
-    if "string" in field.types and field.role in (*_NAMES, *_ADDRESSES):
+    if "string" in field.types and field.role in (*NAMES, *_ADDRESSES):
         yield from _odd_texts(before, field)
 
 
@@ -279,7 +286,7 @@ def _odd_texts(before: str, field: Field) -> Iterator[tuple[str, Json]]:
     if field.location != "headers":
         yield "that is not ASCII", f"{before}é漢"
         yield "with a control character", f"{before}\x01"
-    if field.role in _NAMES:
+    if field.role in NAMES:
         yield "in lower case", before.lower()
         yield "with a quotation mark", f"{before}'\""
         yield "with blanks around it", f" {before} "
@@ -291,10 +298,10 @@ def _combinations(context: "RunContext", operation: Operation, usual: Draft) -> 
     """Yield every combination of optional inputs, and of those with a choice of two."""
     given = {
         field.name: value
-        for field in _inputs(operation)
+        for field in inputs(operation)
         if not field.required and (value := _optional_value(operation, field, usual)) is not None
     }
-    optional = [field for field in _inputs(operation) if field.name in given]
+    optional = [field for field in inputs(operation) if field.name in given]
     flags = [field for field in operation.fields if "boolean" in field.types]
     if not optional:
         return
@@ -350,7 +357,8 @@ def _digits(count: int) -> str:
     return ("1234567890" * 8)[:count]
 
 
-def _is_hex(value: Json) -> bool:
+def is_hex(value: Json) -> bool:
+    """Tell whether a value is a text of hex digits behind 0x."""
     return isinstance(value, str) and value.startswith("0x") and len(value) > len("0x")
 
 
@@ -459,8 +467,13 @@ def _v1_listed(context: "RunContext") -> Iterator[tuple[str, Draft]]:
 
 def _v1_quoted(context: "RunContext") -> Iterator[tuple[str, Draft]]:
     routes = drawn(context, V1_QUOTE, v1_bridges(context))
+
+    def quoted(route: Route, times: int = 1) -> Draft:
+        return valid.v1_quote(context, route, usual_amount(context, route.source) * times)
+
+    yield from _parts(context, V1_QUOTE, quoted)
     for label, route in covering(routes, route_features(context)):
-        yield label, valid.v1_quote(context, route, usual_amount(context, route.source))
+        yield label, quoted(route)
 
 
 def _v1_raw(context: "RunContext") -> Iterator[tuple[str, Draft]]:

@@ -1,0 +1,150 @@
+"""What answers so far say about what to ask next: inputs not met yet, and values that told."""
+
+import re
+from bisect import bisect
+from collections.abc import Hashable, Iterable, Mapping
+from decimal import Decimal
+from itertools import combinations_with_replacement
+
+from mockserver import jsontext
+from mockserver.conformance.generation.value_pools import parts_of
+from mockserver.conformance.requests.targets import DIGITS, NAMES, inputs
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.contract import Operation
+from mockserver.exchange import Request
+from mockserver.jsontext import Json
+
+Place = tuple[str, str]
+"""Where an input travels, and its name."""
+Variation = tuple[tuple[Place, Json], ...]
+"""Inputs with other values than the usual request has; None where one is left out."""
+
+_NUMBER = re.compile(r"([+-]?)([0-9]+)(\.[0-9]+)?")
+_KINDS = (
+    ("digits", re.compile(r"[+-]?[0-9]+")),
+    ("decimal", re.compile(r"[+-]?[0-9]*\.[0-9]+")),
+    ("exponent", re.compile(r"[+-]?[0-9.]+[eE][+-]?[0-9]+")),
+    ("hex", re.compile(r"0[xX][0-9a-fA-F]*")),
+    ("empty", re.compile(r"\s*")),
+)
+_MOST_ITEMS = 20
+_SIZE_BITS = 4
+
+
+class Novelty:
+    """Counts what a request would ask for the first time: values of inputs, by kind and in pairs.
+
+    Kinds are those at which services tell values apart: present or not, the number of digits, the
+    very name of a chain or token, and how a text is written and how long it is.
+    """
+
+    def __init__(self, operation: Operation, exchanges: Iterable[Exchange]) -> None:
+        """Begin with what some exchanges have asked for."""
+        self._operation = operation
+        self._names = {(one.location, one.name) for one in inputs(operation) if one.role in NAMES}
+        self._met: set[Hashable] = set()
+        for exchange in exchanges:
+            self.meet(self.asks(exchange.request))
+
+    def asks(self, request: Request) -> frozenset[Hashable]:
+        """Return the kinds of a request's values, and all pairs of them."""
+        kinds = [
+            (place, value if place in self._names else _kind(value))
+            for place, value in inputs_of(self._operation, request).items()
+        ]
+        return frozenset(combinations_with_replacement(kinds, 2))
+
+    def new_in(self, asked: frozenset[Hashable]) -> int:
+        """Return how many of them no request before had."""
+        return len(asked - self._met)
+
+    def meet(self, asked: frozenset[Hashable]) -> None:
+        """Count them as asked."""
+        self._met |= asked
+
+
+def telling_variations(
+    context: RunContext, operation: Operation
+) -> tuple[tuple[Variation, ...], ...]:
+    """Return the variations of the usual request that were answered otherwise, by how they were.
+
+    A rare kind of answer is as likely to be taken up as a frequent one that way. What was refused
+    is left out: a refusal hides whatever else is in a request.
+    """
+    exchanges = [
+        one
+        for one in context.of(operation)
+        if one.whole and (one.answer.status >= 500 or not one.refused)
+    ]
+    usual = next((one for one in exchanges if one.succeeded), None)
+    if usual is None:
+        return ()
+    before = inputs_of(operation, usual.request)
+    found: dict[Hashable, dict[Variation, None]] = {}
+    for exchange in exchanges:
+        look = kind_of_answer(exchange)
+        if look == kind_of_answer(usual):
+            continue
+        now = inputs_of(operation, exchange.request)
+        variation = tuple((place, value) for place, value in now.items() if value != before[place])
+        if variation:
+            found.setdefault(look, {})[variation] = None
+    return tuple(map(tuple, found.values()))
+
+
+def varied(draft: Draft, variation: Variation) -> Draft:
+    """Return a request with a variation."""
+    for place, value in variation:
+        draft = draft.without(*place) if value is None else draft.having(*place, value)
+    return draft
+
+
+def inputs_of(operation: Operation, request: Request) -> dict[Place, Json]:
+    """Return what a request carries for each input but those of who asks; None for nothing.
+
+    No input is meant to have parts; what has some is told as the text that it travelled as.
+    """
+    parts = parts_of(request)
+    values = {
+        (one.location, one.name): parts[one.location].get(one.name) for one in inputs(operation)
+    }
+    return {
+        place: str(value) if isinstance(value, list | dict) else value
+        for place, value in values.items()
+    }
+
+
+def kind_of_answer(exchange: Exchange) -> Hashable:
+    """Return what answers of one kind have in common: status, code, shape and about their size."""
+    return exchange.cached("kind of answer", lambda: _kind_of_answer(exchange))
+
+
+def _kind_of_answer(exchange: Exchange) -> Hashable:
+    size = len(exchange.answer.body)
+    # Eight steps an octave: an answer of a few more digits is of another size.
+    steps = max(0, size.bit_length() - _SIZE_BITS)
+    return (exchange.answer.status, exchange.code, _shape(exchange.body), steps, size >> steps)
+
+
+def _shape(value: Json) -> Hashable:
+    match value:
+        case Mapping():
+            return tuple(sorted((name, _shape(member)) for name, member in value.items()))
+        case list():
+            return frozenset(map(_shape, value[:_MOST_ITEMS]))
+        case str():
+            return next((name for name, form in _KINDS if form.fullmatch(value)), "text")
+    return type(value).__name__
+
+
+def _kind(value: Json) -> Hashable:
+    if value is None or isinstance(value, bool):
+        return value
+    text = jsontext.plain(value) if isinstance(value, Decimal) else str(value)
+    number = _NUMBER.fullmatch(text)
+    if number is not None:
+        sign, whole, rest = number.groups()
+        return (sign, bisect(DIGITS, len(whole)), bool(rest))
+    return (text[:2], len(text).bit_length(), text.isascii(), text.isupper(), text.islower())

@@ -1,0 +1,198 @@
+"""What the answer to a generated request says about that of another one, asked right after it.
+
+Each relation has the formula, the tolerance and the basis of the planned rule of the same meaning.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.comparing import Quote, quote_of
+from mockserver.conformance.checks.evidence import is_its_own
+from mockserver.conformance.checks.quotes_compared import gained
+from mockserver.conformance.checks.relations import differences, other_output, pays_less, uneven
+from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import amount_text, reading_of
+from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.generation.properties import Problem
+from mockserver.conformance.generation.reserved import is_reserved
+from mockserver.conformance.requests import valid
+from mockserver.conformance.requests.negative import signed
+from mockserver.conformance.requests.targets import is_hex, reversed_inputs
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.contract import Operation
+from mockserver.jsontext import Json
+
+_AMOUNTS = ("amount", "fromAmount")
+_ENDS = (
+    ("fromChain", "toChain"),
+    ("fromToken", "toToken"),
+    ("fromTokenAddress", "toTokenAddress"),
+    ("fromDecimal", "toDecimal"),
+)
+_MOST_DIGITS = 77
+_FEW_UNITS = 10_000
+_OTHER_SLIPPAGE = "77"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Another form of a request, and what its answer then has to be.
+
+    `words` say what is other about it; `rule` names the planned rule of the same meaning, which has
+    its basis and the operations it holds for. `make` returns the other request, None where there
+    is none that it holds for; `judge` finds what is wrong with the two answers.
+    """
+
+    words: str
+    rule: str
+    make: Callable[[RunContext, Exchange, Draft], Draft | None]
+    judge: Callable[[RunContext, Exchange, Exchange, str], Iterator[Finding]]
+
+    def other(self, context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
+        """Return what to ask after a request that was answered with success, signed anew."""
+        try:
+            found = self.make(context, first, draft)
+        except (NotRun, Inconclusive):
+            return None
+        return None if found is None else signed(found, first.operation, context.caller)
+
+
+def relations_of(operation: Operation) -> tuple[Relation, ...]:
+    """Return the relations that hold for an operation; a submission is asked for only once."""
+    if operation.writes:
+        return ()
+    return tuple(one for one in _RELATIONS if operation.id in _RULES[one.rule].operations)
+
+
+def related_problems(
+    relation: Relation, context: RunContext, first: Exchange, other: Exchange
+) -> Iterator[Problem]:
+    """Yield what two answers break of a relation; nothing where an outage may have come between."""
+    if not is_its_own(other):
+        return
+    try:
+        found = list(relation.judge(context, first, other, relation.words))
+    except (NotRun, Inconclusive):
+        return
+    for finding in found:
+        whole = replace(
+            finding, basis=_RULES[relation.rule].basis, cause=f"related {relation.words}"
+        )
+        yield Problem((relation.words, finding.place, ""), whole)
+
+
+def _again(context: RunContext, first: Exchange, draft: Draft) -> Draft:
+    return draft
+
+
+def _reversed(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
+    turned = reversed_inputs(draft)
+    is_other = (list(turned.query), list(turned.body or ())) != (
+        list(draft.query),
+        list(draft.body or ()),
+    )
+    return turned if is_other else None
+
+
+def _in_upper_case(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
+    changed = draft
+    for field in first.operation.fields:
+        value = draft.part(field.location).get(field.name)
+        if field.location != "headers" and is_hex(value):
+            upper = f"0x{str(value)[2:].upper()}"
+            changed = changed.having(field.location, field.name, upper)
+    return None if changed == draft else changed
+
+
+def _doubled(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
+    field = next(one for one in first.operation.fields if one.role in _AMOUNTS)
+    amount = amounts.number(draft.part(field.location).get(field.name))
+    if amount is None:
+        return None
+    return _with_amount(draft, first.operation, amount * 2)
+
+
+def _back(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
+    quote = quote_of(context, first)
+    if quote is None or not _is_usual(context, quote) or not quote.got:
+        return None
+    if quote.decimals != quote.route.target.decimals:
+        return None
+    fields = {field.role: field for field in first.operation.fields}
+    changed = draft
+    for one, other in _ENDS:
+        if one in fields and other in fields:
+            for here, there in ((one, other), (other, one)):
+                value = draft.part(fields[there].location).get(fields[there].name)
+                if value is None:
+                    return None
+                changed = changed.having(fields[here].location, fields[here].name, value)
+    text = amount_text(quote.got, quote.route.target, reading_of(context, first.operation.id))
+    return _with_amount(changed, first.operation, Decimal(text))
+
+
+def _with_amount(draft: Draft, operation: Operation, amount: Decimal) -> Draft | None:
+    """Return a request for another amount, None where that is none or steers a stand-in."""
+    field = next(one for one in operation.fields if one.role in _AMOUNTS)
+    text = f"{amount:f}"
+    if amount <= 0 or is_reserved(text) or len(text) > _MOST_DIGITS:
+        return None
+    value: Json = amount if "number" in field.types else text
+    return draft.having(field.location, field.name, value)
+
+
+def _for_another(context: RunContext, first: Exchange, draft: Draft) -> Draft:
+    return draft.having("query", "recipient", valid.fresh_address(context, "another recipient"))
+
+
+def _with_another_slippage(context: RunContext, first: Exchange, draft: Draft) -> Draft:
+    return draft.having("query", "slippage", _OTHER_SLIPPAGE)
+
+
+def _same_output(
+    context: RunContext, first: Exchange, other: Exchange, how: str
+) -> Iterator[Finding]:
+    return other_output(first, other, how) if other.succeeded else iter(())
+
+
+def _grows(context: RunContext, first: Exchange, other: Exchange, how: str) -> Iterator[Finding]:
+    less, more = quote_of(context, first), quote_of(context, other)
+    if less is None or more is None:
+        return
+    yield from pays_less(less, more)
+    # Fixed fees are much of an amount that is less than usual.
+    if _is_usual(context, less):
+        yield from uneven(more, less, less)
+
+
+def _gains(context: RunContext, first: Exchange, other: Exchange, how: str) -> Iterator[Finding]:
+    there, back = quote_of(context, first), quote_of(context, other)
+    if there is not None and back is not None:
+        yield from gained(there, back)
+
+
+def _is_usual(context: RunContext, quote: Quote) -> bool:
+    """Tell whether a quote is of enough that neither fixed fees nor the last unit decide."""
+    units = amounts.EXACT.scaleb(quote.got or Decimal(0), quote.decimals)
+    return quote.put >= usual_amount(context, quote.route.source) and units >= _FEW_UNITS
+
+
+_SAME = "same-meaning-same-answer"
+_BY_AMOUNT = "more-never-pays-less"
+_FOR_ANYBODY = "output-is-the-same-for-anybody"
+_RELATIONS = (
+    Relation("the request repeated", _SAME, _again, differences),
+    Relation("inputs in reverse order", _SAME, _reversed, differences),
+    Relation("upper-case hex", _SAME, _in_upper_case, differences),
+    Relation("twice the amount", _BY_AMOUNT, _doubled, _grows),
+    Relation("the way back", "there-and-back-gains-nothing", _back, _gains),
+    Relation("another recipient", _FOR_ANYBODY, _for_another, _same_output),
+    Relation("another slippage", _FOR_ANYBODY, _with_another_slippage, _same_output),
+)
+_RULES = {rule.name: rule for rule in RULES}
