@@ -8,7 +8,7 @@ RUN python -m pip install --quiet --no-cache-dir build \
 
 FROM python:3.13-slim
 COPY --from=build /dist/*.whl /dist/
-RUN python -m pip install --quiet --no-cache-dir --find-links /dist 'crosschain-mock[speed]' \
+RUN python -m pip install --quiet --no-cache-dir --find-links /dist 'crosschain-mock[speed,signing]' \
     && rm -r /dist \
     && useradd --system --home-dir /nonexistent --shell /usr/sbin/nologin mock
 USER mock

@@ -45,7 +45,8 @@ class Told:
 def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
     """Take a transaction, `raw` and signed or in its parts, and return what became of it.
 
-    Raises `BadTransaction` for a body that tells of none.
+    Raises `BadTransaction` for a body that tells of none, and `SigningUnavailable` where a signed
+    one cannot be read.
     """
     odd = [name for name in body if name not in _MEMBERS]
     if odd:
@@ -63,7 +64,7 @@ def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
 
 
 def take_raw(hosted: HostedWorld, chain: str, raw: str) -> SeenTransaction:
-    """Take a signed transaction in hex. Raises `BadTransaction`."""
+    """Take a signed transaction in hex. Raises `BadTransaction` and `SigningUnavailable`."""
     try:
         signed = transactions.decoded(_bytes(raw, "raw"))
     except transactions.NotATransaction as error:

@@ -7,7 +7,7 @@ from mockserver import limits
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.responders.hosted import HostedWorld
-from mockserver.signing import raw
+from mockserver.signing import curve, raw
 from mockserver.signing.keyring import Keyring
 
 
@@ -36,7 +36,8 @@ def described(hosted: HostedWorld) -> Json:
 def register(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
     """Register a developer key, or switch the verification of wallets; return the keys.
 
-    Raises `BadKeys` for a body that is not as the form `keys-given` says.
+    Raises `BadKeys` for a body that is not as the form `keys-given` says, and `SigningUnavailable`
+    where wallets cannot be verified.
     """
     hosted.keys = _registered(hosted.keys, body)
     return described(hosted)
@@ -57,6 +58,8 @@ def _registered(keys: Keyring, body: Mapping[str, Json]) -> Keyring:
         verify = body["verifyWallets"]
         if not isinstance(verify, bool):
             raise BadKeys("'verifyWallets': expected true or false")
+        if verify:
+            curve.require()
         keys = keys.verifying_wallets(verify)
     if "appKey" in body or "appSecret" in body:
         app_key, secret = _text(body, "appKey"), _text(body, "appSecret")

@@ -16,7 +16,8 @@ _AS_PUBLISHED = {"chain": "chan"}
 def denial(inputs: Inputs, body: bytes) -> Denial | None:
     """Return why the signature of a submission is not taken, or None.
 
-    Signatures of chains other than EVM chains and Kaspa are taken by their presence (A-073).
+    Signatures of chains other than EVM chains and Kaspa are taken by their presence (A-073). Raises
+    `SigningUnavailable` where the libraries are missing.
     """
     if inputs.has("userAddress"):
         return _evm(inputs, body)

@@ -26,6 +26,7 @@ from mockserver.responders.stubs import StubResponder
 from mockserver.server.control import Control, Guard, House
 from mockserver.server.counters import Counters
 from mockserver.server.service import Service
+from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 
 if TYPE_CHECKING:
@@ -119,7 +120,9 @@ def replayed(settings: Settings, contracts: Contracts) -> "Replay | None":
 
 
 def keyring(settings: Settings) -> Keyring:
-    """Return the keys that every world begins with."""
+    """Return the keys that every world begins with. Raises `SigningUnavailable`."""
+    if settings.verify_wallets:
+        curve.require()
     return Keyring(MappingProxyType(dict(settings.app_keys)), settings.verify_wallets)
 
 

@@ -1,12 +1,12 @@
 """Kaspa's personal messages: Schnorr signatures over secp256k1 (BIP 340) of a keyed BLAKE2b hash.
 
 Clients sign with their wallet's `signMessage` (GB2-kas, GHOST); how that one works is the chain's
-own convention, not the service's (A-073). Verified in plain Python: a few milliseconds each.
+own convention, not the service's (A-073).
 """
 
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 
-from mockserver.signing.secp256k1 import G, N, P, combined, lifted, public_key
+from mockserver.signing import curve
 
 _MESSAGE_KEY = b"PersonalMessageSigningHash"
 _ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
@@ -14,32 +14,25 @@ _CHECKSUM = 8
 
 
 def verifies(message: str, public_key: str, signature: str) -> bool:
-    """Tell whether a signature (64 bytes in hex) of a message is by a public key in hex."""
+    """Tell whether a signature (64 bytes in hex) of a message is by a public key in hex.
+
+    Raises `SigningUnavailable`.
+    """
     try:
         key, raw = x_only(public_key), bytes.fromhex(signature.removeprefix("0x"))
     except ValueError:
         return False
-    return len(raw) == 64 and _schnorr_verifies(_digest(message), key, raw)
+    return len(raw) == 64 and curve.schnorr_verifies(_digest(message), key, raw)
 
 
 def signature(message: str, private_key: bytes) -> tuple[str, str]:
     """Return the signature of a message and the public key, both in hex, for test wallets.
 
-    No randomness is added, so that equal inputs give equal signatures.
+    No randomness is added, so that equal inputs give equal signatures. Raises
+    `SigningUnavailable`, and `ValueError` for a key that is none.
     """
-    secret = int.from_bytes(private_key, "big")
-    point = public_key(secret)
-    secret = secret if point[1] % 2 == 0 else N - secret
-    key = point[0].to_bytes(32, "big")
-    digest = _digest(message)
-    mask = int.from_bytes(_tagged("BIP0340/aux", bytes(32)), "big")
-    seed = (secret ^ mask).to_bytes(32, "big")
-    nonce = int.from_bytes(_tagged("BIP0340/nonce", seed + key + digest), "big") % N
-    shared = public_key(nonce)
-    nonce = nonce if shared[1] % 2 == 0 else N - nonce
-    head = shared[0].to_bytes(32, "big")
-    answer = (nonce + _challenge(head, key, digest) * secret) % N
-    return (head + answer.to_bytes(32, "big")).hex(), key.hex()
+    raw, key = curve.schnorr_signed(_digest(message), private_key)
+    return raw.hex(), key.hex()
 
 
 def x_only(public_key: str) -> bytes:
@@ -66,22 +59,3 @@ def key_of_address(address: str) -> bytes | None:
 
 def _digest(message: str) -> bytes:
     return blake2b(message.encode("utf-8", "replace"), digest_size=32, key=_MESSAGE_KEY).digest()
-
-
-def _schnorr_verifies(digest: bytes, key: bytes, raw: bytes) -> bool:
-    point = lifted(int.from_bytes(key, "big"))
-    head, answer = int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big")
-    if point is None or head >= P or answer >= N:
-        return False
-    challenge = _challenge(raw[:32], key, digest)
-    found = combined((G, answer), (point, N - challenge))
-    return found is not None and found[1] % 2 == 0 and found[0] == head
-
-
-def _challenge(head: bytes, key: bytes, digest: bytes) -> int:
-    return int.from_bytes(_tagged("BIP0340/challenge", head + key + digest), "big") % N
-
-
-def _tagged(tag: str, message: bytes) -> bytes:
-    prefix = sha256(tag.encode()).digest()
-    return sha256(prefix + prefix + message).digest()

@@ -1,9 +1,8 @@
-"""Signed EVM transactions: who sent what where."""
+"""Signed EVM transactions: who sent what where. Needs the extra `signing`."""
 
 from dataclasses import dataclass
 
-from mockserver.signing import rlp, secp256k1, wallet
-from mockserver.signing.keccak import keccak256
+from mockserver.signing import curve, rlp, wallet
 
 
 class NotATransaction(ValueError):
@@ -32,7 +31,7 @@ _OLDEST_V = 27
 def decoded(raw: bytes) -> SignedTransaction:
     """Return the transaction that bytes hold: a legacy one, or one of type 1 or 2.
 
-    Raises `NotATransaction`.
+    Raises `NotATransaction`, and `SigningUnavailable` where the libraries are missing.
     """
     kind = raw[:1] if raw[:1] in (b"\1", b"\2") else b""
     parts = _parts(raw, kind)
@@ -41,14 +40,14 @@ def decoded(raw: bytes) -> SignedTransaction:
     first = {b"\1": 4, b"\2": 5}.get(kind, 3)
     if len(body[first]) not in (0, 20):
         raise NotATransaction(f"an address has 20 bytes, not {len(body[first])}")
-    v, r, s = map(_number, body[-3:])
+    v = _number(body[-3])
     if v > 1 if kind else v < _OLDEST_V:
         raise NotATransaction(f"its signature fits no key: none of its type has v {v}")
     chain = _number(body[0]) if kind else _legacy_chain(v)
     unsigned = parts[:-3] if kind or chain is None else [*parts[:-3], rlp.number(chain), b"", b""]
     return SignedTransaction(
-        hash=f"0x{keccak256(raw).hex()}",
-        sender=_sender(keccak256(kind + rlp.encoded(unsigned)), v, r, s),
+        hash=f"0x{curve.keccak256(raw).hex()}",
+        sender=_sender(curve.keccak256(kind + rlp.encoded(unsigned)), v, body[-2:]),
         chain_id=chain,
         nonce=_number(body[1 if kind else 0]),
         to=f"0x{body[first].hex()}" if body[first] else "",
@@ -57,9 +56,10 @@ def decoded(raw: bytes) -> SignedTransaction:
     )
 
 
-def _sender(digest: bytes, v: int, r: int, s: int) -> str:
-    odd = wallet.parity(v)
-    point = None if odd is None else secp256k1.recovered(digest, r, s, odd)
+def _sender(digest: bytes, v: int, halves: list[bytes]) -> str:
+    """Return who signed; the halves are r and s, each without the zeros that it begins with."""
+    odd, raw = wallet.parity(v), b"".join(half.rjust(32, b"\0") for half in halves)
+    point = None if odd is None or len(raw) != 64 else curve.recovered(digest, raw, odd)
     if point is None:
         raise NotATransaction("its signature fits no key")
     return wallet.address_at(point).lower()

@@ -1,14 +1,13 @@
 """2.0 wallet signatures: a personal message over the keccak-256 of the body's text (facts §3.2).
 
-Keccak and the curve are plain Python: the field's own library takes a second to import, and some
-fifteen packages (decision 0185). A signature takes about a millisecond, a recovery two.
+Keccak and the curve come with the extra `signing` (decision 0185); nothing here is needed unless a
+world verifies wallets or somebody signs. What hashes or signs raises `SigningUnavailable` without.
 """
 
 import re
 from collections.abc import Mapping
 
-from mockserver.signing import javascript, secp256k1
-from mockserver.signing.keccak import keccak256
+from mockserver.signing import curve, javascript
 
 EVM_PREFIX = "EvmAddress"
 """The prefix of the text, spelled so whatever the spelling of the header (GB2-ticket)."""
@@ -45,7 +44,7 @@ def signed_text(
 
 def digest(text: str) -> str:
     """Return the keccak-256 of a text as `0x` and 64 hex digits."""
-    return f"0x{keccak256(javascript.utf8(text)).hex()}"
+    return f"0x{curve.keccak256(javascript.utf8(text)).hex()}"
 
 
 def signature(text: str, key: str, *, as_bytes: bool = False) -> str:
@@ -54,20 +53,19 @@ def signature(text: str, key: str, *, as_bytes: bool = False) -> str:
     The vendor's code signs the 66 characters of the hash; with `as_bytes` its 32 bytes are signed.
     Raises `ValueError` for a key that is none.
     """
-    r, s, odd = secp256k1.signed(_personal(digest(text), as_bytes=as_bytes), _secret(key))
-    return f"{r:064x}{s:064x}{27 + odd:02x}"
+    raw, odd = curve.signed(_personal(digest(text), as_bytes=as_bytes), _secret(key))
+    return f"{raw.hex()}{27 + odd:02x}"
 
 
 def address_of(key: str) -> str:
     """Return the EVM address of a private key. Raises `ValueError` for a key that is none."""
-    return address_at(secp256k1.public_key(_secret(key)))
+    return address_at(curve.public_key(_secret(key)))
 
 
-def address_at(point: secp256k1.Point) -> str:
+def address_at(point: bytes) -> str:
     """Return the EVM address of a public key, with the capitals that check it (EIP-55)."""
-    whole = point[0].to_bytes(32, "big") + point[1].to_bytes(32, "big")
-    plain = keccak256(whole)[12:].hex()
-    check = keccak256(plain.encode()).hex()
+    plain = curve.keccak256(point)[12:].hex()
+    check = curve.keccak256(plain.encode()).hex()
     pairs = zip(plain, check, strict=False)
     return "0x" + "".join(char.upper() if mark > "7" else char for char, mark in pairs)
 
@@ -81,9 +79,9 @@ def signers(text: str, came: str) -> tuple[str, ...]:
     odd = None if form is None else parity(int(form[1][128:], 16))
     if form is None or odd is None:
         return ()
-    r, s, hashed = int(form[1][:64], 16), int(form[1][64:128], 16), digest(text)
+    raw, hashed = bytes.fromhex(form[1][:128]), digest(text)
     messages = (_personal(hashed, as_bytes=as_bytes) for as_bytes in (False, True))
-    points = [secp256k1.recovered(message, r, s, odd) for message in messages]
+    points = [curve.recovered(message, raw, odd) for message in messages]
     return tuple(address_at(point) for point in points if point is not None)
 
 
@@ -101,14 +99,14 @@ def well_formed(came: str) -> bool:
     return _SIGNATURE.fullmatch(came) is not None
 
 
-def _secret(key: str) -> int:
+def _secret(key: str) -> bytes:
     found = _KEY.fullmatch(key)
     if found is None:
         raise ValueError("a private key has 32 bytes, 64 hex digits")
-    return int(found[1], 16)
+    return bytes.fromhex(found[1])
 
 
 def _personal(hashed: str, *, as_bytes: bool) -> bytes:
     """Return the hash of a personal message (EIP-191): the text of a hash, or its bytes."""
     message = bytes.fromhex(hashed[2:]) if as_bytes else hashed.encode()
-    return keccak256(b"\x19Ethereum Signed Message:\n%d" % len(message) + message)
+    return curve.keccak256(b"\x19Ethereum Signed Message:\n%d" % len(message) + message)

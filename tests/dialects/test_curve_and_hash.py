@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mockserver.signing import rlp, transactions, wallet
-from mockserver.signing.keccak import keccak256
-from mockserver.signing.secp256k1 import G, N, P, combined, lifted, public_key, recovered, signed
+from mockserver.signing.curve import keccak256
 
+P = 2**256 - 2**32 - 977
+"""The field of secp256k1."""
+N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+"""The order of its group."""
 KEYS = st.integers(1, N - 1).map(lambda secret: f"0x{secret:064x}")
 UNITS = st.integers(0, 2**128)
 ADDRESS = "0x" + "25" * 20
@@ -56,20 +59,6 @@ def test_what_is_no_key_signs_nothing(key):
     for use in (wallet.address_of, lambda key: wallet.signature("text", key)):
         with pytest.raises(ValueError, match="a private key"):
             use(key)
-
-
-def test_sums_of_points():
-    double, triple = public_key(2), public_key(3)
-    opposite = (G[0], P - G[1])
-    assert combined((G, 1), (G, 1)) == double
-    assert combined((G, 1), (double, 1)) == triple
-    assert combined((G, 1), (opposite, 1)) is None
-    assert combined((G, N)) is None
-    assert combined((G, N + 2)) == double
-    assert [lifted(G[0], odd) for odd in (0, 1)] == [G, opposite]
-    assert lifted(5) is None
-    assert lifted(P + 1) is None
-    assert recovered(b"\0" * 32, *signed(b"\0" * 32, 7)) == public_key(7)
 
 
 @settings(deadline=None, max_examples=25)

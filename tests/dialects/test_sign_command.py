@@ -1,15 +1,18 @@
 """`crosschain-mock sign` prints the headers of a request, and `serve` verifies them."""
 
 import json
+import sys
 
 import pytest
 from click.testing import CliRunner
 
+from mockserver import jsontext
 from mockserver.cli.serving import serve
 from mockserver.cli.signing import sign
 from mockserver.errors import CrosschainMockError
 from mockserver.server.assembly import Settings, build
 from mockserver.signing import kaspa, wallet
+from mockserver.signing.curve import SigningUnavailable
 from tests.conftest import HASH, WALLET
 from tests.dialects.conftest import KAS_KEY, WALLET_KEY
 
@@ -115,3 +118,20 @@ def test_settings_reach_every_world():
         assert (keys.developers["k"], keys.wallets) == ("hush", True)
         assert "hush" not in repr(keys)
     assert "hush" not in repr(Settings(app_keys=(("k", "hush"),)))
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "coincurve", None)
+    for use in (
+        lambda: build(Settings(verify_wallets=True)),
+        lambda: wallet.signature("text", WALLET_KEY),
+        lambda: wallet.signers("text", SIGNATURE),
+    ):
+        with pytest.raises(SigningUnavailable, match=r"crosschain-mock\[signing\]"):
+            use()
+
+
+def test_v1_needs_no_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "coincurve", None)
+    assert build(Settings(app_keys=(("k", "s"),))).worlds.get("default").keys.developers
+    assert jsontext.encode({"a": 1}) == b'{"a":1}'
