@@ -15,19 +15,20 @@ class Headers(Mapping[str, str]):
     size: int
     """How many bytes names and values have together."""
 
-    def __init__(
-        self, items: Sequence[tuple[str, str]] = (), names: tuple[str, ...] | None = None
-    ) -> None:
-        """Keep the fields as sent; `names` are theirs in lower case, if each is there once."""
+    def __init__(self, items: Sequence[tuple[str, str]] = ()) -> None:
+        """Keep the fields as sent."""
         self._items = tuple(items)
-        values = [value for _, value in items]
-        self.size = sum(map(len, values)) + sum([len(name) for name, _ in items])
+        self.size = sum([len(name) + len(value) for name, value in self._items])
         self._first: dict[str, str] = {}
-        if names is not None:
-            self._first.update(zip(names, values, strict=True))
-            return
         for name, value in self._items:
             self._first.setdefault(name.lower(), value)
+
+    @classmethod
+    def of(cls, items: Sequence[tuple[str, str]], first: dict[str, str], size: int) -> "Headers":
+        """Return fields of which all is known that is asked for: by lower-case name, and bytes."""
+        made = cls.__new__(cls)
+        made._items, made._first, made.size = tuple(items), first, size
+        return made
 
     @property
     def items_sent(self) -> tuple[tuple[str, str], ...]:
@@ -61,6 +62,11 @@ class Headers(Mapping[str, str]):
         """Return the name of a field exactly as the sender spelled it, or None."""
         wanted = name.lower()
         return next((sent for sent, _ in self.items_sent if sent.lower() == wanted), None)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a field was sent more than once."""
+        return len(self._first) < len(self._items)
 
     def count(self, name: str) -> int:
         """Return how often a field was sent."""

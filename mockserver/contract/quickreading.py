@@ -67,7 +67,7 @@ class QuickReader:
 
     def __init__(self, parts: Mapping[str, Mapping[str, QuickInput]], tied: Iterable[str]) -> None:
         """Take the inputs by location and name, and the roles of those that are tied."""
-        self._headers = [(name.lower(), name, one) for name, one in parts["headers"].items()]
+        self._headers = [(name.lower(), one) for name, one in parts["headers"].items()]
         self._query = parts["query"]
         self._body = parts.get("body")
         self._tied = tuple(tied)
@@ -99,12 +99,14 @@ class QuickReader:
         return (*values, *[values.get(role) for role in self._tied])
 
     def _read_headers(self, headers: Headers, values: dict[str, Json]) -> bool:
-        for lowered, name, one in self._headers:
+        if headers.repeats:
+            return False
+        for lowered, one in self._headers:
             text = headers.lowered(lowered)
             if text is None:
                 continue
             value = text.strip() if one.typed is None else one.typed(text.strip())
-            if not (value in one.seen or one.takes(value)) or headers.count(name) > 1:
+            if not (value in one.seen or one.takes(value)):
                 return False
             values[one.role] = value
         return True

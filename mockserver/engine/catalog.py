@@ -143,6 +143,9 @@ class Catalog:
     _ends: dict[tuple[str, str, str], tuple[Placed, Placed]] = field(
         init=False, repr=False, compare=False
     )
+    _order_ends: dict[tuple[str, int, str | None, int], tuple[Placed, Placed]] = field(
+        init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         """Index the chains and tokens."""
@@ -155,6 +158,7 @@ class Catalog:
         put(self, "_by_address", dict(self._addresses()))
         put(self, "_placed", {})
         put(self, "_ends", {})
+        put(self, "_order_ends", {})
 
     def chain(self, nickname: str, about: str = "chain") -> Chain:
         """Return the chain of a 2.0 nickname. Raises `Refusal` for any other text."""
@@ -250,6 +254,31 @@ class Catalog:
             if len(self._ends) >= _KEPT_ENDS:
                 self._ends.clear()
             self._ends[key] = found
+        return found
+
+    def ends_by_index(
+        self, source: str, source_index: int, target: str | None, target_index: int
+    ) -> tuple[Placed, Placed]:
+        """Return two tokens by index, each on the chain of a nickname. Raises `Refusal`.
+
+        Without a target both are on the source chain.
+        """
+        key = (source, source_index, target, target_index)
+        found = self._order_ends.get(key)
+        if found is None:
+            begin = self.chain(source, "source chain")
+            end = begin if target is None else self.chain(target, "target chain")
+            tokens = (
+                self.token_by_index(source_index, "source token"),
+                self.token_by_index(target_index, "target token"),
+            )
+            found = (
+                self.placed(begin, tokens[0], "source token"),
+                self.placed(end, tokens[1], "target token"),
+            )
+            if len(self._order_ends) >= _KEPT_ENDS:
+                self._order_ends.clear()
+            self._order_ends[key] = found
         return found
 
     def placed_at(self, chain: Chain, address: str, about: str = "token address") -> Placed:

@@ -1,7 +1,5 @@
 """Double-entry bookings: what an order moves, as postings whose entries sum to zero per asset."""
 
-from collections.abc import Iterator
-
 from mockserver.engine.courses import Status
 from mockserver.engine.orders import Event, Order
 from mockserver.values import value_class
@@ -84,12 +82,11 @@ def outcome(order: Order, event: Event) -> Posting | None:
     return None
 
 
-def touched(order: Order) -> Iterator[tuple[AccountKey, int]]:
-    """Yield the accounts an order concerns, with what its submission has changed on each."""
+def touched(order: Order) -> list[tuple[AccountKey, int]]:
+    """Return the accounts an order concerns, with what its submission has changed on each."""
     sender, recipient = sender_key(order), recipient_key(order)
-    yield sender, order.topup - order.amount
-    if recipient != sender:
-        yield recipient, 0
+    paid = (sender, order.topup - order.amount)
+    return [paid] if recipient == sender else [paid, (recipient, 0)]
 
 
 def gained(posting: Posting | None, key: AccountKey) -> int:

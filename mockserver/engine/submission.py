@@ -119,20 +119,12 @@ class Draft:
 
 def draft(core: Core, request: OrderRequest) -> Draft:
     """Return a 2.0 submission with its names resolved and its quote made. Raises `Refusal`."""
-    catalog, desk = core.scenario.catalog, Desk(core)
-    chain = catalog.chain(request.source_chain, "source chain")
-    target_chain = (
-        chain
-        if request.target_chain is None
-        else catalog.chain(request.target_chain, "target chain")
+    source, target = core.scenario.catalog.ends_by_index(
+        request.source_chain, request.source_index, request.target_chain, request.target_index
     )
-    source_token = catalog.token_by_index(request.source_index, "source token")
-    target_token = catalog.token_by_index(request.target_index, "target token")
-    source = catalog.placed(chain, source_token, "source token")
-    target = catalog.placed(target_chain, target_token, "target token")
     _check_slippage(request)
-    checked_address(chain, request.sender, "sender")
-    checked_address(target_chain, request.recipient, "recipient")
+    checked_address(source.chain, request.sender, "sender")
+    checked_address(target.chain, request.recipient, "recipient")
     return Draft(
         generation=_V2,
         kind=request.kind,
@@ -142,8 +134,8 @@ def draft(core: Core, request: OrderRequest) -> Draft:
         sender=request.sender,
         recipient=request.recipient,
         evm_address=request.sender,
-        cert_hash=checked_hash(chain, request.cert_hash),
-        terms=_capped(_terms(desk, request, source, target), request.expected),
+        cert_hash=checked_hash(source.chain, request.cert_hash),
+        terms=_capped(_terms(Desk(core), request, source, target), request.expected),
         channel=request.channel,
         minimum=request.minimum,
     )
@@ -341,9 +333,9 @@ def _split(fee: int, channel_bps: int, rate_bps: int) -> tuple[int, int]:
 
 def _dust(wanted: Draft) -> int:
     """Return what rescaling cuts off a transfer, in smallest units of the token in."""
-    if wanted.kind is not _BRIDGE:
-        return 0
     into, back = wanted.source.decimals, wanted.target.decimals
+    if wanted.kind is not _BRIDGE or into <= back:
+        return 0
     arriving = amounts.rescale_floor(wanted.amount, into, back)
     return max(0, wanted.amount - amounts.rescale_floor(arriving, back, into))
 
@@ -359,7 +351,7 @@ def _steering(core: Core, wanted: Draft) -> tuple[Course, Policy, int]:
         if _matches(rule, wanted):
             name, policy, polls = rule.course, rule.policy or policy, rule.polls or polls
             break
-    shortfall = _shortfall(wanted)
+    shortfall = "" if wanted.minimum is None else _shortfall(wanted, wanted.minimum)
     name = "refund" if shortfall else name
     texts = (wanted.recipient, wanted.sender, wanted.cert_hash)
     for reserved in reserved_in(wanted.amount, wanted.source.decimals, *texts):
@@ -373,17 +365,15 @@ def _steering(core: Core, wanted: Draft) -> tuple[Course, Policy, int]:
     return course if _may_take(wanted, course) else course.whole(), policy, polls
 
 
-def _shortfall(wanted: Draft) -> str:
+def _shortfall(wanted: Draft, minimum: int) -> str:
     """Return by how much an order misses the minimum it names, or nothing (A-153)."""
-    if wanted.minimum is None:
-        return ""
     net = _net(wanted.terms)
-    if wanted.minimum <= net:
+    if minimum <= net:
         return ""
     target = wanted.target
     least, gets = (
         f"{amounts.plain(amounts.whole_tokens(units, target.decimals))} {target.symbol}"
-        for units in (wanted.minimum, net)
+        for units in (minimum, net)
     )
     return f"net {gets} is below the minimum {least} of the order"
 

@@ -14,6 +14,7 @@ STRICT = "deposit"
 
 _NEEDED = ("fromAmount", "fromIndex", "fromChain", "fromAddr", "certHash")
 _ALL = (*_NEEDED, "fromPublicKey", "signature")
+_NEEDED_SET, _ALL_SET = frozenset(_NEEDED), frozenset(_ALL)
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,76}")
 _PUBLIC_KEY = re.compile(r"(?:0x)?(?:[0-9a-fA-F]{64}|0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})?")
 
@@ -47,9 +48,8 @@ def certificate_of(text: str, *, strict: bool) -> Certificate | None:
     told = _decoded(text, strict=strict)
     if told is None or not (strict or not told.keys().isdisjoint(_NEEDED)):
         return None
-    needed = _ALL if strict else _NEEDED
-    if not told.keys() >= set(needed):
-        missing = [key for key in needed if key not in told]
+    if not told.keys() >= (_ALL_SET if strict else _NEEDED_SET):
+        missing = [key for key in (_ALL if strict else _NEEDED) if key not in told]
         raise _bad(f"the order information lacks {', '.join(map(repr, missing))}")
     if strict:
         _check_public_key(told["fromPublicKey"])

@@ -5,6 +5,8 @@ from mockserver.contract import Contract, Generation
 from mockserver.exchange import Response
 
 JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")
+JSON_HEADERS = (JSON_TYPE,)
+"""The headers of a success, the same value in each, so that it is known by that."""
 REFUSAL_HEADER = "X-Mock-Refusal"
 _MAX_HEADER = 4000
 """Characters of a reason: clients read headers of 8190, and a text to be signed is long."""

@@ -11,12 +11,11 @@ from mockserver.operations import OperationFunction, field_about
 from mockserver.responders.authentication import NO_AUTH, authenticate
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.listings import Listings, list_operations
-from mockserver.responders.refusing import JSON_TYPE
+from mockserver.responders.refusing import JSON_HEADERS
 from mockserver.responders.responder import Call
 from mockserver.responders.signer import OWN_ANSWERS
 from mockserver.validation import Violation
 
-_JSON = (JSON_TYPE,)
 _TOLD = 4
 """How many violations a refusal spells out; the rest is counted."""
 
@@ -60,7 +59,7 @@ class Simulation:
             reason = _blaming(refusal, inputs)
             name = _OWN_NAMES.get((operation.id, refusal.name), refusal.name)
             return refuser.refuse(operation.generation, name, reason)
-        return Response(200, _JSON, body)
+        return Response(200, JSON_HEADERS, body)
 
     def _listed(self, call: Call, inputs: Inputs) -> bytes:
         chain = inputs.optional("chain")

@@ -1,10 +1,10 @@
 """Requests that are like others before: a client sends nearly the same header fields each time.
 
-aiohttp's parser has read a request with the same field names, spelled alike and in the same order.
-Each line of this one either came just so before, or differs in its value alone, where that is plain
-printable text and says nothing of how the request travels. Then what the parser would make of it
-leaves no doubt: a method, a target and a version in their usual form, and a body that is there to
-its last byte. Everything else is the parser's.
+aiohttp's parser has read a request with the same field names in the same order. Each line of this
+one either came just so before, or differs in its value alone, where that is plain printable text
+and says nothing of how the request travels. Then what the parser would make of it leaves no doubt:
+a method, a target and a version in their usual form, and a body that is there to its last byte.
+Everything else is the parser's.
 """
 
 import re
@@ -48,11 +48,12 @@ class Repeated:
         """Begin with none."""
         self._blocks: dict[bytes, Headers] = {}
         """Whole sets of fields, with the blank line behind them, of requests without a body."""
-        self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
-        """Names as sent, and as they are looked up, of requests whose values may differ."""
-        self._lines: dict[bytes, tuple[str, str]] = {}
-        self._free: dict[bytes, str] = {}
-        """Names as sent, of fields that may have other values."""
+        self._shapes: dict[tuple[str, ...], bool] = {}
+        """Names in lower case, of requests whose values may differ."""
+        self._lines: dict[bytes, tuple[str, tuple[str, str]]] = {}
+        """Lines that came, with the name in lower case and the field."""
+        self._free: dict[bytes, tuple[str, str]] = {}
+        """Names as sent, and in lower case, of fields that may have other values."""
 
     def request(self, data: bytes) -> Request | None:
         """Return the request that these bytes are, if it is like one that came before."""
@@ -76,38 +77,40 @@ class Repeated:
         if len(head) > _MOST_HEAD or head != _written(headers):
             return
         plain = Headers(headers.items_sent)
-        names, sent = tuple(plain), tuple(name for name, _ in plain.items_sent)
+        names = tuple(plain)
         if line.startswith(b"GET ") and not body and "content-length" not in names:
             _keep(self._blocks, fields, plain)
         lines = head.split(b"\r\n")
-        if len(names) < len(sent) or not all(map(_may_differ, names, lines)):
+        if plain.repeats or not all(map(_may_differ, names, lines)):
             return
-        _keep(self._shapes, sent, names)
+        _keep(self._shapes, names, True)
         for raw, name, item in zip(lines, names, plain.items_sent, strict=True):
-            _keep(self._lines, raw, item)
+            _keep(self._lines, raw, (name, item))
             if name not in _HOW_IT_TRAVELS:
-                _keep(self._free, item[0].encode(), item[0])
+                _keep(self._free, item[0].encode(), (item[0], name))
 
     def _alike(self, method: str, head: bytes, body: bytes) -> Headers | None:
         """Return fields that differ from those before in values alone; None where in doubt."""
         if len(head) > _MOST_HEAD or len(body) > _MOST_BODY:
             return None
-        items = []
+        items, first = [], {}
         for line in head.split(b"\r\n"):
-            item = self._lines.get(line)
-            if item is None:
+            known = self._lines.get(line)
+            if known is None:
                 before, _, value = line.partition(b": ")
-                name = self._free.get(before)
-                if name is None or _VALUE.fullmatch(value) is None:
+                names = self._free.get(before)
+                if names is None or _VALUE.fullmatch(value) is None:
                     return None
-                item = name, value.decode()
-            items.append(item)
-        names = self._shapes.get(tuple([name for name, _ in items]))
-        if names is None:
-            return None
-        headers = Headers(items, names)
+                known = names[1], (names[0], value.decode())
+            first[known[0]] = known[1][1]
+            items.append(known[1])
         length = None if method == "GET" and not body else str(len(body))
-        return headers if headers.lowered("content-length") == length else None
+        if tuple(first) not in self._shapes or len(first) < len(items):
+            return None
+        if first.get("content-length") != length:
+            return None
+        # Between a name and its value stand two bytes, and two between a line and the next.
+        return Headers.of(items, first, len(head) - 4 * len(items) + 2)
 
 
 def _written(headers: Headers) -> bytes:

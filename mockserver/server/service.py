@@ -21,7 +21,7 @@ from mockserver.responders.hosted import (
     TooManyWorlds,
     Worlds,
 )
-from mockserver.responders.refusing import REFUSAL_HEADER
+from mockserver.responders.refusing import JSON_HEADERS, REFUSAL_HEADER
 from mockserver.responders.replay.playback import Playback
 from mockserver.responders.responder import Call, Responder
 from mockserver.responders.stubs import StubResponder
@@ -177,7 +177,8 @@ class Service:
         fault: str = "",
     ) -> None:
         """Count an exchange, and log it."""
-        refusal = response.header(REFUSAL_HEADER)
+        plain = response.headers is JSON_HEADERS
+        refusal = None if plain else response.header(REFUSAL_HEADER)
         name = operation.id if operation else None
         self._control.house.counters.count(name, refusal, fault)
         # Where the text of a refusal tells nothing, this line is the first place to look.

@@ -58,6 +58,11 @@ class WireHeaders(Headers):
     def __len__(self) -> int:
         return len({name.lower() for name in self._wire})
 
+    @property
+    def repeats(self) -> bool:
+        """Whether a field was sent more than once."""
+        return len(self) < len(self._wire)
+
     def count(self, name: str) -> int:
         """Return how often a field was sent."""
         return len(self._wire.getall(name, ()))
