@@ -42,6 +42,7 @@ from mockserver.conformance.requests.valid import (
     held_token,
     held_tokens,
     price,
+    quoted,
     quoted_attempt,
     swap,
     tried,
@@ -71,9 +72,7 @@ def again(context: RunContext, operation_id: str) -> Draft:
 
 def tenfold(context: RunContext, operation_id: str) -> Draft:
     """Quote ten times what was quoted."""
-    one = require_accepted(context, operation_id)
-    amount = usual_text(context, one.route.source, one.reading, TENFOLD)
-    return _QUOTES[operation_id](context, one.route, amount)
+    return quoted(context, operation_id, require_accepted(context, operation_id).route, TENFOLD)
 
 
 def back(context: RunContext, operation_id: str) -> Draft:
@@ -99,11 +98,10 @@ def _paid(context: RunContext, operation_id: str) -> Decimal:
 
 def across(context: RunContext) -> Draft:
     """Quote between chains, where it can be for more smallest units than 64 bits can count."""
-    one = require_accepted(context, SWAP_QUOTE)
+    require_accepted(context, SWAP_QUOTE)
     routes = cross_routes(context)
     fine = [route for route in routes if (route.target.decimals or 0) >= _FINE]
-    route = (fine or routes)[0]
-    return aggregate(context, route, usual_text(context, route.source, one.reading, TENFOLD))
+    return quoted(context, SWAP_QUOTE, (fine or routes)[0], TENFOLD)
 
 
 def swap_to_another(context: RunContext) -> Draft:
@@ -222,9 +220,7 @@ def control(context: RunContext, name: str) -> Draft:
 
 def sampled_quote(context: RunContext, sample: str) -> Draft:
     """Quote the transfer of a further token between further chains."""
-    reading = require_accepted(context, BRIDGE).reading
-    route = _route_of(context, sample)
-    return bridge(context, route, usual_text(context, route.source, reading))
+    return quoted(context, BRIDGE, _route_of(context, sample))
 
 
 def tenfold_v1(context: RunContext) -> Draft:

@@ -6,7 +6,7 @@ computed from the contract (bounds, enumerations, optional inputs) and from what
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
@@ -368,50 +368,38 @@ def _cases_of_hex(value: str) -> Iterator[tuple[str, Json]]:
 
 
 def _bridged(context: "RunContext") -> Iterator[tuple[str, Draft]]:
-    reading = reading_of(context, BRIDGE)
     routes = drawn(context, BRIDGE, bridges(context))
-
-    def quoted(route: Route, times: int = 1) -> Draft:
-        whole = usual_amount(context, route.source) * times
-        return valid.bridge(context, route, amount_text(whole, route.source, reading))
-
-    yield from _parts(context, BRIDGE, quoted)
+    yield from _parts(context, BRIDGE)
     for label, route in covering(routes, lambda one: (f"{one.source.decimals} decimals",)):
         yield f"next to nothing of {label}", valid.bridge(context, route, _NEXT_TO_NOTHING)
-    chosen = list(covering(routes, route_features(context)))
-    yield from ((label, quoted(route)) for label, route in chosen)
-    yield from _back([route for _, route in chosen], quoted)
+    yield from _there_and_back(context, BRIDGE, routes)
 
 
 def _swapped(context: "RunContext") -> Iterator[tuple[str, Draft]]:
-    reading = reading_of(context, SWAP_QUOTE)
-    routes = drawn(context, SWAP_QUOTE, [*swaps(context), *cross_routes(context)])
-
-    def quoted(route: Route, times: int = 1) -> Draft:
-        whole = usual_amount(context, route.source) * times
-        return valid.aggregate(context, route, amount_text(whole, route.source, reading))
-
-    yield from _parts(context, SWAP_QUOTE, quoted)
-    chosen = list(covering(routes, route_features(context)))
-    yield from ((label, quoted(route)) for label, route in chosen)
-    yield from _back([route for _, route in chosen], quoted)
+    yield from _parts(context, SWAP_QUOTE)
+    routes = [*swaps(context), *cross_routes(context)]
+    yield from _there_and_back(context, SWAP_QUOTE, drawn(context, SWAP_QUOTE, routes))
 
 
-def _parts(
-    context: "RunContext", operation_id: str, quoted: Callable[[Route, int], Draft]
-) -> Iterator[tuple[str, Draft]]:
+def _parts(context: "RunContext", operation_id: str) -> Iterator[tuple[str, Draft]]:
     """Yield an amount and two that make it up, on the route of the usual quote."""
     found = accepted(context, operation_id)
     if found is not None:
         for label in (*PARTS, WHOLE_OF_PARTS):
-            yield label, quoted(found.route, int(label.partition(" ")[0]))
+            times = int(label.partition(" ")[0])
+            yield label, valid.quoted(context, operation_id, found.route, times)
 
 
-def _back(routes: list[Route], quoted: Callable[[Route], Draft]) -> Iterator[tuple[str, Draft]]:
-    """Yield the way back of some routes."""
-    for route in routes[:_MOST_BACK]:
+def _there_and_back(
+    context: "RunContext", operation_id: str, routes: Sequence[Route]
+) -> Iterator[tuple[str, Draft]]:
+    """Yield quotes on routes that stand for their class, and the way back of some of them."""
+    chosen = list(covering(routes, route_features(context)))
+    for label, route in chosen:
+        yield label, valid.quoted(context, operation_id, route)
+    for _, route in chosen[:_MOST_BACK]:
         label = f"{BACK}{route.target.chain} to {route.source.chain}"
-        yield label, quoted(Route(route.target, route.source))
+        yield label, valid.quoted(context, operation_id, Route(route.target, route.source))
 
 
 def _called(context: "RunContext") -> Iterator[tuple[str, Draft]]:
@@ -491,10 +479,7 @@ def _bridge_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draf
     routes = bridges(context) if place == "amount" else ()
     if routes:
         route = min(routes, key=lambda one: one.source.decimals or 0)
-        amount = amount_text(
-            usual_amount(context, route.source), route.source, reading_of(context, BRIDGE)
-        )
-        yield "the fewest decimals", valid.bridge(context, route, amount)
+        yield "the fewest decimals", valid.quoted(context, BRIDGE, route)
 
 
 def _swap_routes(context: "RunContext", place: str) -> Iterator[tuple[str, Route]]:
@@ -511,10 +496,8 @@ def _swap_routes(context: "RunContext", place: str) -> Iterator[tuple[str, Route
 
 
 def _quote_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
-    reading = reading_of(context, SWAP_QUOTE)
     for label, route in _swap_routes(context, place):
-        amount = amount_text(usual_amount(context, route.source), route.source, reading)
-        yield label, valid.aggregate(context, route, amount)
+        yield label, valid.quoted(context, SWAP_QUOTE, route)
 
 
 def _call_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:

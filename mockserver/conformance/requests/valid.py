@@ -14,7 +14,9 @@ from mockserver.conformance.discovery.amount_units import (
     amount_text,
     attempts,
     decimals_of,
+    reading_of,
     usual_of,
+    usual_text,
 )
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token
@@ -130,6 +132,12 @@ def aggregate(context: RunContext, route: Route, amount: str) -> Draft:
         "toChain": route.target.chain,
     }
     return filled(context, SWAP_QUOTE, values)
+
+
+def quoted(context: RunContext, operation_id: str, route: Route, times: int = 1) -> Draft:
+    """Return the request of a quote of 2.0 for the usual amount of a token, or times as much."""
+    amount = usual_text(context, route.source, reading_of(context, operation_id), times)
+    return (bridge if operation_id == BRIDGE else aggregate)(context, route, amount)
 
 
 def quoted_attempt(context: RunContext) -> Attempt:
