@@ -114,6 +114,25 @@ def pieces(value: Json, many: int = 128) -> Iterator[bytes]:
     yield "".join(parts).encode("ascii")
 
 
+def type_of(value: Json) -> str:
+    """Return the JSON type of a value, where numbers are `integer` or `number`."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case int():
+            return "integer"
+        case Mapping():
+            return "object"
+        case list() | tuple():
+            return "array"
+        case _:
+            return "number"
+
+
 def plain(number: Decimal) -> str:
     """Return a decimal number without exponent and without trailing zeros: `0.0001`, `10`, `0`."""
     text = f"{number:f}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, type_of
 
 _SHOWN = 60
 
@@ -54,21 +54,10 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 def kind_of(value: Json) -> str:
     """Return the JSON type of a value, with its article: `a string`, `an integer`, `null`."""
-    match value:
-        case bool():
-            return "a boolean"
-        case str():
-            return "a string"
-        case int():
-            return "an integer"
-        case None:
-            return "null"
-        case Mapping():
-            return "an object"
-        case list() | tuple():
-            return "an array"
-        case _:
-            return "a number"
+    kind = type_of(value)
+    if kind == "null":
+        return kind
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
 def _unquoted(value: Json) -> str:

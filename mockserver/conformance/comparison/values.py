@@ -1,12 +1,11 @@
 """Two values of one role, and whether the difference between them means anything."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal, InvalidOperation
 
 from mockserver.conformance.comparison.roles import Role
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, type_of
 
 _EXACT = Context(prec=200)
 _LONGEST_NUMBER = 90
@@ -31,28 +30,9 @@ class Band:
         return _EXACT.multiply(apart, Decimal(100)) <= _EXACT.multiply(larger, self.percent)
 
 
-def kind_of(value: Json) -> str:
-    """Return the JSON type of a value, with integers apart from other numbers."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case Decimal():
-            return "number"
-        case str():
-            return "string"
-        case Mapping():
-            return "object"
-        case _:
-            return "array"
-
-
 def same_kind(left: Json, right: Json, role: Role) -> bool:
     """Tell whether two values have one type; an amount may be whole on one side by chance."""
-    kinds = {kind_of(left), kind_of(right)}
+    kinds = {type_of(left), type_of(right)}
     return len(kinds) == 1 or (role is Role.AMOUNT and kinds == {"integer", "number"})
 
 
@@ -78,7 +58,7 @@ def equal(left: Json, right: Json, role: Role, band: Band) -> bool:
 def form(value: Json) -> str:
     """Return what kind of text or number it is: digits, hex, words, or empty."""
     if not isinstance(value, str):
-        return kind_of(value)
+        return type_of(value)
     for name, pattern in _FORMS.items():
         if pattern.fullmatch(value):
             return name

@@ -14,7 +14,7 @@ from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.report.causes import place_of
 from mockserver.conformance.session.exchange import Exchange, Trouble
 from mockserver.conformance.verdict import Verdict
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, type_of
 from mockserver.validation import Violation, dotted
 
 _INPUTS = ("query", "headers", "body")
@@ -138,7 +138,7 @@ def _member(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectati
     if finding.place in ("msg", "data") and not exchange.succeeded:
         return None
     value = exchange.member(finding.place)
-    if _is(value, kind):
+    if type_of(value) == kind:
         return None
     return Expectation(
         (f"value = envelope.get({finding.place!r})", f"assert {_TYPES[kind]}"), reads=True
@@ -244,13 +244,3 @@ def _looked_up(schema: Any, path: tuple[str | int, ...]) -> Json:
         except (KeyError, IndexError, TypeError):
             return None
     return schema
-
-
-def _is(value: Json, kind: str) -> bool:
-    match kind:
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "string":
-            return isinstance(value, str)
-        case _:
-            return isinstance(value, Mapping)

@@ -1,6 +1,6 @@
 """A request of each operation that should succeed, made of what the service itself lists."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from mockserver import jsontext
@@ -315,24 +315,20 @@ def order_id(context: RunContext, probe: str) -> str:
 
     Where nothing was submitted it is the first one that the user has named.
     """
-    if context.caller.orders and context.get(probe) is None:
-        return context.caller.orders[0]
-    found = text(context.require_success(probe).data.get("id"))
-    if not found:
-        raise NotRun(f"{probe} was answered without an id")
-    return found
+    return _submitted(context, probe, "id", context.caller.orders)
 
 
 def ticket_id(context: RunContext, probe: str) -> str:
-    """Return the id that a submission of a ticket was answered with, as text. Raises `NotRun`.
+    """Return the id that a submission of a ticket was answered with, as `order_id` does."""
+    return _submitted(context, probe, "ticketId", context.caller.tickets)
 
-    Where nothing was submitted it is the first one that the user has named.
-    """
-    if context.caller.tickets and context.get(probe) is None:
-        return context.caller.tickets[0]
-    found = text(context.require_success(probe).data.get("ticketId"))
+
+def _submitted(context: RunContext, probe: str, name: str, named: Sequence[str]) -> str:
+    if named and context.get(probe) is None:
+        return named[0]
+    found = text(context.require_success(probe).data.get(name))
     if not found:
-        raise NotRun(f"{probe} was answered without a ticketId")
+        raise NotRun(f"{probe} was answered without {name!r}")
     return found
 
 

@@ -8,7 +8,7 @@ from mockserver import jsontext
 from mockserver.contract.diff.references import References
 from mockserver.contract.diff.values import CannotCompare
 from mockserver.contract.diff.wellformed import MAPS
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, type_of
 from mockserver.validation import shown
 
 _MOST_NODES = 50_000
@@ -21,20 +21,10 @@ def canonical(value: Json) -> str:
 
 def kind(value: Json) -> str:
     """Return the type of a value, where numbers are `integer` or `fraction`."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case str():
-            return "string"
-        case int():
-            return "integer"
-        case Mapping():
-            return "object"
-        case list() | tuple():
-            return "array"
-    return "integer" if value == int(value) else "fraction"
+    found = type_of(value)
+    if found == "number":
+        return "integer" if value == int(value) else "fraction"
+    return found
 
 
 def comparable(value: Any, references: References) -> str:
