@@ -455,13 +455,9 @@ def _v1_listed(context: "RunContext") -> Iterator[tuple[str, Draft]]:
 
 def _v1_quoted(context: "RunContext") -> Iterator[tuple[str, Draft]]:
     routes = drawn(context, V1_QUOTE, v1_bridges(context))
-
-    def quoted(route: Route, times: int = 1) -> Draft:
-        return valid.v1_quote(context, route, usual_amount(context, route.source) * times)
-
-    yield from _parts(context, V1_QUOTE, quoted)
+    yield from _parts(context, V1_QUOTE)
     for label, route in covering(routes, route_features(context)):
-        yield label, quoted(route)
+        yield label, valid.quoted(context, V1_QUOTE, route)
 
 
 def _v1_raw(context: "RunContext") -> Iterator[tuple[str, Draft]]:

@@ -135,7 +135,9 @@ def aggregate(context: RunContext, route: Route, amount: str) -> Draft:
 
 
 def quoted(context: RunContext, operation_id: str, route: Route, times: int = 1) -> Draft:
-    """Return the request of a quote of 2.0 for the usual amount of a token, or times as much."""
+    """Return the request of a quote for the usual amount of a token, or times as much."""
+    if operation_id == V1_QUOTE:
+        return v1_quote(context, route, usual_amount(context, route.source) * times)
     amount = usual_text(context, route.source, reading_of(context, operation_id), times)
     return (bridge if operation_id == BRIDGE else aggregate)(context, route, amount)
 
