@@ -111,49 +111,7 @@ RECORDED_BODY = Limit(
 )
 FILE_DEPTH = Limit("nesting of YAML and JSON in files", 50, "levels", "a file", "refused")
 
-TABLE: tuple[Limit, ...] = (
-    BODY,
-    LOAD_BODY,
-    HEAD,
-    DEPTH,
-    DIGITS,
-    EXPONENT,
-    IDLE,
-    BODY_WAIT,
-    STALLED,
-    JOURNAL,
-    JOURNAL_BYTES,
-    ALL_JOURNAL_BYTES,
-    WORLDS,
-    ORDERS,
-    ORDER_TEXT,
-    FORCED,
-    TICKETS,
-    TRANSACTIONS,
-    TRANSACTION_BYTES,
-    STUBS,
-    STUB_BYTES,
-    FAULTS,
-    FAULT_BYTES,
-    OUTAGES,
-    DIALECTS,
-    KEYS,
-    APP_KEYS,
-    ALL_APP_KEYS,
-    EXPECTED,
-    SNAPSHOTS,
-    FAILURES,
-    AUDITED,
-    FINDINGS,
-    LISTENERS,
-    BATCH,
-    ALL_BYTES,
-    FILE,
-    ANSWER,
-    ANSWERS,
-    RECORDED_BODY,
-    FILE_DEPTH,
-)
+TABLE = tuple(found for found in list(vars().values()) if isinstance(found, Limit))
 """Every bound, in the order of the page."""
 
 
