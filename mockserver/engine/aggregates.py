@@ -110,11 +110,9 @@ class SwapCall:
 
 @value_class(frozen=True, slots=True)
 class SwapRequest:
-    """What call data is asked for; slippage in basis points."""
+    """What call data is asked for, beside its tokens; slippage in basis points."""
 
     amount: int
-    source: Placed
-    target: Placed
     sender: str
     recipient: str
     slippage_bps: int
@@ -226,13 +224,12 @@ class SwapQuotes:
             out_units=arriving(units),
         )
 
-    def swap(self, request: SwapRequest, now_ms: int) -> SwapCall:
+    def swap(self, source: Placed, target: Placed, request: SwapRequest, now_ms: int) -> SwapCall:
         """Return the transaction that swaps on one chain, with the quote's minimum in its data.
 
         Raises `Refusal` as `aggregate` does, and for a slippage, aggregator or address that is
         not accepted.
         """
-        source, target = request.source, request.target
         amounts.checked_units(request.amount)
         _check_route(source, target)
         chain = source.chain

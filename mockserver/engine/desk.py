@@ -31,21 +31,6 @@ class TokenRef:
     decimals: int
 
 
-@value_class(frozen=True, slots=True)
-class SwapAsked:
-    """What call data is asked for, by name. Both tokens are on `chain`; slippage in bps."""
-
-    amount: int
-    source: TokenRef
-    target: TokenRef
-    sender: str
-    recipient: str
-    slippage_bps: int
-    aggregator: str | None = None
-    partial_fill: bool = False
-    route_summary: str | None = None
-
-
 class Desk:
     """Quotes, call data and prices of a world, by name."""
 
@@ -118,12 +103,9 @@ class Desk:
         """Return what a pool gives for smallest units before all fees."""
         return self._swaps().gross(amount, source, target, self._core.now())
 
-    def swap(self, asked: SwapAsked) -> SwapCall:
+    def swap(self, source_ref: TokenRef, target_ref: TokenRef, asked: SwapRequest) -> SwapCall:
         """Return the transaction that swaps on one chain. Raises `Refusal`."""
-        source, target = (
-            self.resolved(asked.source, "source"),
-            self.resolved(asked.target, "target"),
-        )
+        source, target = self.resolved(source_ref, "source"), self.resolved(target_ref, "target")
         if source.chain.nickname != target.chain.nickname:
             raise Refusal(
                 "no-route",
@@ -132,18 +114,7 @@ class Desk:
                 about="target chain",
             )
         self.admit(source, target, Phase.QUOTE)
-        request = SwapRequest(
-            amount=asked.amount,
-            source=source,
-            target=target,
-            sender=asked.sender,
-            recipient=asked.recipient,
-            slippage_bps=asked.slippage_bps,
-            aggregator=asked.aggregator,
-            partial_fill=asked.partial_fill,
-            route_summary=asked.route_summary,
-        )
-        return self._swaps().swap(request, self._core.now())
+        return self._swaps().swap(source, target, asked, self._core.now())
 
     def price(self, symbol: str) -> Price:
         """Return a token's USD price. Raises `Refusal` for an unknown token."""

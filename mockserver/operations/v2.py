@@ -1,8 +1,9 @@
 """The operations of 2.0: one short function each, from wire names to the world and back."""
 
 from mockserver.contract import Inputs
+from mockserver.engine.aggregates import SwapRequest
 from mockserver.engine.catalog import checked_address
-from mockserver.engine.desk import SwapAsked, TokenRef
+from mockserver.engine.desk import TokenRef
 from mockserver.engine.orders import Kind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OpaqueOrderRequest, OrderRequest
@@ -86,17 +87,17 @@ def get_aggregate_swap(world: World, inputs: Inputs) -> Json:
     """Return the call data of a swap on one chain, for the user to sign and send."""
     chain = inputs.text("chain")
     call = world.quotes.swap(
-        SwapAsked(
+        _token(world, inputs, "source", chain),
+        _token(world, inputs, "target", chain),
+        SwapRequest(
             amount=inputs.integer("fromAmount"),
-            source=_token(world, inputs, "source", chain),
-            target=_token(world, inputs, "target", chain),
             sender=inputs.text("sender"),
             recipient=inputs.text("recipient"),
             slippage_bps=inputs.integer("slippage"),
             aggregator=inputs.optional("aggregator") or None,
             partial_fill=inputs.flag("allowPartialFill"),
             route_summary=inputs.optional("routeSummary"),
-        )
+        ),
     )
     return {
         "amountOut": str(call.amount_out),

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from mockserver.clock import iso
 from mockserver.contract import Inputs
 from mockserver.responders import wallets
-from mockserver.responders.denial import Denial
+from mockserver.responders.refusing import Denial
 from mockserver.responders.responder import Call
 from mockserver.signing import developer
 

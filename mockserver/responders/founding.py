@@ -17,11 +17,11 @@ from mockserver.errors import InvalidFile
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import breaks_named
 from mockserver.responders.dialects import Contracts
-from mockserver.responders.dumping import seen_of
 from mockserver.responders.forms import BadControl
 from mockserver.responders.hosted import FORMAT, HostedWorld
 from mockserver.responders.refusing import Refuser
 from mockserver.responders.replay import Played
+from mockserver.responders.seen import SeenTransaction
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
 
@@ -115,7 +115,7 @@ class Founder:
         for item in dump["transactions"]:
             if full := hosted.transactions.full():
                 raise StateNotLoadable(f"this dump holds too much: {full}")
-            hosted.transactions.add(seen_of(item))
+            hosted.transactions.add(SeenTransaction.load(item))
         return hosted
 
     def _hosted(self, key: str, world: World, dialect: str) -> HostedWorld:

@@ -13,14 +13,13 @@ from mockserver.engine.world import World
 from mockserver.exchange import Headers
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks
-from mockserver.responders.dumping import plain_of
 from mockserver.responders.faults import Faults
 from mockserver.responders.forms import BadControl
 from mockserver.responders.journal import Journal, Shelf
 from mockserver.responders.refusing import Refuser
 from mockserver.responders.replay import Played
 from mockserver.responders.responder import Call, Responder
-from mockserver.responders.seen import SeenTransactions
+from mockserver.responders.seen import SeenTransaction, SeenTransactions
 from mockserver.responders.stubs import Stubs
 from mockserver.signing.keyring import Keyring
 from mockserver.values import value_class
@@ -259,7 +258,7 @@ class HostedWorld:
             "world": self.world.dump(listed),
             "faults": self.faults.dump(),
             "stubs": self.stubs.dump(),
-            "transactions": listed(map(plain_of, list(self.transactions.values()))),
+            "transactions": listed(map(SeenTransaction.dump, list(self.transactions.values()))),
             "appKeys": list(app_keys),
             # Only where there are some: dumps of older releases look the same without.
             **({"breaks": self.breaks.dump()} if self.breaks else {}),

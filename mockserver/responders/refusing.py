@@ -1,5 +1,7 @@
 """Refusals as answers: the generation's envelope, and the exact reason in a header."""
 
+from dataclasses import dataclass
+
 from mockserver import jsontext
 from mockserver.contract import Contract, Generation
 from mockserver.exchange import Response
@@ -10,6 +12,14 @@ JSON_HEADERS = (JSON_TYPE,)
 REFUSAL_HEADER = "X-Mock-Refusal"
 _MAX_HEADER = 4000
 """Characters of a reason: clients read headers of 8190, and a text to be signed is long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """Why a request is not let in: the name of a refusal and the reason."""
+
+    name: str
+    reason: str
 
 
 class Refuser:

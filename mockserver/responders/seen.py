@@ -1,10 +1,11 @@
 """Transactions that the service has seen on a chain."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 
 from mockserver import limits
 from mockserver.engine.layered import Layered
+from mockserver.jsontext import Json
 
 _OVERHEAD = 1000
 """Bytes that a transaction is taken to need beside its data."""
@@ -29,6 +30,15 @@ class SeenTransaction:
     order_id: str | None = None
     reason: str = ""
     reverted: bool = False
+
+    def dump(self) -> dict[str, Json]:
+        """Return it as JSON can carry it, its call data in hex."""
+        return {**asdict(self), "data": self.data.hex()}
+
+    @classmethod
+    def load(cls, plain: Mapping[str, Json]) -> "SeenTransaction":
+        """Return the transaction of checked plain data."""
+        return cls(**{**plain, "data": bytes.fromhex(plain["data"])})
 
     @property
     def weight(self) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mockserver import jsontext
 from mockserver.contract import Inputs
 from mockserver.jsontext import NotJson
-from mockserver.responders.denial import Denial
+from mockserver.responders.refusing import Denial
 from mockserver.signing import javascript, kaspa, wallet
 
 _KASPA = "KAS"

@@ -2,16 +2,17 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mockserver.engine.aggregates import AggregateQuote, minimum_out, place_key
+from mockserver.engine.aggregates import AggregateQuote, SwapRequest, minimum_out, place_key
 from mockserver.engine.amounts import bps_floor
 from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import NATIVE
-from mockserver.engine.desk import SwapAsked, TokenRef
+from mockserver.engine.desk import TokenRef
 from mockserver.engine.fees import checked_aggregator
 from mockserver.engine.prices import Drift
 from mockserver.engine.quotes import BridgeQuote
@@ -234,17 +235,22 @@ def test_published_quotes_come_before_the_rules() -> None:
     assert quotes.aggregate(10**18 + 10**17, BNB_USDT, FSN_COIN, 10).gross != fixed.gross
 
 
-def asked(**changes: object) -> SwapAsked:
-    usual = SwapAsked(10**18, TokenRef("FSN", XCHNG, 18), FSN_COIN, "0x" + "AB" * 20, USER, 100)
-    return replace(usual, **changes)  # type: ignore[arg-type]
+FSN_XCHNG = TokenRef("FSN", XCHNG, 18)
+
+
+def asked(
+    *, source: TokenRef = FSN_XCHNG, target: TokenRef = FSN_COIN, **changes: Any
+) -> tuple[TokenRef, TokenRef, SwapRequest]:
+    usual = SwapRequest(10**18, "0x" + "AB" * 20, USER, 100)
+    return source, target, replace(usual, **changes)
 
 
 def test_call_data_is_for_the_sender_and_the_quotes_minimum() -> None:
-    call = world().quotes.swap(asked())
+    call = world().quotes.swap(*asked())
     assert (call.sender, call.value, call.gas) == ("0x" + "ab" * 20, 0, "0")
     assert call.minimum == call.amount_out - call.amount_out * 100 // 10_000
     assert call.data.startswith("0x38ed1739")
-    native = world().quotes.swap(asked(source=FSN_COIN, target=TokenRef("FSN", XCHNG, 18)))
+    native = world().quotes.swap(*asked(source=FSN_COIN, target=TokenRef("FSN", XCHNG, 18)))
     assert native.value == 10**18
 
 
@@ -260,9 +266,9 @@ def test_call_data_is_for_the_sender_and_the_quotes_minimum() -> None:
         ({"amount": 10**90}, "amount-too-large"),
     ],
 )
-def test_call_data_is_refused_with_a_name(changes: dict[str, object], name: str) -> None:
+def test_call_data_is_refused_with_a_name(changes: dict[str, Any], name: str) -> None:
     with pytest.raises(Refusal) as caught:
-        world().quotes.swap(asked(**changes))
+        world().quotes.swap(*asked(**changes))
     assert caught.value.name == name
 
 
@@ -298,7 +304,7 @@ def test_the_published_swap_comes_out_with_its_minimum_and_deadline() -> None:
         fixed=FixedQuotes(swaps={(10**18, "FSN", xchng, usdt): 125088}),
         start_ms=(0x65E0309E - 20 * 60) * 1000,
     )
-    call = here.quotes.swap(asked(target=TokenRef("FSN", USDT["FSN"], 6), aggregator="chaingedex"))
+    call = here.quotes.swap(*asked(target=TokenRef("FSN", USDT["FSN"], 6), aggregator="chaingedex"))
     assert (call.amount_out, call.minimum) == (125088, 123838)
     assert call.to == "0x62bc5327868a998e1b3d9fe6037273e642a137ae"
     assert call.data[10:138] == f"{10**18:064x}{123838:064x}"

@@ -262,8 +262,8 @@ def test_published_swaps(
     catalog = published.catalog
     chain, *tokens = pair.split()
     ends = [catalog.placed(catalog.chain(chain), catalog.token(token)) for token in tokens]
-    asked = SwapRequest(amount, ends[0], ends[1], ADDRESS, ADDRESS, slippage)
-    call = swaps(published).swap(asked, START_MS)
+    asked = SwapRequest(amount, ADDRESS, ADDRESS, slippage)
+    call = swaps(published).swap(ends[0], ends[1], asked, START_MS)
     assert (call.amount_out, call.minimum) == expected
 
 
