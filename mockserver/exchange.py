@@ -152,6 +152,14 @@ def pairs_or(query: str, default: Sequence[tuple[str, str]] = ()) -> Sequence[tu
         return default
 
 
+def by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the values of each name, in the order of their first."""
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
 def _decoded(text: str) -> str:
     if "%" not in text and "+" not in text:
         return text

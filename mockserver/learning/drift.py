@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from mockserver.contract import Contract
+from mockserver.contract.diff import Level
 from mockserver.learning.shapes import (
     AnswerShape,
     FieldShape,
@@ -17,14 +17,6 @@ from mockserver.learning.shapes import (
 from mockserver.recordings import MatchRules, RequestForm, Source, load_rules, read_request
 
 _NUMBERS = {"number", "whole number", "decimal number"}
-
-
-class Level(StrEnum):
-    """What a change means for clients, the worst first."""
-
-    BREAKING = "breaking"
-    MAY_BREAK = "may-break"
-    HARMLESS = "harmless"
 
 
 @dataclass(frozen=True, slots=True)

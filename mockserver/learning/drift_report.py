@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from mockserver import jsontext
-from mockserver.learning.drift import Change, Drift, Level
+from mockserver.contract.diff import Level
+from mockserver.learning.drift import Drift
 
 _TEST = '''\
 """What has changed in the answers of a service: each test fails for as long as it is so."""
@@ -66,13 +67,23 @@ def as_facts(found: Drift) -> dict[str, Any]:
 
 def as_junit(found: Drift, least: str) -> str:
     """Return the drift as XML: a testcase an operation, a failure a change of that level."""
-    cases = [_case(found, operation, least) for operation in found.compared]
-    failures = sum(one.count("<failure") for one in cases)
-    head = f'<testsuite name="drift" tests="{len(cases)}" failures="{failures}" errors="0">'
-    return "\n".join(
-        ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", head, *cases, "</testsuite>",
-         "</testsuites>"]
-    )  # fmt: skip
+    root = Element("testsuites")
+    suite = SubElement(root, "testsuite", name="drift", errors="0")
+    failures = 0
+    for operation in found.compared:
+        case = SubElement(suite, "testcase", classname="drift", name=operation)
+        mine = [change for change in found.changes if change.operation == operation]
+        failing = [one for one in mine if Drift((one,), (), (), ()).fails(least)]
+        failures += len(failing)
+        for one in failing:
+            failure = SubElement(case, "failure", message=str(one), type=one.kind)
+            failure.text = f"seen in {one.example}"
+        if len(failing) < len(mine):
+            milder = "\n".join(str(one) for one in mine if one not in failing)
+            SubElement(case, "system-out").text = milder
+    suite.attrib |= {"tests": str(len(suite)), "failures": str(failures)}
+    text: str = tostring(root, "unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'
 
 
 def as_test(found: Drift, old: str, new: str, dialect: str) -> str:
@@ -83,19 +94,3 @@ def as_test(found: Drift, old: str, new: str, dialect: str) -> str:
     )
     names = {"old": json.dumps(old), "new": json.dumps(new), "dialect": json.dumps(dialect)}
     return _TEST.format(rows=rows, **names)
-
-
-def _case(found: Drift, operation: str, least: str) -> str:
-    mine = [change for change in found.changes if change.operation == operation]
-    failing = [one for one in mine if Drift((one,), (), (), ()).fails(least)]
-    milder = "\n".join(str(one) for one in mine if one not in failing)
-    inner = "".join(map(_failure, failing))
-    inner += f"<system-out>{escape(milder)}</system-out>" if milder else ""
-    return f'<testcase classname="drift" name={quoteattr(operation)}>{inner}</testcase>'
-
-
-def _failure(change: Change) -> str:
-    told = escape(f"seen in {change.example}")
-    return (
-        f"<failure message={quoteattr(str(change))} type={quoteattr(change.kind)}>{told}</failure>"
-    )

@@ -13,7 +13,7 @@ from mockserver import documents
 from mockserver.clock import duration, iso, parse_duration, parse_instant
 from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile, Problem
-from mockserver.exchange import BadEncoding, Headers, Request, Response, query_pairs
+from mockserver.exchange import BadEncoding, Headers, Request, Response, by_name, query_pairs
 from mockserver.jsontext import Json
 from mockserver.recordings import bodies
 from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
@@ -150,10 +150,8 @@ def _spread(members: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _folded(pairs: Sequence[tuple[str, str]]) -> dict[str, Json]:
     """Return pairs as a mapping, with a list where a name is repeated."""
-    found: dict[str, list[str]] = {}
-    for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return {name: values[0] if len(values) == 1 else list(values) for name, values in found.items()}
+    found = by_name(pairs)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 def _row(exchange: RecordedExchange, origin: str, files: Mapping[bytes, str]) -> dict[str, Json]:

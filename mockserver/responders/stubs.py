@@ -20,18 +20,11 @@ from mockserver.responders.settable import Settable
 from mockserver.responders.subsets import Subset, subset_of
 from mockserver.validation import Violation
 
-_FRAMING = frozenset(
-    [
-        "connection",
-        "content-encoding",
-        "content-length",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    ]
+FRAMING = frozenset(
+    """
+    connection content-encoding content-length keep-alive proxy-connection te trailer
+    transfer-encoding upgrade
+    """.split()
 )
 """Headers that say how an answer travels, which is the server's to say."""
 
@@ -142,7 +135,7 @@ def _response(
     if set(stray) & response.keys():
         raise BadControl(f"body field 'response': {chosen[0]!r} takes no {' and no '.join(stray)}")
     more = tuple(response.get("headers", {}).items())
-    framing = [name for name, _ in more if name.lower() in _FRAMING]
+    framing = [name for name, _ in more if name.lower() in FRAMING]
     if framing:
         raise BadControl(
             f"body field 'response.headers': {framing[0]!r} says how an answer travels, which is "

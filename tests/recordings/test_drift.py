@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 from mockserver.cli import _cli
 from mockserver.contract import load
+from mockserver.contract.diff import Level
 from mockserver.learning.asking import asked_anew
-from mockserver.learning.drift import Level, drift
+from mockserver.learning.drift import drift
 from mockserver.recordings import Recording, gather, text_of
 from tests.conftest import frozen
 from tests.conftest import running as served

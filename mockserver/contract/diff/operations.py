@@ -22,7 +22,6 @@ from mockserver.contract.diff.values import (
 
 _JSON = "application/json"
 _SUCCESS = "2"
-_MOVES = {"input-removed", "input-added", "field-removed", "field-added"}
 
 Placed = tuple[Role, str, Difference]
 

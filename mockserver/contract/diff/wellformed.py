@@ -9,18 +9,11 @@ from mockserver.errors import Problem
 from mockserver.validation import kind_of, shown
 
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
-ONE = (
-    "additionalProperties",
-    "contains",
-    "contentSchema",
-    "else",
-    "if",
-    "items",
-    "not",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
+ONE = tuple(
+    """
+    additionalProperties contains contentSchema else if items not propertyNames then
+    unevaluatedItems unevaluatedProperties
+    """.split()
 )
 LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 MAPS = ("$defs", "dependentSchemas", "patternProperties", "properties")
@@ -59,9 +52,7 @@ _FORMS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "format": (_text, "a text"),
     "uniqueItems": (lambda value: isinstance(value, bool), "true or false"),
     "multipleOf": (lambda value: _number(value) and value > 0, "a number above 0"),
-    **dict.fromkeys(
-        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), (_number, "a number")
-    ),
+    **dict.fromkeys(_BOUNDS, (_number, "a number")),
     **{
         f"{end}{what}": (_count, "a whole number that is not negative")
         for end in ("min", "max")

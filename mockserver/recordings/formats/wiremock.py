@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlencode, urlsplit
 
 from mockserver import jsontext
-from mockserver.exchange import BadEncoding, Headers, Request, Response, query_pairs
+from mockserver.exchange import BadEncoding, Headers, Request, Response, by_name, query_pairs
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings.bodies import as_text
 from mockserver.recordings.formats.foreign import (
@@ -173,10 +173,7 @@ def _pattern(request: Request) -> Json:
         return {**found, "url": f"{request.path}?{request.query}", **_body_pattern(request.body)}
     found["urlPath"] = request.path
     if pairs:
-        named: dict[str, list[str]] = {}
-        for name, value in pairs:
-            named.setdefault(name, []).append(value)
-        found["queryParameters"] = {name: _values(values) for name, values in named.items()}
+        found["queryParameters"] = {name: _values(one) for name, one in by_name(pairs).items()}
     return found | _body_pattern(request.body)
 
 
@@ -201,9 +198,7 @@ def _body_pattern(body: bytes) -> dict[str, Json]:
 
 def _told(response: Response) -> Json:
     told: dict[str, Json] = {"status": response.status}
-    named: dict[str, list[str]] = {}
-    for name, value in response.headers:
-        named.setdefault(name, []).append(value)
+    named = by_name(response.headers)
     if response.body and response.header("Content-Type") is None:
         named["Content-Type"] = ["application/json"]
     if named:

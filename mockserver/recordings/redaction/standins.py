@@ -20,19 +20,10 @@ _HASH = re.compile(r"(?<![0-9A-Za-z])(?:0x)?[0-9a-fA-F]{64}(?![0-9A-Za-z])")
 _LONG_NUMBER = re.compile(r"(?<![0-9A-Za-z.])[0-9]{8,}(?![0-9A-Za-z.])")
 
 ADDRESS_NAMES = frozenset(
-    [
-        "address",
-        "backaddress",
-        "evmaddress",
-        "feetoaddress",
-        "fromaddr",
-        "fromaddress",
-        "recipient",
-        "sender",
-        "toaddr",
-        "toaddress",
-        "useraddress",
-    ]
+    """
+    address backaddress evmaddress feetoaddress fromaddr fromaddress recipient sender toaddr
+    toaddress useraddress
+    """.split()
 )
 """Members, parameters and headers that hold the address of an account, in lower case."""
 

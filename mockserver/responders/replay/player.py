@@ -14,12 +14,9 @@ from mockserver.responders.replay.played import Played
 from mockserver.responders.replay.struck import as_struck
 from mockserver.responders.replay.tape import Replay, Tape, Taped, header_names
 from mockserver.responders.responder import Call
+from mockserver.responders.stubs import FRAMING
 
 SOURCE_HEADER = "X-Mock-Source"
-_FRAMING = frozenset(
-    ("connection", "content-encoding", "content-length", "keep-alive", "transfer-encoding")
-)
-"""Headers that say how an answer travelled, which is the server's to say anew."""
 _MOST_CHOICES = 10_000
 
 
@@ -149,7 +146,7 @@ def _bind(played: Played, recorded: RequestReading, reading: RequestReading) -> 
 def _sendable(chosen: Taped, played: Played, source: str) -> Response:
     """Return a recorded answer as this client gets it."""
     recorded = chosen.exchange.response
-    headers = [pair for pair in recorded.headers if pair[0].lower() not in _FRAMING]
+    headers = [pair for pair in recorded.headers if pair[0].lower() not in FRAMING]
     headers = [pair for pair in headers if pair[0].lower() != SOURCE_HEADER.lower()]
     if recorded.body and recorded.header("Content-Type") is None:
         headers.append(JSON_TYPE)
