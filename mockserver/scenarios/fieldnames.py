@@ -10,17 +10,10 @@ _FIELDS: tuple[tuple[FieldPath, FieldPath], ...] = (
     (("prices", "drift"), ("prices", "drift")),
     (("prices",), ("prices", "usd")),
     (("rates", "depth_usd"), ("fees", "pool_depth_usd")),
-    (("rates",), ("fees",)),
     (("default_course",), ("orders", "course")),
-    (("default_polls",), ("orders", "polls")),
     (("order_rules",), ("orders", "rules")),
-    (("refund_ms",), ("orders", "refunded_after")),
-    (("ticket_ms",), ("tickets", "resolved_after")),
-    (("list_version",), ("lists", "version")),
-    (("id_prefix",), ("ids", "prefix")),
     (("start_ms",), ("clock", "start")),
     (("clock_rate",), ("clock", "rate")),
-    (("openings", "whole"), ("balances", "tokens")),
     (("openings",), ("balances",)),
 )
 

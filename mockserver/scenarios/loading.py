@@ -146,10 +146,7 @@ def _engine_problems(layers: Layers, scenario: Scenario) -> list[Problem]:
     found = []
     for problem in scenario_problems(scenario):
         path = file_path(problem.field)
-        # A calendar's windows were judged where they were read, with their file and line.
-        if path[0] != "calendar":
-            text = problem.message + _near(layers.value, path, scenario)
-            found.append(layers.problem(path, text))
+        found.append(layers.problem(path, problem.message + _near(layers.value, path, scenario)))
     return found
 
 
