@@ -19,6 +19,7 @@ from mockserver.operations.deposits import GAS_NATIVE, GAS_TOKEN, gas_price
 from mockserver.responders import receipts
 from mockserver.responders.broadcasting import BadTransaction, nonce_of, take_raw
 from mockserver.responders.hosted import HostedWorld
+from mockserver.responders.seen import SeenTransaction
 
 _GAS_CALL = 300_000
 _INVALID, _UNKNOWN_METHOD, _BAD_PARAMS, _REFUSED = -32600, -32601, -32602, -32000
@@ -95,36 +96,11 @@ def _error(number: Json, code: int, message: str) -> Json:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
 
 
-def _chain_id(asked: Asked) -> Json:
-    return hex(_network(asked.chain))
-
-
-def _net_version(asked: Asked) -> Json:
-    return str(_network(asked.chain))
-
-
-def _block_number(asked: Asked) -> Json:
-    return hex(len(asked.hosted.transactions))
-
-
-def _gas_price(asked: Asked) -> Json:
-    return hex(gas_price(asked.hosted.world, asked.chain))
-
-
 def _estimate(asked: Asked) -> Json:
     data = asked.members(0).get("data") or asked.members(0).get("input") or "0x"
     if data == "0x":
         return hex(GAS_NATIVE)
     return hex(GAS_TOKEN if str(data).startswith("0xa9059cbb") else _GAS_CALL)
-
-
-def _count(asked: Asked) -> Json:
-    return hex(nonce_of(asked.hosted, asked.chain.nickname, asked.text(0)))
-
-
-def _balance(asked: Asked) -> Json:
-    nickname = asked.chain.nickname
-    return hex(asked.hosted.world.balances.of(nickname, NATIVE, asked.text(0)).units)
 
 
 def _call(asked: Asked) -> Json:
@@ -154,18 +130,9 @@ def _send(asked: Asked) -> Json:
         raise _Fault(_BAD_PARAMS, str(error)) from None
 
 
-def _transaction(asked: Asked) -> Json:
+def _seen(asked: Asked, shown: Callable[[SeenTransaction], Json]) -> Json:
     seen = asked.hosted.transactions.get(asked.chain.nickname, asked.text(0))
-    return None if seen is None else receipts.transaction(seen)
-
-
-def _receipt(asked: Asked) -> Json:
-    seen = asked.hosted.transactions.get(asked.chain.nickname, asked.text(0))
-    return None if seen is None else receipts.receipt(seen)
-
-
-def _block(asked: Asked) -> Json:
-    return receipts.block(len(asked.hosted.transactions), asked.hosted.world.now())
+    return None if seen is None else shown(seen)
 
 
 def _network(chain: Chain) -> int:
@@ -180,18 +147,24 @@ def _word(value: int) -> str:
 
 METHODS: Mapping[str, Callable[[Asked], Json]] = MappingProxyType(
     {
-        "eth_chainId": _chain_id,
-        "net_version": _net_version,
-        "eth_blockNumber": _block_number,
-        "eth_getBlockByNumber": _block,
-        "eth_gasPrice": _gas_price,
+        "eth_chainId": lambda asked: hex(_network(asked.chain)),
+        "net_version": lambda asked: str(_network(asked.chain)),
+        "eth_blockNumber": lambda asked: hex(len(asked.hosted.transactions)),
+        "eth_getBlockByNumber": lambda asked: receipts.block(
+            len(asked.hosted.transactions), asked.hosted.world.now()
+        ),
+        "eth_gasPrice": lambda asked: hex(gas_price(asked.hosted.world, asked.chain)),
         "eth_estimateGas": _estimate,
-        "eth_getTransactionCount": _count,
-        "eth_getBalance": _balance,
+        "eth_getTransactionCount": lambda asked: hex(
+            nonce_of(asked.hosted, asked.chain.nickname, asked.text(0))
+        ),
+        "eth_getBalance": lambda asked: hex(
+            asked.hosted.world.balances.of(asked.chain.nickname, NATIVE, asked.text(0)).units
+        ),
         "eth_call": _call,
         "eth_sendRawTransaction": _send,
-        "eth_getTransactionByHash": _transaction,
-        "eth_getTransactionReceipt": _receipt,
+        "eth_getTransactionByHash": lambda asked: _seen(asked, receipts.transaction),
+        "eth_getTransactionReceipt": lambda asked: _seen(asked, receipts.receipt),
     }
 )
 """The methods by name."""
