@@ -20,9 +20,9 @@ USUAL_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""
 OPERATIONS = 19
 """How many operations the description has."""
-NAMED_COST = 4
+NAMED_COST = 8
 """How many requests each order, ticket or transaction may add that somebody names."""
-MOST_EDGES = 630
+MOST_EDGES = 700
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
 

@@ -3,7 +3,13 @@
 from collections.abc import Iterator
 
 from mockserver.conformance.checks.comparing import check_is_there
-from mockserver.conformance.checks.evidence import answered, is_its_own, said
+from mockserver.conformance.checks.evidence import (
+    answered,
+    check_edges_are_asked,
+    is_its_own,
+    said,
+)
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.requests.missing_inputs import WITHOUT_OPTIONAL
 from mockserver.conformance.requests.negative_cases import is_negative
@@ -12,11 +18,14 @@ from mockserver.conformance.requests.protocol import (
     OTHER_CASE,
     is_beneath,
 )
+from mockserver.conformance.requests.targets import is_odd_target
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun, Vacuous
 from mockserver.contract import Operation
 from mockserver.exchange import query_pairs
+
+_SEVERAL = 2
 
 
 def takes_a_request_without_optional_inputs(
@@ -102,3 +111,32 @@ _KEY_WORDS = (
     "authorization",
     "forbidden",
 )
+
+
+@judging("the other value of a boolean was not asked for", first=check_edges_are_asked)
+def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) -> Iterator[Said]:
+    every = [
+        one for one in context.of(operation) if is_its_own(one) and not is_odd_target(one.probe)
+    ]
+    for field in operation.fields:
+        if "boolean" not in field.types:
+            continue
+        for value in ("true", "false"):
+            asked = [one for one in every if _given(one, field.name) == value]
+            others = [one for one in every if _given(one, field.name) not in (value, "")]
+            if len(asked) < _SEVERAL or not any(one.succeeded for one in others):
+                continue
+            yield JUDGED
+            if all(one.refused for one in asked):
+                check_is_there(context, asked[0], *_chains_of(asked[0]))
+                taken = next(one for one in others if one.succeeded)
+                yield Finding(
+                    f"{field.name}={value} is refused each of {len(asked)} times: {said(asked[0])}",
+                    (taken, asked[0]),
+                    f"{field.location}.{field.name}",
+                    cause=value,
+                )
+
+
+def _given(exchange: Exchange, name: str) -> str:
+    return dict(query_pairs(exchange.request.query)).get(name, "")

@@ -29,6 +29,7 @@ from mockserver.conformance.checks import (
     swaps,
     tickets,
     timing,
+    unlisted,
     usable_offers,
     v1_orders,
 )
@@ -45,7 +46,7 @@ _FILES: Mapping[str, ModuleType] = {
     for module in (
         *(acceptance, bodies, extras, generations, list_forms, list_items, lists, lists_compared),
         *(named, orders, protocol, published_forms, quotes, quotes_compared, reads, refusals),
-        *(relations, schema, swaps, tickets, timing, usable_offers, v1_orders),
+        *(relations, schema, swaps, tickets, timing, unlisted, usable_offers, v1_orders),
     )
 }
 _NEEDS: Mapping[str, tuple[Need, ...]] = {

@@ -1,8 +1,9 @@
 """What rules look at: the exchanges of an operation, and why there may be none to judge."""
 
+from mockserver.conformance.requests.targets import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, Vacuous
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Operation
 from mockserver.validation import shown
 
@@ -17,6 +18,12 @@ def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
         return found
     mine = [probe for probe in context.unsent if probe.startswith(f"{operation.id}/")]
     raise context.not_sent(*mine, otherwise=f"no request for {operation.id} was sent")
+
+
+def check_edges_are_asked(context: RunContext) -> None:
+    """Raise `NotApplicable` where the run was not to ask at the edges of inputs."""
+    if not any(map(label_of, (*(one.probe for one in context.exchanges), *context.unsent))):
+        raise NotApplicable("nothing was to be asked at the edges of inputs (--edges)")
 
 
 def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:

@@ -11,8 +11,11 @@ from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.listing import folded, list_place, listed
+from mockserver.conformance.requests.named import READ
+from mockserver.conformance.requests.writes import FILTERS, TICKETS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import NotApplicable
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
 
@@ -21,7 +24,10 @@ _NEARLY_ALL = 20
 """One item of an answer may be odd, or one in so many: more make a form of their own."""
 _DEEPEST = 4
 _PER_CHAIN = ("usual", "second chain", "sampled")
-_NAMES = {one: _PER_CHAIN if one in (OF_CHAIN, V1_TOKENS) else ("usual",) for one in LISTS}
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    **{one: _PER_CHAIN if one in (OF_CHAIN, V1_TOKENS) else ("usual",) for one in LISTS},
+    TICKETS: tuple(f"{READ} {kind}" for kind in FILTERS),
+}
 
 Seen = tuple[Exchange, Json]
 Pools = dict[str, list[Seen]]
@@ -30,32 +36,59 @@ Pools = dict[str, list[Seen]]
 
 @judging("no list has six items or more")
 def items_have_one_form(context: RunContext, operation: Operation) -> Iterator[Said]:
+    yield from _of_one_form(context, operation)
+
+
+@judging("no status of an account's tickets has six of them (--address)", raising=NotApplicable)
+def tickets_have_one_form(context: RunContext, operation: Operation) -> Iterator[Said]:
+    yield from _of_one_form(context, operation)
+
+
+def _of_one_form(context: RunContext, operation: Operation) -> Iterator[Said]:
     context.require_success(f"{operation.id}/usual")
-    every = {one: _pools(context, one) for one in LISTS if _is_beside(one, operation)}
-    varying = frozenset(name for pools in every.values() for name in _varying(pools))
-    for place, pool in every[operation.id].items():
-        if len(pool) < _ENOUGH:
-            continue
-        yield JUDGED
-        yield from _of_another_type(place, pool)
-        items = [(look, value) for look, value in pool if isinstance(value, Mapping)]
-        if place[-1] in "]*" and len(items) >= _ENOUGH:
-            yield from _lacking(place, items, varying)
+    beside = [one for one in _NAMES if _is_beside(one, operation)]
+    varying = frozenset(
+        name for one in beside for pools in _pools(context, one) for name in _varying(pools)
+    )
+    told: set[str] = set()
+    for pools in _pools(context, operation.id):
+        for place, pool in pools.items():
+            if len(pool) < _ENOUGH:
+                continue
+            yield JUDGED
+            found = [one for one in _odd(place, pool, varying) if one.place not in told]
+            told.update(one.place for one in found)
+            yield from found
+
+
+def _odd(place: str, pool: list[Seen], varying: frozenset[str]) -> Iterator[Finding]:
+    yield from _of_another_type(place, pool)
+    items = [(look, value) for look, value in pool if isinstance(value, Mapping)]
+    if place[-1] in "]*" and len(items) >= _ENOUGH:
+        yield from _lacking(place, items, varying)
 
 
 def _is_beside(operation_id: str, operation: Operation) -> bool:
+    """Tell whether what varies in one list may vary in another: both are of one generation."""
+    if TICKETS in (operation_id, operation.id):
+        return operation_id == operation.id
     return operation_id.partition(".")[0] == operation.generation.id
 
 
-def _pools(context: RunContext, operation_id: str) -> Pools:
-    pools: Pools = {}
-    for name in _NAMES[operation_id]:
-        look = context.get(f"{operation_id}/{name}")
-        if look is not None and look.succeeded:
+def _pools(context: RunContext, operation_id: str) -> Iterator[Pools]:
+    """Yield what stands beside each other in the lists of an operation.
+
+    Tickets of one status are apart from those of another: a solved one may well show more.
+    """
+    looks = [context.get(f"{operation_id}/{name}") for name in _NAMES[operation_id]]
+    given = [look for look in looks if look is not None and look.succeeded]
+    for group in [[one] for one in given] if operation_id == TICKETS else [given]:
+        pools: Pools = {}
+        for look in group:
             data = look.member("data")
             for _, item in listed(data):
                 _collect(pools, f"data{list_place(data)}", look, item, 0)
-    return pools
+        yield pools
 
 
 def _collect(pools: Pools, place: str, look: Exchange, value: Json, depth: int) -> None:

@@ -8,9 +8,11 @@ from mockserver.conformance.checks.comparing import says_it_is_away
 from mockserver.conformance.checks.evidence import said
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
+from mockserver.conformance.discovery.known_elsewhere import known_chain_names
+from mockserver.conformance.discovery.listing import folded, text
 from mockserver.conformance.discovery.v1_data import scalar
-from mockserver.conformance.requests.named import LISTED, LOOKS, NAMED, READ
+from mockserver.conformance.requests.named import BESIDE, LISTED, LOOKS, NAMED, READ
 from mockserver.conformance.requests.writes import CHECK, CHECK_TICKET, DETAIL, FILTERS, TICKETS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -22,6 +24,8 @@ from mockserver.jsontext import Json
 _LOOKS = {CHECK: (NAMED, LOOKS), DETAIL: (NAMED, LOOKS), CHECK_TICKET: (LISTED, LOOKS[:2])}
 _LISTS = tuple(f"{TICKETS}/{READ} {kind}" for kind in FILTERS)
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
+PRICE = "v2.getPrice"
+_A_DAY_S = 86_400
 _NOBODY = "no order or ticket was named (--order, --ticket, --hash, --address)"
 
 
@@ -116,6 +120,96 @@ def _of_another(look: Exchange) -> Iterator[Finding]:
             yield Finding(message, (look,), f"query.{name}")
 
 
+@judging(_NOBODY, raising=NotApplicable)
+def what_was_named_is_found_as_itself_only(
+    context: RunContext, operation: Operation
+) -> Iterator[Said]:
+    own = next((looks[0] for looks in _looks(context, operation.id) if looks[0].succeeded), None)
+    if own is None:
+        return
+    for name in BESIDE[operation.id]:
+        other = context.get(f"{operation.id}/{name}")
+        if other is None or not other.whole:
+            continue
+        yield JUDGED
+        if other.succeeded and _tells_of(own, other):
+            yield Finding(
+                f"what was {name} is shown as if it had been asked for: {_difference(own, other)}",
+                (own, other),
+                "query",
+                cause=name,
+                should_refuse=True,
+            )
+
+
+def _tells_of(own: Exchange, other: Exchange) -> bool:
+    """Tell whether an answer is about what another one is about; a ticket's shows no name."""
+    if other.operation.id != DETAIL:
+        return own.data.keys() == other.data.keys()
+    number = text(scalar(own.member("data"), "number"))
+    return bool(number) and number == text(scalar(other.member("data"), "number"))
+
+
+def _difference(own: Exchange, other: Exchange) -> str:
+    asked, instead = dict(query_pairs(own.request.query)), dict(query_pairs(other.request.query))
+    changed = (name for name in instead if asked.get(name) != instead[name])
+    return ", ".join(f"{name} {instead[name][:80]!r}" for name in changed)
+
+
+@judging("no two orders were named that have come to their end", raising=NotApplicable)
+def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Iterator[Said]:
+    seen: dict[str, Exchange] = {}
+    for looks in _looks(context, CHECK):
+        told = [one for one in looks if one.succeeded]
+        transaction = text(told[0].data.get("execHash")) if told else ""
+        if not told or not (transaction or submitted.ORDER.is_over(told[0])):
+            continue
+        if seen:
+            yield JUDGED
+        same = [one for one in seen.values() if one.data == told[0].data]
+        if same:
+            message = "two orders have the same status, timestamp, execHash and amountOut"
+            yield Finding(message, (same[0], told[0]), "data", cause="one answer")
+            return
+        seen[transaction] = told[0]
+
+
+@judging(_NOBODY, raising=NotApplicable)
+def named_orders_are_of_the_past(context: RunContext, operation: Operation) -> Iterator[Said]:
+    for looks in _looks(context, CHECK):
+        for look in [one for one in looks if one.succeeded][:1]:
+            moment, now = look.data.get("timestamp"), _latest_time(context, look)
+            if not isinstance(moment, int) or isinstance(moment, bool) or now is None:
+                continue
+            yield JUDGED
+            if now + _A_DAY_S < moment < MILLISECONDS:
+                days = (moment - now) // _A_DAY_S
+                message = f"timestamp is {moment}, {days} days ahead of the prices' and the Date"
+                yield Finding(message, (look,), "data.timestamp", cause="ahead")
+
+
+def _latest_time(context: RunContext, look: Exchange) -> int | None:
+    """Return the latest time that prices and the header `Date` tell, in seconds since 1970."""
+    price = context.get(f"{PRICE}/usual")
+    told = [look.answer.header("Date") or ""]
+    told.append(text(price.data.get("updateTime")) if price and price.succeeded else "")
+    times = [seconds_of(one) for one in told if one]
+    return max((one for one in times if one is not None), default=None)
+
+
+@judging("no ticket is listed for an account that was named", raising=NotApplicable)
+def listed_tickets_are_on_known_chains(context: RunContext, operation: Operation) -> Iterator[Said]:
+    known = {folded(name) for name in known_chain_names(context)}
+    for _, (look, item) in _listed(context):
+        chain = item.get("chain")
+        if isinstance(chain, str) and known:
+            yield JUDGED
+            if folded(chain) not in known:
+                message = f"a ticket is on the chain {chain[:60]!r}, which no list shows"
+                yield Finding(message, (look,), "data.list[].chain", cause="unknown chain")
+                return
+
+
 SETTLED = assumed("A-241", "what has come to its end is told the same way each time")
 
 
@@ -127,5 +221,8 @@ PROBES: Mapping[str, tuple[str, ...]] = {
         )
     },
     "read-tickets": _LISTS,
+    "beside-what-was-named": tuple(
+        f"{one}/{name}" for one, names in BESIDE.items() for name in names
+    ),
 }
 """The looks at what was named, and at the lists of its account."""

@@ -61,7 +61,7 @@ def _refused(context: RunContext, operation: Operation, kind: Kind) -> Iterator[
         return
     if not any(is_its_own(exchange) for _, exchange in there):
         raise Inconclusive(f"no such request was answered: {said(there[0][1])}")
-    _check_that_refusals_mean_something(context, operation)
+    check_that_refusals_mean_something(context, operation)
 
 
 def _elsewhere(
@@ -76,7 +76,7 @@ def _taken(context: RunContext, negative: NegativeCase, exchange: Exchange) -> I
     basis = _basis(negative, exchange)
     if basis is None or not exchange.succeeded:
         return
-    if negative.kind is Kind.UNLISTED and _is_empty(exchange):
+    if negative.kind is Kind.UNLISTED and is_empty(exchange):
         # A list without items says that there is nothing, which is a way of saying no.
         basis = assumed("A-213", basis.says)
     usual = context.get(f"{exchange.operation.id}/usual")
@@ -105,13 +105,14 @@ def _basis(negative: NegativeCase, exchange: Exchange) -> Basis | None:
     return None
 
 
-def _is_empty(exchange: Exchange) -> bool:
+def is_empty(exchange: Exchange) -> bool:
+    """Tell whether the list of a chain's tokens holds none: a way of saying no."""
     if exchange.operation.id not in ("v1.getSupportTokens", "v2.getAssetsByChain"):
         return False
     return not any(isinstance(value, list | dict) and value for value in exchange.data.values())
 
 
-def _check_that_refusals_mean_something(context: RunContext, operation: Operation) -> None:
+def check_that_refusals_mean_something(context: RunContext, operation: Operation) -> None:
     """Raise `Vacuous` where a request with nothing wrong with it is refused too.
 
     Look-ups are spared, since there is nothing to look up while nothing was submitted.

@@ -6,7 +6,12 @@ from functools import partial
 from itertools import pairwise
 
 from mockserver.conformance.checks.comparing import Quote, check_is_there, quote_of, quotes
-from mockserver.conformance.checks.evidence import is_its_own, said, sent
+from mockserver.conformance.checks.evidence import (
+    check_edges_are_asked,
+    is_its_own,
+    said,
+    sent,
+)
 from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
@@ -26,7 +31,6 @@ from mockserver.conformance.requests.targets import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import NotApplicable
 from mockserver.contract import Operation
 from mockserver.exchange import query_pairs
 from mockserver.jsontext import Json
@@ -39,15 +43,10 @@ _UNEVEN = {BRIDGE: _TENTH, V1_QUOTE: _TENTH, SWAP_QUOTE: (Decimal("0.5"), Decima
 """How much less and more the whole may pay than its parts: fixed fees; of swaps, their impact."""
 _FLOAT_DIGITS = 24
 _EXACT_FEW = 2
+_SEVERAL = 2
 
 
-def _edges_are_asked(context: RunContext) -> None:
-    """Raise `NotApplicable` where the run was not to ask at the edges of inputs."""
-    if not any(map(label_of, (*(one.probe for one in context.exchanges), *context.unsent))):
-        raise NotApplicable("nothing was to be asked at the edges of inputs (--edges)")
-
-
-_judging = partial(judging, first=_edges_are_asked)
+_judging = partial(judging, first=check_edges_are_asked)
 
 
 @_judging("nothing was asked for twice in forms that mean the same")
@@ -159,17 +158,28 @@ def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> It
         if is_combination(one.probe) and is_its_own(one)
     }
     optional = [field.name for field in operation.fields if not field.required]
+    for name in optional:
+        pairs = list(_with_and_without(asked, name))
+        refused = [pair for pair in pairs if pair[1].refused]
+        yield from (JUDGED for _ in pairs[:1])
+        if len(refused) < _SEVERAL:
+            # A service that is busy now and then refuses one of many, whatever is in it.
+            continue
+        for _, lacking in refused:
+            check_is_there(context, lacking)
+        told = f"refused without {name}, and taken with it: {said(refused[0][1])}"
+        yield Finding(told, refused[0], f"query.{name}", cause=name)
+
+
+def _with_and_without(
+    asked: Mapping[frozenset[tuple[str, str]], Exchange], name: str
+) -> Iterator[tuple[Exchange, Exchange]]:
+    """Yield the requests that are taken with an input, each with the same without it."""
     for inputs, whole in asked.items():
-        for name in optional:
-            fewer = frozenset(pair for pair in inputs if pair[0] != name)
-            lacking = asked.get(fewer)
-            if fewer == inputs or lacking is None or not whole.succeeded:
-                continue
-            yield JUDGED
-            if lacking.refused:
-                check_is_there(context, lacking)
-                told = f"refused without {name}, and taken with it: {said(lacking)}"
-                yield Finding(told, (whole, lacking), f"query.{name}", cause=name)
+        fewer = frozenset(pair for pair in inputs if pair[0] != name)
+        lacking = asked.get(fewer)
+        if fewer != inputs and lacking is not None and whole.succeeded:
+            yield whole, lacking
 
 
 def _taken_in_any_case(context: RunContext, operation: Operation) -> Iterator[Said]:

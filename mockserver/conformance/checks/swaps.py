@@ -11,6 +11,8 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, asked
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.requests.comparisons import OF_THE_COIN
+from mockserver.conformance.requests.targets import SLIPPAGE_IS, label_of
 from mockserver.conformance.requests.valid import quoted_attempt
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -28,6 +30,8 @@ _CLOSE = Decimal("0.0005")
 _DUST = 10**4
 _SEVERAL, _MANY = Decimal(5), Decimal(20)
 _LEAST_TIME, _MOST_TIME = 10**9, 10**10
+_OF_COINS = tuple(f"{SWAP}/{name}" for name in ("usual", OF_THE_COIN, "tenfold"))
+"""The calls for amounts of some worth, which may well be of the chain's coin."""
 
 CALL = documented("swap.data")
 SLIPPAGE = documented("v2.get-aggregate-swap.slippage")
@@ -95,6 +99,9 @@ def value_is_sent_for_coins_only(context: RunContext, operation: Operation) -> I
             yield Finding(message, (exchange,), "data.value")
         elif source.is_native and sent.isdecimal() and value < int(sent):
             yield Finding(f"value is {text[:60]}, {sent} is given", (exchange,), "data.value")
+        elif source.is_native and exchange.probe in _OF_COINS and value * 2 > int(sent or 0) * 3:
+            # Something may come on top of it, as a fee does; of a usual amount that is not half.
+            yield Finding(f"value is {text[:60]}, only {sent} is given", (exchange,), "data.value")
 
 
 def call_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -145,24 +152,44 @@ def slippage_is_in_hundredths_of_a_percent(
     context: RunContext, operation: Operation
 ) -> Iterator[Finding]:
     one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
+    for pair in ((one, other), *_with_other_slippages(context)):
+        told = _told_of_slippage(context, *pair)
+        if told is not None:
+            yield from told
+            return
+    raise NotApplicable("nothing in the call data follows the slippage in a way that can be read")
+
+
+def _with_other_slippages(context: RunContext) -> Iterator[tuple[Exchange, Exchange]]:
+    """Yield two more calls for the usual amount, whose slippages are small and not very small."""
+    named = {label_of(one.probe): one for one in context.of(SWAP) if one.succeeded}
+    pair = named.get(f"{SLIPPAGE_IS}50"), named.get(f"{SLIPPAGE_IS}500")
+    if pair[0] is not None and pair[1] is not None:
+        yield pair[0], pair[1]
+
+
+def _told_of_slippage(
+    context: RunContext, one: Exchange, other: Exchange
+) -> tuple[Finding, ...] | None:
+    """Return what is wrong with the slippages of two calls; None where they show none."""
     moved = _moved(context, one, other)
     wanted = [Decimal(asked(call).get("slippage", "0")) / _BPS for call in (one, other)]
     cuts = [pair for outs in _outputs(context, one, other) for pair in _cuts(one, other, outs)]
     told = [pair for pair in cuts if _follows(pair, moved) or min(pair) > max(wanted) + moved]
     if any(_fits(pair, wanted) for pair in cuts):
-        return
+        return ()
     if not told:
-        raise NotApplicable(
-            "nothing in the call data follows the slippage in a way that can be read"
-        )
+        return None
     if moved * 2 > max(wanted):
         raise Inconclusive("prices move by more than the slippage between equal requests")
-    yield Finding(
-        f"slippage {wanted[0] * _BPS:.4g} leaves {(1 - told[0][0]) * 100:.4g} percent of the "
-        f"output and {wanted[1] * _BPS:.4g} leaves {(1 - told[0][1]) * 100:.4g}, expected "
-        f"{(1 - wanted[0]) * 100:.4g} and {(1 - wanted[1]) * 100:.4g}",
-        (one, other),
-        "query.slippage",
+    return (
+        Finding(
+            f"slippage {wanted[0] * _BPS:.4g} leaves {(1 - told[0][0]) * 100:.4g} percent of the "
+            f"output and {wanted[1] * _BPS:.4g} leaves {(1 - told[0][1]) * 100:.4g}, expected "
+            f"{(1 - wanted[0]) * 100:.4g} and {(1 - wanted[1]) * 100:.4g}",
+            (one, other),
+            "query.slippage",
+        ),
     )
 
 
@@ -200,6 +227,15 @@ def call_pays_the_recipient(context: RunContext, operation: Operation) -> Iterat
                 "query.recipient",
                 assumed("A-277", "a call that pays another recipient is another call"),
                 cause="same call",
+            )
+            return
+        if usual in data[1]:
+            yield Finding(
+                "the call data for another recipient names the sender, and not who is paid",
+                (one, other),
+                "query.recipient",
+                assumed("A-277", "a call that names who pays names who is paid as well"),
+                cause="sender alone",
             )
             return
         raise NotApplicable("the call data does not show whom it pays")

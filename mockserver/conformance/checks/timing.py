@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from itertools import pairwise
 
-from mockserver.conformance.checks.evidence import said, sent
+from mockserver.conformance.checks.evidence import said, sent, successes
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.requests.slower import again, is_far_slower
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
-from mockserver.conformance.verdict import Inconclusive
+from mockserver.conformance.verdict import Inconclusive, NotApplicable
 from mockserver.contract import Operation
 
 _CONFIRMED = 3
@@ -86,3 +88,19 @@ def _is_confirmed(slow: list[Exchange], every: tuple[Exchange, ...]) -> bool:
 def _wanted(exchange: Exchange) -> Hashable:
     request = exchange.request
     return request.method, request.path, request.query, request.body
+
+
+@judging("no operation of its kind was answered often enough", raising=NotApplicable)
+def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Iterator[Said]:
+    if successes(context, operation):
+        yield JUDGED
+    for looks, usual_ms in again(context, operation.id):
+        yield JUDGED
+        if is_far_slower(looks, usual_ms):
+            times = ", ".join(str(one.answer.elapsed_ms) for one in looks)
+            yield Finding(
+                f"answers took {times} ms, while others of its kind took {usual_ms:.0f} ms",
+                (looks[-1],),
+                cause="slower than its kind",
+            )
+            return

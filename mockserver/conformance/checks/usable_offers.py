@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from mockserver.conformance.checks.comparing import body_of, check_is_there, token_at
+from mockserver.conformance.checks.evidence import is_its_own
+from mockserver.conformance.checks.judging import JUDGED, Said, judging
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
@@ -15,6 +17,8 @@ from mockserver.conformance.discovery.amount_units import (
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import asked_chain
 from mockserver.conformance.discovery.routes import is_stable, price_of
+from mockserver.conformance.requests.negative_cases import is_negative
+from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.requests.sampling import CONTROL, LARGER, PRICED, SAMPLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -222,3 +226,36 @@ SAMPLED_QUOTES = (
     ),
 )
 """The quotes of tokens that were drawn, with another amount each, and of others by that amount."""
+
+
+@judging("too little was asked for, or nothing of the kind was given")
+def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Iterator[Said]:
+    asked_for = [
+        one
+        for one in context.of(operation)
+        if is_its_own(one) and not is_negative(one) and not is_beneath(one)
+    ]
+    before = _GIVEN_BEFORE[operation.id]
+    given = next((one for one in context.of(before) if one.succeeded), None)
+    different = {(one.request.query, one.request.body) for one in asked_for}
+    if given is None or len(different) < _SEVERAL:
+        return
+    yield JUDGED
+    if all(one.refused for one in asked_for):
+        for one in asked_for:
+            check_is_there(context, one, *_chains(one))
+        yield Finding(
+            f"each of {len(different)} requests is refused, while {before} answers"
+            f"{_said(asked_for[0])}",
+            (given, asked_for[0]),
+            cause="all refused",
+        )
+
+
+_GIVEN_BEFORE = {
+    "v2.getAggregateQuote": BRIDGE,
+    "v2.getAggregateSwap": "v2.getAggregateQuote",
+    "v1.getTransferToMinterRaw": "v1.getCrossChainQuote",
+}
+"""Operations whose requests are made of what others answer, or of the same chains and tokens."""
+_SEVERAL = 2

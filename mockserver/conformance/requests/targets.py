@@ -39,6 +39,7 @@ from mockserver.conformance.requests.covering import (
     features,
     route_features,
 )
+from mockserver.conformance.requests.known_elsewhere import known_elsewhere
 from mockserver.conformance.requests.missing_inputs import missing_inputs
 from mockserver.conformance.requests.negative import NegativeCase, signed
 from mockserver.conformance.requests.write_targets import submissions
@@ -71,6 +72,7 @@ DIGITS = (1, 2, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
 """Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
 notation, 128 bits, and the 77 that the contract allows."""
 _MOST_BACK = 3
+_MOST_SYMBOLS = 8
 _LONG, _VERY_LONG = 120, 400
 _ODD_AMOUNTS = ("0", "01", "+1", "-1", "1.5", "1e3", "")
 _ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
@@ -146,6 +148,7 @@ def _found(context: "RunContext", operation: Operation) -> Iterator[Target]:
         except (NotRun, Inconclusive):
             pass
     yield from _wrong_elsewhere(context, operation)
+    yield from _known_elsewhere(context, operation)
     if usual is not None:
         yield from _odd_values(context, operation, usual)
 
@@ -180,6 +183,14 @@ def _wrong_elsewhere(context: "RunContext", operation: Operation) -> Iterator[Ta
                 yield Target(operation.id, name, draft, sound=False)
         except (NotRun, Inconclusive):
             continue
+
+
+def _known_elsewhere(context: "RunContext", operation: Operation) -> Iterator[Target]:
+    try:
+        for label, draft in known_elsewhere(context, operation.id):
+            yield Target(operation.id, label, draft, sound=False)
+    except (NotRun, Inconclusive):
+        pass
 
 
 def _usual(context: "RunContext", operation: Operation) -> Draft | None:
@@ -510,7 +521,7 @@ def _price_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft
             (f"the coin of {one.chain}", valid.price(context, one)) for one in _coins(context)
         )
     elif place == "symbol":
-        often = Counter(one.symbol for one in tokens if not one.is_native).most_common(2)
+        often = Counter(one.symbol for one in tokens).most_common(_MOST_SYMBOLS)
         for symbol, _ in often:
             token = next(one for one in tokens if one.symbol == symbol)
             yield symbol, valid.price(context, token)

@@ -7,11 +7,13 @@ from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.checks.timing import answers_as_soon_as_its_kind
 from mockserver.conformance.generation import check_installed, generated
 from mockserver.conformance.generation.timing import catch_up
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.probe import Probe, Stage
+from mockserver.conformance.requests.slower import FEWEST_ROUNDS, ROUNDS, suspects
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs.edges import Edges
 from mockserver.conformance.runs.fresh_deposits import FreshDeposits
@@ -98,14 +100,16 @@ def _asked(
     """Send the plan; return what kept it from its end."""
     for name, reason in todo.left_out.items():
         session.context.leave_out(name, reason, forbidden=name in todo.forbidden)
-    spent, cut = "", ""
+    spent, cut, last = "", "", False
     stamping, deposits = Stamping(session.context), FreshDeposits(session.context)
     kept = sum(probe.stage is Stage.LAST_LOOK for probe in todo.probes)
     edges = Edges(session, options, kept)
     for probe in todo.probes:
-        if probe.stage is Stage.LAST_LOOK and not spent:
+        if probe.stage is Stage.LAST_LOOK and not (last or spent):
             # Before the lists are looked at again, so that an outage meanwhile is told.
+            last = True
             spent = edges.ask(within=options.chosen_operations(todo.rules))
+            spent = spent or _ask_what_was_late(session, todo.rules, kept)
         reason = spent or (why_not(session.context, probe) if why_not else "")
         if not reason and probe.stage is not Stage.LAST_LOOK and session.transport.left <= kept:
             # Without a second look at the lists nothing could be told of what was asked before.
@@ -155,6 +159,29 @@ def _confirm_slow(session: Session, exchange: Exchange, draft: Draft) -> None:
     if slow and not operation.writes and context.get(f"{operation.id}/{_SLOW[0]}") is None:
         for name in _SLOW:
             session.ask(f"{operation.id}/{name}", draft)
+
+
+def _ask_what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> str:
+    """Ask again for what came far later than others of its kind; return what ended the run.
+
+    `kept` is how many requests of the budget are for what comes after.
+    """
+    if not any(rule.check is answers_as_soon_as_its_kind for rule in rules):
+        return ""
+    try:
+        for number, suspect in list(suspects(session.context)):
+            rounds = min((session.transport.left - kept) // 2, ROUNDS)
+            if rounds < FEWEST_ROUNDS:
+                return ""
+            for probe, draft in suspect.probes(number, rounds):
+                session.ask(probe, draft)
+    except Refusing:
+        return ""
+    except Spent as error:
+        return str(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return ""
 
 
 def _ask_time(session: Session, operation_id: str, draft: Draft) -> Exchange:

@@ -1,0 +1,99 @@
+"""Chains and tokens that are known to exist, and that a list of the service does not show.
+
+They are known from the other generation's list, from the chains that ship with this package, or
+from the tokens of the service's other chains. A name that nobody has is refused by every service
+that looks anything up; one like these is refused only where the list itself is looked at.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from mockserver import documents, resources
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Chain, Token
+from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.session.context import RunContext
+
+MOST = 16
+"""How many chains, and how many tokens a chain, are asked for at the most."""
+
+
+def unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
+    """Return chains that are known and not in the list of a generation, likely ones first.
+
+    They have the name that requests of the generation would call them. There is none where a listed
+    chain cannot be told apart from those that are known: it may be any of them.
+    """
+    return context.cached(
+        ("unlisted chains", generation), lambda: _unlisted_chains(context, generation)
+    )
+
+
+def _unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
+    inventory = inventory_of(context)
+    listed, others = inventory.chains, inventory.v1_chains
+    if generation == "v1":
+        listed, others = others, listed
+    # Those that ship have the names of either generation, the other list has its own.
+    known = (*_shipped_chains(generation), *others)
+    if not listed or any(not one.network and not _is_among(one, known) for one in listed):
+        return ()
+    found: list[Chain] = []
+    for chain in known:
+        if not _is_among(chain, (*listed, *found)):
+            found.append(chain)
+    context.draw(f"unlisted chains of {generation}").shuffle(found)
+    # What the other generation offers now is the likeliest to be answered.
+    return tuple(sorted(found, key=lambda one: not _is_among(one, others))[:MOST])
+
+
+def known_chain_names(context: RunContext) -> Iterator[str]:
+    """Yield every name of a chain that is listed or known; none where 2.0 lists no chain."""
+    inventory = inventory_of(context)
+    if inventory.chains:
+        for chain in (*inventory.chains, *inventory.v1_chains, *_shipped_chains("v2")):
+            yield from chain.names
+
+
+def tokens_elsewhere(tokens: Sequence[Token], chain: str) -> Iterator[Token]:
+    """Yield tokens of other chains that a chain has under neither their symbol nor their address.
+
+    Each symbol comes once; coins do not come, since their address is the same on every chain.
+    """
+    here = [token for token in tokens if token.chain == chain]
+    known = {folded(token.symbol) for token in here} | {token.address.lower() for token in here}
+    for token in tokens:
+        names = (folded(token.symbol), token.address.lower())
+        if token.is_native or not known.isdisjoint(names):
+            continue
+        known.update(names)
+        yield token
+
+
+@cache
+def _shipped_chains(generation: str) -> tuple[Chain, ...]:
+    path = resources.fixtures() / "catalog" / "chains.yaml"
+    return tuple(_chains_of(documents.read(path, "catalog").value["chains"], generation))
+
+
+def _chains_of(rows: Iterable[Any], generation: str) -> Iterator[Chain]:
+    for row in rows:
+        first = row.get("v1", {}).get("name", "")
+        names = tuple(filter(None, (first, row["nickname"], row.get("full_name", ""))))
+        name = first if generation == "v1" and first else row["nickname"]
+        network = row.get("network", "")
+        yield Chain(
+            name,
+            aliases=tuple(one for one in dict.fromkeys(names) if one != name),
+            network=network if network.isdecimal() else "",
+        )
+
+
+def _is_among(chain: Chain, others: Iterable[Chain]) -> bool:
+    names = {folded(name) for name in chain.names}
+    return any(
+        (chain.network and chain.network == other.network)
+        or not names.isdisjoint(folded(name) for name in other.names)
+        for other in others
+    )

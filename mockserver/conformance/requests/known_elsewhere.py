@@ -1,0 +1,88 @@
+"""Requests with a chain or a token that is known, and that the list in question does not show.
+
+They are sent for the operations alone whose names are said to come from the lists: a balance or a
+price on a suspended chain is told by whoever knows it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mockserver.conformance.discovery.amount_units import (
+    BRIDGE,
+    SWAP_QUOTE,
+    V1_QUOTE,
+    amount_text,
+    reading_of,
+)
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
+from mockserver.conformance.discovery.routes import Route, usual_amount
+from mockserver.conformance.requests import valid
+from mockserver.conformance.requests.negative import signed
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+
+OF_CHAIN, V1_TOKENS = "v2.getAssetsByChain", "v1.getSupportTokens"
+KNOWN = "known and not listed, "
+"""How the labels of such requests begin; then the input and its value follow."""
+CHAINS = {
+    OF_CHAIN: ("chain",),
+    BRIDGE: ("fromChain", "toChain"),
+    SWAP_QUOTE: ("fromChain", "toChain"),
+    V1_TOKENS: ("chain",),
+    V1_QUOTE: ("fromChain", "toChain"),
+}
+"""The inputs that take the name of a listed chain, by their roles."""
+TOKENS = {
+    BRIDGE: "symbol",
+    SWAP_QUOTE: "fromTokenAddress",
+    V1_QUOTE: "token",
+}
+"""The inputs that take a token of a listed chain, by their roles."""
+
+_FEW, _SOME = 3, 6
+
+
+def known_elsewhere(context: RunContext, operation_id: str) -> Iterator[tuple[str, Draft]]:
+    """Yield the requests of an operation, each with what is known and not listed in its label.
+
+    Raises `NotRun` or `Inconclusive` where the lists do not suffice.
+    """
+    if operation_id not in CHAINS:
+        return
+    if operation_id in TOKENS:
+        yield from _with_tokens(context, operation_id)
+    usual = valid.valid_request(context, operation_id)
+    operation = context.contract.operation(operation_id)
+    fields = {field.role: field for field in operation.fields}
+    chains = unlisted_chains(context, operation.generation.id)
+    for chain in chains[:_SOME] if operation_id == SWAP_QUOTE else chains:
+        for role in CHAINS[operation_id]:
+            field = fields[role]
+            draft = usual.having(field.location, field.name, chain.name)
+            yield f"{KNOWN}{role} {chain.name}", signed(draft, operation, context.caller)
+
+
+def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, Draft]]:
+    """Yield quotes of tokens that other chains have, and the chain of the request has not."""
+    inventory = inventory_of(context)
+    tokens = inventory.v1_tokens if operation_id == V1_QUOTE else inventory.tokens
+    sound = [one for one in tokens if one.decimals is not None and one.offered]
+    role, chains = TOKENS[operation_id], list(dict.fromkeys(one.chain for one in sound))
+    draw = context.draw(f"tokens of other chains for {operation_id}")
+    for chain in draw.sample(chains, min(_FEW, len(chains))):
+        there = [one for one in sound if one.chain != chain]
+        for token in list(tokens_elsewhere(sound, chain))[:_FEW]:
+            target = draw.choice(there)
+            label = f"{KNOWN}{role} {token.symbol} on {chain}"
+            yield label, _quote(context, operation_id, replace(token, chain=chain), target)
+
+
+def _quote(context: RunContext, operation_id: str, token: Token, target: Token) -> Draft:
+    route, whole = Route(token, target), usual_amount(context, token)
+    if operation_id == V1_QUOTE:
+        return valid.v1_quote(context, route, whole)
+    amount = amount_text(whole, token, reading_of(context, operation_id))
+    make = valid.bridge if operation_id == BRIDGE else valid.aggregate
+    return make(context, route, amount)

@@ -1,0 +1,102 @@
+"""Requests that were answered far later than others of their kind, and how they are asked again.
+
+A machine that is busy delays one answer or another. So nothing is told of a late one before it was
+asked again, in turn with a request of the same kind that had been answered as soon as most.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from mockserver.conformance.requests.negative_cases import is_negative
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.contract import shipped_facts
+
+KINDS = (
+    shipped_facts().lists,
+    ("v2.getBridgeQuote",),
+    ("v2.getAggregateQuote", "v2.getAggregateSwap"),
+    (
+        *("v2.checkOrder", "v2.getBalance", "v2.getPrice"),
+        *("v2.getAllTicketByAddress", "v2.checkTicket"),
+    ),
+)
+"""Operations that have about the same to do. Those whose requests are signed for one moment, and
+those that change something, are not asked again."""
+TIMES, MORE_MS = 10, 400
+"""How much later an answer is to be looked into: so many times the usual time, and at least so much
+more."""
+ROUNDS, FEWEST_ROUNDS = 4, 2
+"""How often an answer is asked for again, where the budget has room, and at the least."""
+_FEWEST = 5
+_MOST = 2
+_SLOWER = "slower than its kind, asked again"
+_BESIDE = "beside what is slower"
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A late answer and one of its kind that came as soon as most, to be asked for in turn."""
+
+    late: Exchange
+    usual: Exchange
+
+    def probes(self, number: int, rounds: int) -> Iterator[tuple[str, Draft]]:
+        """Yield what to send, each round of it under names of its own."""
+        about = f"{self.late.operation.id} {number}"
+        for turn in range(1, rounds + 1):
+            yield f"{self.usual.operation.id}/{_BESIDE}: {about}, {turn}", _draft(self.usual)
+            yield f"{self.late.operation.id}/{_SLOWER}: {about}, {turn}", _draft(self.late)
+
+
+def suspects(context: RunContext) -> Iterator[tuple[int, Suspect]]:
+    """Yield late answers of each operation with their number, but for those above the bound."""
+    for kind in KINDS:
+        every = list(_plain(context, kind))
+        if len(every) < _FEWEST:
+            continue
+        ordered = sorted(every, key=lambda one: one.answer.elapsed_ms)
+        usual = ordered[(len(ordered) - 1) // 2]
+        bound = _bound(usual.answer.elapsed_ms)
+        by_request: dict[str, dict[str, Exchange]] = defaultdict(dict)
+        for one in reversed(ordered):
+            if bound <= one.answer.elapsed_ms <= context.slow_ms:
+                by_request[one.operation.id].setdefault(one.request.query, one)
+        for found in by_request.values():
+            for number, late in enumerate([*found.values()][:_MOST], 1):
+                yield number, Suspect(late, usual)
+
+
+def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exchange], float]]:
+    """Yield the looks at each late request, and the usual time of what was asked in turn, in ms."""
+    for number in range(1, _MOST + 1):
+        about = f": {operation_id} {number}, "
+        late = [one for one in context.of(operation_id) if f"{_SLOWER}{about}" in one.probe]
+        beside = [one for one in context.exchanges if f"{_BESIDE}{about}" in one.probe]
+        whole = all(one.whole for one in (*late, *beside))
+        if whole and FEWEST_ROUNDS <= len(late) == len(beside):
+            yield late, median(one.answer.elapsed_ms for one in beside)
+
+
+def is_far_slower(looks: Sequence[Exchange], usual_ms: float) -> bool:
+    """Tell whether each look took far longer than what was asked in turn with it."""
+    return min(one.answer.elapsed_ms for one in looks) >= _bound(usual_ms)
+
+
+def _bound(usual_ms: float) -> float:
+    return max(usual_ms * TIMES, usual_ms + MORE_MS)
+
+
+def _plain(context: RunContext, kind: Sequence[str]) -> Iterator[Exchange]:
+    for operation_id in kind:
+        for one in context.of(operation_id):
+            if one.succeeded and not is_negative(one):
+                yield one
+
+
+def _draft(exchange: Exchange) -> Draft:
+    request = exchange.request
+    return Draft(headers=dict(request.headers.items_sent), raw_query=request.query)

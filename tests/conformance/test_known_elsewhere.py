@@ -1,0 +1,127 @@
+"""Chains and tokens that are known and in no list: who they are, and that they are refused."""
+
+import pytest
+
+from mockserver.conformance import Verdict, run
+from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
+from tests.blind.serve import blind_service
+from tests.conformance.exchanges import answer, context_of, exchange, judged, success
+
+RULE = "refuses-what-is-known-and-not-listed"
+BRIDGE = "v2.getBridgeQuote"
+QUOTE = {"price": "1", "outAmount": "9", "outAmountUsd": "1", "serviceFee": "0", "gasFee": "0"}
+REFUSED = {"code": 3, "msg": "chain is not supported", "data": {}}
+LABEL = "odd edge: known and not listed, fromChain FTM"
+
+
+def lists(second=(), first=()):
+    """Return what was seen of lists with these chains, by name and network."""
+    chains = [{"nickName": name, "network": network} for name, network in second]
+    v1 = [{"name": name, "chainId": network} for name, network in first]
+    return context_of(
+        (
+            exchange("v2.getChain", answer(success("v2.getChain", {"version": 1, "list": chains}))),
+            exchange("v1.getSupportChains", answer(success("v1.getSupportChains", {"chains": v1}))),
+        )
+    )
+
+
+def unlisted(generation, **chains):
+    return {chain.name for chain in unlisted_chains(lists(**chains), generation)}
+
+
+def test_shipped_chains_that_a_list_lacks_are_known():
+    found = unlisted("v2", second=[("ETH", "1"), ("BNB", "56")])
+    assert found
+    assert not found & {"ETH", "BNB", "BSC", "Ethereum"}
+
+
+def test_the_names_are_those_of_the_generation():
+    second = [("ETH", "1"), ("BNB", "56"), ("SOL", "solana")]
+    assert "BSC" in unlisted("v1", second=second, first=[("ETH", "1")])
+    assert "ELSEWHERE" in unlisted("v1", second=[("ELSEWHERE", "77")], first=[("ETH", "1")])
+    assert "ELSEWHERE" in unlisted("v2", second=[("ETH", "1")], first=[("ELSEWHERE", "77")])
+
+
+def test_a_network_tells_a_chain_whatever_it_is_called():
+    assert "BNB" not in unlisted("v2", second=[("BINANCE", "56")])
+
+
+def test_nothing_is_known_where_a_listed_chain_may_be_any():
+    assert unlisted("v2", second=[("ETH", "1"), ("HARBOUR", "")]) == set()
+    assert unlisted("v2", second=[]) == set()
+
+
+def test_tokens_of_other_chains():
+    tokens = [
+        Token("USDT", "ETH", "0x01", 6),
+        Token("KAS", "ETH", "0x02", 8),
+        Token("ETH", "ETH", "0x" + "e" * 40, 18),
+        Token("USDT", "BNB", "0x03", 18),
+        Token("WKAS", "BNB", "0x02", 18),
+    ]
+    assert [one.symbol for one in tokens_elsewhere(tokens, "BNB")] == []
+    assert [one.symbol for one in tokens_elsewhere(tokens, "FSN")] == ["USDT", "KAS"]
+
+
+def said(*came):
+    usual = exchange(BRIDGE, answer(success(BRIDGE, QUOTE)))
+    others = [exchange(BRIDGE, answer(one), LABEL, number) for number, one in enumerate(came, 2)]
+    return judged(RULE, BRIDGE, usual, *others)
+
+
+@pytest.mark.parametrize(
+    ("came", "verdict"),
+    [
+        (success(BRIDGE, QUOTE), Verdict.DIFFERS_ASSUMPTION),
+        (REFUSED, Verdict.HOLDS),
+    ],
+)
+def test_what_is_known_and_not_listed_is_refused(came, verdict):
+    told = said(came)
+    assert told.verdict is verdict
+    assert [one.place for one in told.findings] == ["query.fromChain"] * len(told.findings)
+
+
+def test_a_chain_that_came_back_meanwhile_is_no_finding():
+    back = success("v2.getChain", {"version": 2, "list": [{"nickName": "FTM"}]})
+    told = judged(
+        RULE,
+        BRIDGE,
+        exchange(BRIDGE, answer(success(BRIDGE, QUOTE)), LABEL, 1),
+        exchange("v2.getChain", answer(back), "last look", 2),
+    )
+    assert told.verdict is Verdict.VACUOUS
+
+
+def test_without_edges_nothing_is_asked():
+    assert judged(RULE, BRIDGE, exchange(BRIDGE, answer(REFUSED))).verdict is Verdict.NOT_APPLICABLE
+
+
+def test_a_list_without_items_is_a_way_of_saying_no():
+    name = "v2.getAssetsByChain"
+    empty = success(name, {"version": 1, "list": []})
+    full = success(name, {"version": 1, "list": [{"symbol": "A"}]})
+    label = "odd edge: known and not listed, chain FTM"
+    usual = exchange(name, answer(full))
+    assert judged(RULE, name, usual, exchange(name, answer(empty), label, 2)).verdict is (
+        Verdict.HOLDS
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("bridge-quotes-suspended", ["v2.getBridgeQuote"]),
+        ("bridge-takes-symbols-of-other-chains", ["v2.getBridgeQuote"]),
+        ("tokens-of-suspended", ["v2.getAssetsByChain"]),
+        ("v1-chain-usable-but-unlisted", ["v1.getSupportTokens"]),
+        ("", []),
+    ],
+)
+def test_a_service_that_does_not_look_at_its_list_is_found_out(fault, told):
+    with blind_service([fault] if fault else []) as url:
+        result = run(url, only=(RULE,), edges=True, examples=0)
+    found = [one.operation.id for one in result.outcomes if one.verdict.is_finding]
+    assert found == told
