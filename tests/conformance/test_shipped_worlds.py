@@ -1,0 +1,72 @@
+"""Every world that ships is judged as itself, and nothing of it is a violation."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mockserver.clock import ClockMode
+from mockserver.conformance import Verdict, run
+from mockserver.scenarios import calendar_names, load_calendar, load_scenario, scenario_names
+from mockserver.testing import running
+
+COURSES = sorted(load_scenario("default").courses)
+WORLDS = (
+    *(f"scenario {name}" for name in scenario_names()),
+    *(f"course {name}" for name in COURSES),
+    *(f"calendar {name}" for name in calendar_names()),
+)
+SEEDS = (1, 2)
+_MINUTE_MS = 60_000
+
+
+@pytest.fixture
+def file_of(tmp_path: Path) -> Callable[[str], str]:
+    """Return the scenario of a world: a shipped name, or a file that differs from the default."""
+
+    def made(world: str) -> str:
+        kind, name = world.split()
+        if kind == "scenario":
+            return name
+        changed: dict[str, object] = {
+            "format": "crosschain-mock/scenario@1",
+            "title": world,
+            "extends": "default",
+        }
+        changed |= {"orders": {"course": name}} if kind == "course" else {"calendar": name}
+        file = tmp_path / "scenario.yaml"
+        file.write_text(yaml.safe_dump(changed), "utf-8")
+        return str(file)
+
+    return made
+
+
+def said(url: str, dialect: str, *, armed: bool, seed: int) -> list[tuple[str, str]]:
+    """Return what a run says against a service, and what it could not tell."""
+    result = run(url, dialect=dialect, arm_writes=armed, seed=seed, slow="1m")
+    return [
+        (outcome.id, outcome.reason or str(outcome.findings))
+        for outcome in result.outcomes
+        if outcome.verdict.is_finding or outcome.verdict is Verdict.INCONCLUSIVE
+    ]
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("armed", [False, True], ids=["reading", "submitting"])
+@pytest.mark.parametrize("clock", ["auto", "frozen", "real"])
+@pytest.mark.parametrize("dialect", ["documented", "observed"])
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_shipped_world_is_not_blamed(file_of, world, dialect, clock, armed):
+    """Nor is it by a second run on the same server, of another seed."""
+    kind, name = world.split()
+    settings = {"scenario": file_of(world), "dialect": dialect, "clock": ClockMode(clock)}
+    with running(refusals="allow") as server, server.world(**settings) as mock:
+        if kind == "calendar":
+            # Into the first of its outages.
+            start = mock.clock.ms
+            first = min(load_calendar(name, start_ms=start), key=lambda window: window.from_ms)
+            mock.clock.advance(milliseconds=max(0, first.from_ms - start) + _MINUTE_MS)
+        for seed in SEEDS:
+            found = said(mock.base_url, dialect, armed=armed, seed=seed)
+            assert [one for one in found if kind == "scenario" or "suspended" not in one[1]] == []
