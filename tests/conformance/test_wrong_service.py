@@ -40,6 +40,10 @@ def at(server, path=""):
         (PAGE, "it is an HTML page (HTTP 200)"),
         (http(b"", status="404 Not Found"), "it knows no such path (HTTP 404)"),
         (http(b"", "Location: /login", status="302 Found"), "it redirects (HTTP 302 to /login)"),
+        (
+            http(b"", "Location: http://[/<script>", status="301 Moved"),
+            "it redirects (HTTP 301 to http://[/<script>)",
+        ),
         (http(b"down", status="503 Away"), "it answers HTTP 503 without the envelope"),
         (b"", "the connection ends without an answer"),
         (b"SSH-2.0-OpenSSH_9.2\r\n", "what answers speaks no HTTP"),

@@ -255,6 +255,21 @@ def test_a_journal_of_conformance(imported, serve, call, tmp_path):
         ({"log": {"entries": 7}}, "x.har", "log.entries: expected an array, got an integer"),
         ("interactions:\n- request: 5\n", "x.yaml", "x.yaml:2: interactions[0].response: missing"),
         ("interactions:\n- !!python/object:os.system x\n", "x.yaml", "x.yaml:2:"),
+        (
+            {"log": {"entries": [har_entry(request={"method": "GET", "url": "http://[:80/v1"})]}},
+            "x.har",
+            "log.entries[0].request.url: no address: Invalid IPv6 URL",
+        ),
+        (
+            "interactions:\n- request: {method: GET, uri: 'http://[:80/v1'}\n  response: {}\n",
+            "x.yaml",
+            "x.yaml:2: interactions[0].request.uri: no address: Invalid IPv6 URL",
+        ),
+        (
+            {"mappings": [{"request": {"method": "GET", "url": "//[:80/v1"}, "response": {}}]},
+            "x.json",
+            "request.url: no address: Invalid IPv6 URL",
+        ),
         ("a: &a [1]\ninteractions: [*a, *a]\n", "x.yaml", "aliases are not read"),
         (
             {

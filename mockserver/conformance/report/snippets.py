@@ -89,10 +89,10 @@ def stamp_of(exchange: Exchange, name: str) -> int | None:
     if name.lower() != "timestamp" or not (value.isascii() and value.isdecimal()):
         return None
     try:
-        told = parsedate_to_datetime(exchange.answer.header("Date") or "")
-    except (ValueError, TypeError):
+        told = parsedate_to_datetime(exchange.answer.header("Date") or "").timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    offset = int(value[:20]) // 1000 - int(told.timestamp())
+    offset = int(value[:20]) // 1000 - int(told)
     return offset if abs(offset) <= _NEAR_S else None
 
 

@@ -205,6 +205,10 @@ def _candidates(base: str, exchanges: Iterable[Exchange]) -> Iterator[str]:
 
 def _redirected(base: str, exchanges: Iterable[Exchange]) -> Iterator[str]:
     for exchange in exchanges:
-        to = urljoin(base + exchange.request.path, exchange.answer.header("Location") or "")
+        told = exchange.answer.header("Location") or ""
+        try:
+            to = urljoin(base + exchange.request.path, told)
+        except ValueError:
+            continue
         if 300 <= exchange.answer.status < 400 and to.endswith(exchange.request.path):
             yield to.removesuffix(exchange.request.path)

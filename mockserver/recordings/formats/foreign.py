@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import SplitResult
+from urllib.parse import SplitResult, urlsplit
 
 from mockserver.documents import FieldPath
 from mockserver.errors import InvalidFile, Problem
@@ -110,6 +110,13 @@ class Node:
         if not 100 <= self.integer() <= 599:
             self.fail(f"expected an HTTP status from 100 to 599, got {self.value}")
         return self.integer()
+
+    def address(self) -> SplitResult:
+        """Return the parts of an address."""
+        try:
+            return urlsplit(self.text())
+        except ValueError as error:
+            self.fail(f"no address: {error}")
 
     def from_base64(self) -> bytes:
         """Return the bytes of a base64 text."""

@@ -4,7 +4,6 @@ import base64
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 from mockserver import __version__, jsontext
 from mockserver.clock import ClockRefused, iso, parse_instant
@@ -40,7 +39,7 @@ def _entry(entry: Node) -> ForeignExchange | Skipped:
     request, response = entry.at("request"), entry.at("response")
     if response.at("status").integer() == 0:
         return Skipped(entry.place, "it has no answer: its status is 0")
-    parts = urlsplit(request.at("url").text())
+    parts = request.at("url").address()
     if parts.scheme not in ("http", "https"):
         return Skipped(entry.place, f"its address is none of HTTP: {parts.scheme}")
     body, omitted = _content(response)

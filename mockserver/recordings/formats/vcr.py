@@ -1,7 +1,6 @@
 """Cassettes of VCR.py, in YAML and JSON (https://vcrpy.readthedocs.io)."""
 
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from mockserver.exchange import Response
 from mockserver.recordings.formats.foreign import (
@@ -27,7 +26,7 @@ def read_cassette(root: Node) -> ForeignRecording:
 
 def _interaction(one: Node) -> ForeignExchange:
     request, response = one.at("request"), one.at("response")
-    parts = urlsplit(request.at("uri").text())
+    parts = request.at("uri").address()
     return ForeignExchange(
         one.place,
         request_of(request, parts, _headers(request), _body(request)),

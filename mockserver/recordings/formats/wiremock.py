@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from mockserver import jsontext
 from mockserver.exchange import BadEncoding, Headers, Request, Response, by_name, query_pairs
@@ -50,7 +50,7 @@ def _request(wanted: Node) -> Request:
     if pattern:
         raise _NoSingleRequest(f"its request is a pattern ({pattern}), and no single one")
     if wanted.has("url"):
-        parts = urlsplit(wanted.at("url").text())
+        parts = wanted.at("url").address()
         path, query = parts.path, parts.query
     else:
         path, query = wanted.at("urlPath").text(), ""
