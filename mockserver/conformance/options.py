@@ -84,6 +84,12 @@ class Options:
             if self.chooses(rule, operation_id)
         )
 
+    @property
+    def choices(self) -> dict[str, object]:
+        """What decides which requests are made, as `run` takes it."""
+        names = ("edges", "examples", "sequences", "deep", "only", "skip")
+        return {name: getattr(self, name) for name in names}
+
     def limits(self, target: Target, operations: int = OPERATIONS) -> Limits:
         """Return the bounds for a target: a service that is not ours is asked politely.
 

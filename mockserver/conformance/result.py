@@ -25,7 +25,8 @@ class Result:
 
     `sent` counts requests by operation id, with a zero for those that got none; `unsent` are
     probes with the reason; `notes` are things about the run itself, such as why it ended early.
-    `elapsed_ms` is wall time in milliseconds. `complain` words what `assert_conforms` raises.
+    `choices` are the options of `run` that decide which requests are made. `elapsed_ms` is wall
+    time in milliseconds. `complain` words what `assert_conforms` raises.
     """
 
     contract: Contract
@@ -38,6 +39,7 @@ class Result:
     planned: int = 0
     unsent: Mapping[str, str] | None = None
     notes: tuple[str, ...] = ()
+    choices: Mapping[str, object] = field(default_factory=dict)
     elapsed_ms: int = 0
     complain: "Complain" = field(default=lambda result, strict, fail_on: _plain(result))
 

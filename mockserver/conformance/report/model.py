@@ -18,7 +18,7 @@ from mockserver.conformance.report.expectations import telling
 from mockserver.conformance.report.report import Report
 from mockserver.conformance.report.shown import Shown, shown, visible
 from mockserver.conformance.report.snippets import curl, needs
-from mockserver.conformance.report.testing import test_of
+from mockserver.conformance.report.testing import test_of, tests_of
 from mockserver.conformance.requests.kept import kept_line
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict
@@ -237,6 +237,12 @@ class ReportModel:
     def causes(self) -> tuple[CauseModel, ...]:
         """The findings that count, by cause."""
         return tuple(CauseModel(cause, self._writer) for cause in self._report.causes)
+
+    @cached_property
+    def tests(self) -> str:
+        """A pytest module with a test for each finding that counts."""
+        report = self._report
+        return tests_of(report.causes, report.result, report.masker, own_keys=report.own_keys)
 
     @cached_property
     def accepted(self) -> tuple[CauseModel, ...]:

@@ -89,6 +89,9 @@ class _Page:
             self._line(f"{heading.upper()} ({counted(len(causes), 'cause')})", STYLES[verdict])
             for group in by_rule(causes):
                 self._rule(group)
+        if self._report.causes:
+            self._gap()
+            self._line("each as a test that fails until it is mended: --report pytest=FILE", "dim")
 
     def accepted(self) -> None:
         """Tell how much a baseline accepts; what that is in detail only where it is asked for."""

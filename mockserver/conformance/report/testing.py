@@ -2,8 +2,11 @@
 
 import re
 import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
+from mockserver.conformance.generation.rules import STAGES
 from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.expectations import expectation_of
@@ -16,6 +19,9 @@ from mockserver.conformance.session.target import Target, is_loopback
 from mockserver.contract import Contract
 
 _WIDTH = 96
+# A message in one of the first two lines could name an encoding (`content-encoding: gzip`) that
+# Python would obey.
+_CODING = "# -*- coding: utf-8 -*-\n"
 
 _READ = '''
 def read(body):
@@ -48,42 +54,95 @@ def at(value, *steps):
 '''
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What a test is made of, so that several can stand in one file."""
+
+    remarks: str
+    imports: tuple[str, ...]
+    helpers: tuple[str, ...]
+    request: str
+    test: str
+
+
 def test_of(cause: Cause, result: Result, masker: Masker, *, own_keys: bool) -> str:
     """Return a test module for a cause.
 
     Where one answer shows the finding, the test sends that request by itself; where it takes
     several answers to see it, the test asks the rule again, and needs crosschain-mock installed.
     """
-    example = cause.examples[0]
-    found = expectation_of(example.finding, cause.verdict)
-    head = _head(cause, masker, result.contract)
+    parts = _parts(cause, result, masker, own_keys=own_keys)
+    return _CODING + parts.remarks + "\n" + _joined([parts])
+
+
+def tests_of(causes: Iterable[Cause], result: Result, masker: Masker, *, own_keys: bool) -> str:
+    """Return one test module for all causes, each with a test of its own as `test_of` has it."""
+    every: list[_Parts] = []
+    names: set[str] = set()
+    for number, cause in enumerate(causes, 1):
+        parts = _parts(cause, result, masker, own_keys=own_keys, number=number)
+        name = _name(cause)
+        if name in names:
+            test = parts.test.replace(f"def {name}(", f"def {name}_{number}(", 1)
+            parts = replace(parts, test=test)
+        names.add(name)
+        every.append(parts)
+    what = f"# {len(every)} findings of crosschain-mock conform; each fails until it is mended\n"
+    return _CODING + what + "\n" + (_joined(every, remarks=True) if every else "")
+
+
+def _joined(every: Sequence[_Parts], *, remarks: bool = False) -> str:
+    """Return imports and helpers of tests, and then what each of them has for itself."""
+    imports = sorted({one for parts in every for one in parts.imports}, key=_order)
+    helpers = [one for one in (_READ, _AT) if any(one in parts.helpers for parts in every)]
+    plain = [one for one in imports if one.startswith("import ")]
+    others = [one for one in imports if one not in plain]
+    lines = "".join(f"{line}\n" for line in plain)
+    lines += ("\n" if plain and others else "") + "".join(f"{line}\n" for line in others)
+    if remarks:
+        blocks = [one.strip("\n") for one in helpers]
+        for parts in every:
+            blocks += [(parts.remarks + parts.request.strip("\n")).strip("\n"), parts.test.rstrip()]
+        return "\n\n\n".join([lines.rstrip(), *blocks]) + "\n"
+    [parts] = every
+    request = f"\n{parts.request}" if parts.request else ""
+    middle = ("\n" + "".join(helpers)) if helpers else ""
+    return lines + request + middle + "\n\n" + parts.test
+
+
+def _order(line: str) -> tuple[bool, str]:
+    return (not line.startswith("import "), line)
+
+
+def _parts(
+    cause: Cause, result: Result, masker: Masker, *, own_keys: bool, number: int | None = None
+) -> _Parts:
+    """Return the parts of a test; `number` tells its function that asks from those of others."""
+    found = expectation_of(cause.examples[0].finding, cause.verdict)
+    remarks = _remarks(cause, masker, result.contract)
     if found is None:
-        return head + _judged_again(cause, result, own_keys=own_keys)
+        return _judged_again(cause, result, remarks, own_keys=own_keys)
     expected, exchange = found
     text = "\n".join((*expected.lines, "")) if expected.lines else ""
-    helpers = (_READ if expected.reads or "read(" in text else "") + (_AT if "at(" in text else "")
-    imports = ["http.client"]
-    imports += ["json"] if helpers else []
-    sent = _request(exchange, result.target, masker, own_keys=own_keys)
-    imports += ["os"] if "os.environ" in sent else []
-    imports += ["re"] if "re.search" in text else []
-    imports += ["time"] if "time.time" in sent else []
+    helpers = [_READ] if expected.reads or "read(" in text else []
+    helpers += [_AT] if "at(" in text else []
+    ask = "ask" if number is None else f"ask_{number}"
+    sent = _request(exchange, result.target, masker, ask, own_keys=own_keys)
+    imports = ["import http.client"]
+    imports += ["import json"] if helpers else []
+    imports += ["import os"] if "os.environ" in sent else []
+    imports += ["import re"] if "re.search" in text else []
+    imports += ["import time"] if "time.time" in sent else []
     reading = "    envelope = read(body)\n" if expected.reads else ""
     # An unused name would be all that is left where reading the body is the whole test.
     reading = "    read(body)\n" if expected.reads and not expected.lines else reading
-    return (
-        head
-        + "".join(f"import {name}\n" for name in imports)
-        + "\n"
-        + sent
-        + ("\n" + helpers if helpers else "")
-        + f"\n\ndef {_name(cause)}():\n    answer, body = ask()\n"
-        + reading
-        + textwrap.indent(text, "    ")
+    test = f"def {_name(cause)}():\n    answer, body = {ask}()\n" + reading
+    return _Parts(
+        remarks, tuple(imports), tuple(helpers), sent, test + textwrap.indent(text, "    ")
     )
 
 
-def _head(cause: Cause, masker: Masker, contract: Contract) -> str:
+def _remarks(cause: Cause, masker: Masker, contract: Contract) -> str:
     operation = cause.examples[0].operation.id
     lines = (
         f"{cause.rule.name} [{operation}], cause {cause.id}",
@@ -92,12 +151,13 @@ def _head(cause: Cause, masker: Masker, contract: Contract) -> str:
     )
     clean = [" ".join(visible(masker.text(line)).split())[:600] for line in lines]
     wrapped = [part for line in clean for part in textwrap.wrap(line, _WIDTH)]
-    # Comments, since no text can end them early as it could a docstring. A message in one of the
-    # first two lines could still name an encoding (`content-encoding: gzip`) that Python obeys.
-    return "".join(f"# {line}\n" for line in ("-*- coding: utf-8 -*-", *wrapped)) + "\n"
+    # Comments, since no text can end them early as it could a docstring.
+    return "".join(f"# {line}\n" for line in wrapped)
 
 
-def _request(exchange: Exchange, target: Target, masker: Masker, *, own_keys: bool) -> str:
+def _request(
+    exchange: Exchange, target: Target, masker: Masker, ask: str, *, own_keys: bool
+) -> str:
     """Return the function that sends the request byte for byte."""
     parts = urlsplit(literal_url(url_of(exchange, target)))
     path = parts.path or "/"
@@ -125,7 +185,7 @@ def _request(exchange: Exchange, target: Target, masker: Masker, *, own_keys: bo
     else:
         lines.append("connection.endheaders()")
     lines += ["answer = connection.getresponse()", "return answer, answer.read()"]
-    return "\ndef ask():\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
+    return f"\ndef {ask}():\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
 
 
 def _stamped(offset_s: int) -> str:
@@ -169,7 +229,7 @@ class _Writer:
         return f'os.environ.get("{label}", {placeholder(label, value)!r})'
 
 
-def _judged_again(cause: Cause, result: Result, *, own_keys: bool) -> str:
+def _judged_again(cause: Cause, result: Result, remarks: str, *, own_keys: bool) -> _Parts:
     """Return a test that asks the rule again: it takes more than one answer to see."""
     operation = cause.examples[0].operation.id
     target = result.target
@@ -180,7 +240,10 @@ def _judged_again(cause: Cause, result: Result, *, own_keys: bool) -> str:
             f"{name}={base!r}" for name, base in (("v1", target.v1), ("v2", target.v2)) if base
         ]
     # A rule that judges every exchange asks for none, and may have seen it in that of another.
-    alone = not cause.rule.every_exchange
+    # What is generated depends on what was asked before.
+    is_stage = cause.rule.check in STAGES
+    alone = not cause.rule.every_exchange and not is_stage
+    given += [f"{name}={value!r}" for name, value in result.choices.items() if is_stage]
     given += [f"only=[{cause.rule.name!r}]"] if alone else []
     given += [f"seed={result.seed}"]
     given += [f"dialect={_dialect(result)!r}"] if _dialect(result) != "documented" else []
@@ -190,10 +253,9 @@ def _judged_again(cause: Cause, result: Result, *, own_keys: bool) -> str:
         given += ["arm_writes=True"] + ([f"confirm_hosts={far!r}"] if far else [])
     if own_keys:
         given += ['app_key=os.environ["APP_KEY"]', 'app_secret=os.environ["APP_SECRET"]']
-    imports = "import os\n\n" if own_keys else ""
+    imports = ("import os",) if own_keys else ()
     arguments = "".join(f"        {one},\n" for one in given)
-    return (
-        f"{imports}from mockserver.conformance import run\n\n\n"
+    test = (
         f"def {_name(cause)}():\n"
         f"    result = run(\n{arguments}    )\n"
         "    (outcome,) = (\n        one\n        for one in result.outcomes\n"
@@ -201,6 +263,7 @@ def _judged_again(cause: Cause, result: Result, *, own_keys: bool) -> str:
         "    assert not outcome.findings, outcome.findings[0].message\n"
         + ("    assert outcome.verdict == 'holds', outcome.reason\n" if alone else "")
     )
+    return _Parts(remarks, (*imports, "from mockserver.conformance import run"), (), "", test)
 
 
 def _dialect(result: Result) -> str:

@@ -40,7 +40,8 @@ def ordered(text: str) -> Order:
         names = ", ".join(FORMATS)
         raise UnsafeOrWrong(f"--report {text!r}: {name!r} is none of {names}{near}")
     if not equals or not target:
-        raise UnsafeOrWrong(f"--report {text!r}: say where, as in {name}=report.{name} or {name}=-")
+        file = "test_findings.py" if name == "pytest" else f"report.{name}"
+        raise UnsafeOrWrong(f"--report {text!r}: say where, as in {name}={file} or {name}=-")
     if target == "-":
         return Order(name, None)
     check_writable(Path(target), "--report")
@@ -82,5 +83,6 @@ FORMATS: Mapping[str, Callable[[ReportModel], str]] = {
     "junit": as_junit,
     "sarif": as_sarif,
     "github": as_github,
+    "pytest": lambda model: model.tests,
 }
 """The formats, each by the function that writes it."""

@@ -89,6 +89,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
         planned=len(todo.probes),
         unsent=dict(context.unsent),
         notes=(*notes, *told),
+        choices=options.choices,
         elapsed_ms=ticks_ms() - began,
         complain=complaint,
     )
