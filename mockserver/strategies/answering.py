@@ -39,14 +39,21 @@ def _answers(name: str, dialect: str, undocumented: bool) -> SearchStrategy[dict
 
 
 def refusals(
-    generation: str, *, dialect: str = "documented", undocumented: bool = False
+    generation: str | None = None, *, dialect: str = "documented", undocumented: bool = False
 ) -> SearchStrategy[dict[str, Json]]:
     """Return refusals of a generation, `v1` or `v2`: those of the table, and with other codes.
 
-    With `undocumented` the envelope may lack all but its code. No code but success is documented
-    (interface.md 7). Raises `UnknownOperation` for another generation, and `UnknownDialect`.
+    They are of both generations where none is named. With `undocumented` the envelope may lack all
+    but its code. No code but success is documented (interface.md 7). Raises `UnknownOperation` for
+    another generation, and `UnknownDialect`.
     """
     contract = load(dialect)
+    if generation is None:
+        every = [
+            refusals(one, dialect=dialect, undocumented=undocumented)
+            for one in contract.generations
+        ]
+        return st.one_of(every)
     if generation not in contract.generations:
         raise UnknownOperation(f"there is no generation {generation!r}; expected 'v1' or 'v2'")
     envelope = contract.generations[generation]

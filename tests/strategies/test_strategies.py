@@ -145,6 +145,11 @@ def test_a_refusal_keeps_the_envelope_and_is_none_of_success(dialect, generation
 READ = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
 
 
+def test_refusals_of_both_generations_are_told_apart_by_the_status_of_v1():
+    assert find(refusals(), lambda one: "status" in one, settings=MANY)
+    assert find(refusals(), lambda one: "status" not in one, settings=MANY)
+
+
 def test_refusals_are_known_ones_and_others():
     codes = {rule.sayings["v2"].code for rule in CONTRACTS["documented"].refusals.values()}
     assert find(refusals("v2"), lambda one: one["code"] in codes, settings=MANY)
