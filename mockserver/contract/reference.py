@@ -70,42 +70,29 @@ def operations_page(contract: Contract, generation_id: str) -> str:
 
 def refusals_page(rules: Iterable[RefusalRule]) -> str:
     """Return the page of every way the service says no."""
-    lines = [
-        *_head(
-            "Refusals",
-            "Every way the service says no. The header `X-Mock-Refusal` carries the name and the "
-            "exact reason. The interface description shows no code but 0 (section 7): every code "
-            "here is observed or assumed, as `schemas/refusals.yaml` marks it.",
+    rows = (
+        (
+            f"`{rule.name}`",
+            rule.meaning,
+            str(rule.http),
+            *(part for one in rule.sayings.values() for part in (str(one.code), one.msg)),
+        )
+        for rule in rules
+    )
+    return _page(
+        "Refusals",
+        "Every way the service says no. The header `X-Mock-Refusal` carries the name and the "
+        "exact reason. The interface description shows no code but 0 (section 7): every code "
+        "here is observed or assumed, as `schemas/refusals.yaml` marks it.",
+        _table(
+            ("name", "meaning", "HTTP", "v1 `code`", "v1 `msg`", "2.0 `code`", "2.0 `msg`"), rows
         ),
-        *_table(
-            ("name", "meaning", "HTTP", "v1 `code`", "v1 `msg`", "2.0 `code`", "2.0 `msg`"),
-            (
-                (
-                    f"`{rule.name}`",
-                    rule.meaning,
-                    str(rule.http),
-                    str(rule.sayings["v1"].code),
-                    rule.sayings["v1"].msg,
-                    str(rule.sayings["v2"].code),
-                    rule.sayings["v2"].msg,
-                )
-                for rule in rules
-            ),
-        ),
-    ]
-    return _text(lines)
+    )
 
 
 def assumptions_page(register: Iterable[Assumption]) -> str:
     """Return the page of everything nobody shows and we chose."""
-    lines = [
-        *_head(
-            "Assumptions",
-            "What neither the interface description nor public material shows. The mock had to "
-            "choose; the alternatives are as plausible. Do not rely on any of it against the real "
-            "service.",
-        ),
-    ]
+    lines: list[str] = []
     for one in register:
         lines += [
             f"## {one.id}: {one.title}",
@@ -116,33 +103,30 @@ def assumptions_page(register: Iterable[Assumption]) -> str:
             f"- **Concerns**: {', '.join(f'`{name}`' for name in one.concerns)}",
             "",
         ]
-    return _text(lines)
+    return _page(
+        "Assumptions",
+        "What neither the interface description nor public material shows. The mock had to "
+        "choose; the alternatives are as plausible. Do not rely on any of it against the real "
+        "service.",
+        lines,
+    )
 
 
 def errata_page(register: Iterable[Erratum]) -> str:
     """Return the page of the places where the description and real clients contradict."""
-    lines = [
-        *_head(
-            "Errata",
-            "Where the interface description and the clients in the field contradict each other. "
-            "The dialect `documented` applies none of these, `observed` applies all.",
-        ),
-        *_table(
-            ("id", "what", "documented", "observed", "source", "operations"),
-            (
-                (
-                    one.id,
-                    one.title,
-                    one.documented,
-                    one.observed,
-                    ", ".join(one.source),
-                    ", ".join(f"`{name}`" for name in one.operations) or "all",
-                )
-                for one in register
-            ),
-        ),
-    ]
-    return _text(lines)
+    rows = (
+        (
+            *(one.id, one.title, one.documented, one.observed, ", ".join(one.source)),
+            ", ".join(f"`{name}`" for name in one.operations) or "all",
+        )
+        for one in register
+    )
+    return _page(
+        "Errata",
+        "Where the interface description and the clients in the field contradict each other. "
+        "The dialect `documented` applies none of these, `observed` applies all.",
+        _table(("id", "what", "documented", "observed", "source", "operations"), rows),
+    )
 
 
 def _operation(operation: Operation) -> list[str]:
@@ -235,8 +219,8 @@ def _type(node: Mapping[str, Any]) -> str:
     return "any"
 
 
-def _head(title: str, about: str) -> tuple[str, ...]:
-    return (f"# {title}", "", _NOTE, about, "")
+def _page(title: str, about: str, lines: Iterable[str]) -> str:
+    return _text([f"# {title}", "", _NOTE, about, "", *lines])
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -125,6 +125,16 @@ class Node:
         except (ValueError, binascii.Error):
             self.fail("expected base64")
 
+    def headers(self) -> Pairs:
+        """Return the headers of a message: names with a text each, or with a list of them."""
+        found = self.at("headers") if self.has("headers") else Node(self.file, {})
+        return tuple(
+            (name, one.text())
+            for name in found.members()
+            for value in [found.at(name)]
+            for one in (value.each() if isinstance(value.value, list) else [value])
+        )
+
     def members(self) -> Mapping[str, Any]:
         """Return an object."""
         if not isinstance(self.value, Mapping):

@@ -1,13 +1,10 @@
 """Cassettes of VCR.py, in YAML and JSON (https://vcrpy.readthedocs.io)."""
 
-from collections.abc import Iterator
-
 from mockserver.exchange import Response
 from mockserver.recordings.formats.foreign import (
     ForeignExchange,
     ForeignRecording,
     Node,
-    Pairs,
     request_of,
 )
 
@@ -29,22 +26,9 @@ def _interaction(one: Node) -> ForeignExchange:
     parts = request.at("uri").address()
     return ForeignExchange(
         one.place,
-        request_of(request, parts, _headers(request), _body(request)),
-        Response(response.at("status").at("code").status(), _headers(response), _body(response)),
+        request_of(request, parts, request.headers(), _body(request)),
+        Response(response.at("status").at("code").status(), response.headers(), _body(response)),
     )
-
-
-def _headers(message: Node) -> Pairs:
-    return tuple(_spread(message.at("headers"))) if message.has("headers") else ()
-
-
-def _spread(headers: Node) -> Iterator[tuple[str, str]]:
-    for name in headers.members():
-        values = headers.at(name)
-        if isinstance(values.value, list):
-            yield from ((name, value.text()) for value in values.each())
-        else:
-            yield name, values.text()
 
 
 def _body(message: Node) -> bytes:

@@ -12,7 +12,6 @@ from mockserver.recordings.formats.foreign import (
     ForeignExchange,
     ForeignRecording,
     Node,
-    Pairs,
     Skipped,
 )
 from mockserver.recordings.layouts import encode
@@ -102,18 +101,7 @@ def _wanted_body(wanted: Node) -> bytes:
 
 def _response(told: Node) -> Response:
     status = told.at("status").status() if told.has("status") else 200
-    return Response(status, _headers(told), _body(told))
-
-
-def _headers(told: Node) -> Pairs:
-    if not told.has("headers"):
-        return ()
-    pairs: list[tuple[str, str]] = []
-    for name in told.at("headers").members():
-        value = told.at("headers").at(name)
-        values = value.each() if isinstance(value.value, list) else [value]
-        pairs += [(name, one.text()) for one in values]
-    return tuple(pairs)
+    return Response(status, told.headers(), _body(told))
 
 
 def _body(told: Node) -> bytes:
