@@ -29,7 +29,7 @@ from mockserver.engine.fees import (
 )
 from mockserver.engine.prices import Prices
 from mockserver.engine.quotes import gas_in_token, too_low
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.refusal import Refusal, digits
 from mockserver.values import value_class
 
 DEADLINE_S = 20 * 60
@@ -345,7 +345,7 @@ def claimed(placed: Placed, decimals: int, about: str) -> Placed:
         return placed
     raise Refusal(
         "wrong-decimals",
-        f"{about} {decimals if abs(decimals) < 10**20 else 'of more than 20 digits'} are not those "
+        f"{about} {digits(decimals)} are not those "
         f"of {placed.symbol!r} on {placed.chain.nickname!r}, which are {placed.decimals}",
         about=about,
         nearest=(str(placed.decimals),),

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.refusal import Refusal, digits
+from mockserver.jsontext import plain
 
 MAX_UNITS = 10**77 - 1
 """The largest amount of smallest units: the most digits that always fit into 256 bits (A-081)."""
@@ -43,7 +44,7 @@ def checked_units(units: int, about: str = "amount") -> int:
     if units <= 0:
         raise Refusal(
             "amount-not-positive",
-            f"{about} {_short(units)} is not positive; send at least 1 smallest unit",
+            f"{about} {digits(units, 80)} is not positive; send at least 1 smallest unit",
             about=about,
         )
     if units > MAX_UNITS:
@@ -122,13 +123,6 @@ def nearest(amount: int, known: Iterable[int], most_percent: int) -> int | None:
     return found if found and off * 100 <= found * most_percent else None
 
 
-def plain(number: Decimal) -> str:
-    """Return a number without exponent and without trailing zeros: `0.0001`, `10`, `0`."""
-    text = f"{number:f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text in ("-0", "") else text
-
-
 def least(holds: Callable[[int], bool], limit: int = MAX_UNITS) -> int | None:
     """Return the least positive integer that meets a monotone condition, or None up to `limit`."""
     high = 1
@@ -149,7 +143,3 @@ def _significant(number: Decimal) -> tuple[str, int]:
     text = "".join(map(str, digits))
     kept = text.rstrip("0")
     return kept, int(exponent) + len(text) - len(kept)
-
-
-def _short(units: int) -> str:
-    return str(units) if abs(units) < 10**80 else "of more than 80 digits"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mockserver.engine.refusal import Refusal, shown, unknown
+from mockserver.engine.refusal import Refusal, digits, shown, unknown
 
 EVM_FAMILY = 1
 """The chain family of EVM chains (DEMO)."""
@@ -214,7 +214,7 @@ class Catalog:
             near = sorted(self._by_index, key=lambda known: (abs(known - index), known))[:3]
             raise Refusal(
                 "unknown-token",
-                f"{about} index {_number(index)} is not known; nearest are "
+                f"{about} index {digits(index, 80)} is not known; nearest are "
                 f"{', '.join(map(str, near))}",
                 about=about,
                 nearest=map(str, near),
@@ -326,7 +326,3 @@ def checked_address(chain: Chain, address: str, about: str = "address") -> str:
         f"{about} {shown(address)} is no address of {chain.nickname!r}; send {right}",
         about=about,
     )
-
-
-def _number(number: int) -> str:
-    return str(number) if abs(number) < 10**80 else "of more than 80 digits"

@@ -9,7 +9,7 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from mockserver.engine.catalog import Chain
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.refusal import Refusal, digits
 
 BRIDGE_BASE_BPS = 6
 """The base rate of 2.0 bridge quotes since 2024-07 (DEMO, service-facts §8)."""
@@ -73,7 +73,7 @@ def checked_channel_bps(bps: int) -> int:
         return bps
     raise Refusal(
         "fee-out-of-range",
-        f"channel fee of {_short(bps)} basis points is outside 0 to {MAX_CHANNEL_BPS}",
+        f"channel fee of {digits(bps)} basis points is outside 0 to {MAX_CHANNEL_BPS}",
         about="channel fee",
     )
 
@@ -84,7 +84,7 @@ def fee_level_bps(level: int) -> int:
         return level * FEE_LEVEL_BPS
     raise Refusal(
         "fee-out-of-range",
-        f"fee level {_short(level)} is outside 0 to {MAX_FEE_LEVEL}",
+        f"fee level {digits(level)} is outside 0 to {MAX_FEE_LEVEL}",
         about="fee level",
     )
 
@@ -95,7 +95,7 @@ def checked_slippage_bps(bps: int) -> int:
         return bps
     raise Refusal(
         "slippage-out-of-range",
-        f"slippage of {_short(bps)} basis points is outside {MIN_SLIPPAGE_BPS} to "
+        f"slippage of {digits(bps)} basis points is outside {MIN_SLIPPAGE_BPS} to "
         f"{MAX_SLIPPAGE_BPS}; 100 means 1 %",
         about="slippage",
     )
@@ -115,7 +115,3 @@ def checked_aggregator(name: str) -> str:
         about="aggregator",
         nearest=AGGREGATORS,
     )
-
-
-def _short(number: int) -> str:
-    return str(number) if abs(number) < 10**20 else "of more than 20 digits"

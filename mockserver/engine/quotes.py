@@ -9,6 +9,7 @@ from mockserver.engine.catalog import Placed
 from mockserver.engine.fees import Rates, checked_channel_bps, fee_level_bps
 from mockserver.engine.prices import Prices
 from mockserver.engine.refusal import Refusal
+from mockserver.jsontext import plain
 from mockserver.values import value_class
 
 
@@ -198,7 +199,7 @@ class TransferQuotes:
         usd, one = price.as_integer_ratio()
         tariff = Tariff(
             price=price,
-            price_text=amounts.plain(price),
+            price_text=plain(price),
             gas=gas,
             rise=10 ** max(0, target.decimals - source.decimals),
             fall=10 ** max(0, source.decimals - target.decimals),
@@ -232,7 +233,7 @@ def too_low(minimum: int | None, source: Placed) -> Refusal:
     """Return the refusal of an amount that does not cover the fees, naming the least that would."""
     if minimum is None:
         return Refusal("amount-too-low", "no amount covers gas and fee here", about="amount")
-    whole = amounts.plain(amounts.whole_tokens(minimum, source.decimals))
+    whole = plain(amounts.whole_tokens(minimum, source.decimals))
     return Refusal(
         "amount-too-low",
         f"the amount does not cover gas and fee; at least {minimum} smallest units are needed "

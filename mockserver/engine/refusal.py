@@ -82,6 +82,11 @@ def shown(came: str) -> str:
     return repr(came if len(came) <= 100 else f"{came[:97]}...")
 
 
+def digits(number: int, most: int = 20) -> str:
+    """Return a number for a sentence, or only that it has more digits than `most`."""
+    return str(number) if abs(number) < 10**most else f"of more than {most} digits"
+
+
 def _few(known: Iterable[str]) -> str:
     names = list(dict.fromkeys(known))
     listed = ", ".join(map(repr, names[:8]))

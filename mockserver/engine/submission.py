@@ -21,6 +21,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import Effect, reserved_in
 from mockserver.engine.room import check_order
 from mockserver.engine.scenario import OrderRule
+from mockserver.jsontext import plain
 from mockserver.values import value_class
 
 # A member of an enumeration takes longer to be looked up than a name.
@@ -372,7 +373,7 @@ def _shortfall(wanted: Draft, minimum: int) -> str:
         return ""
     target = wanted.target
     least, gets = (
-        f"{amounts.plain(amounts.whole_tokens(units, target.decimals))} {target.symbol}"
+        f"{plain(amounts.whole_tokens(units, target.decimals))} {target.symbol}"
         for units in (minimum, net)
     )
     return f"net {gets} is below the minimum {least} of the order"

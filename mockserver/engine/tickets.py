@@ -10,7 +10,7 @@ from mockserver.engine.core import Core, HashKey, Ticket, hash_key, reporter_key
 from mockserver.engine.courses import Status
 from mockserver.engine.hashes import checked_hash
 from mockserver.engine.orders import Order, view
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.refusal import Refusal, digits
 from mockserver.engine.room import check_ticket
 from mockserver.values import value_class
 
@@ -84,10 +84,10 @@ class Tickets:
         """Return a ticket as it stands. Raises `Refusal` for an unknown one."""
         found = self._core.state.tickets.get(ticket_id)
         if found is None:
-            shown = ticket_id if abs(ticket_id) < 10**20 else "of more than 20 digits"
             raise Refusal(
                 "unknown-ticket",
-                f"ticket {shown} does not exist here; list the tickets of an address first",
+                f"ticket {digits(ticket_id)} does not exist here; "
+                "list the tickets of an address first",
                 about="ticket",
             )
         return self._view(found)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from mockserver.engine import amounts
 from mockserver.engine.refusal import REFUSALS, Refusal, nearest_names, unknown
+from mockserver.jsontext import plain
 
 UNITS = st.integers(0, 10**77)
 DECIMALS = st.integers(0, 36)
@@ -26,7 +27,7 @@ def test_rescaling_rounds_down(units: int, source: int, target: int) -> None:
 def test_whole_tokens_and_smallest_units_are_the_same_amount(units: int, decimals: int) -> None:
     whole = amounts.whole_tokens(units, decimals)
     assert amounts.units_exact(whole, decimals) == units
-    assert amounts.units_exact(Decimal(amounts.plain(whole)), decimals) == units
+    assert amounts.units_exact(Decimal(plain(whole)), decimals) == units
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.fees import MAX_FEE_LEVEL
 from mockserver.engine.refusal import Refusal
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, plain
 from mockserver.learning.seeding.reading import Told, number_of
 
 NEAR_PERCENT = 25
@@ -109,7 +109,7 @@ def _cross_chain(asked: Mapping[str, Any], data: Mapping[str, Any], catalog: Cat
     amounts.units_exact(Decimal(amount), placed.decimals)
     row = {"token": token.symbol, "from": source.nickname, "to": target.nickname}
     fee = {"fee_level": int(level)} if level else {}
-    whole = amounts.plain(Decimal(amount))
+    whole = plain(Decimal(amount))
     return {**row, "amount": whole, **fee, "gives": gives, "source": _SOURCE, "assumed": []}
 
 

@@ -7,7 +7,7 @@ from mockserver.clock import iso
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.orders import Order
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, plain
 from mockserver.responders.journal import Entry
 from mockserver.responders.seen import SeenTransaction
 
@@ -57,7 +57,7 @@ class Finding:
 
 def money(units: int, placed: Placed) -> str:
     """Return an amount as people say it: `10 USDT`."""
-    return f"{amounts.plain(amounts.whole_tokens(units, placed.decimals))} {placed.symbol}"
+    return f"{plain(amounts.whole_tokens(units, placed.decimals))} {placed.symbol}"
 
 
 def moved(order: Order, catalog: Catalog) -> str:

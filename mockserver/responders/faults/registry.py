@@ -1,12 +1,13 @@
 """The faults of a world: set, counted, asked at every call, and taken away."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
 from mockserver.contract import Contract
+from mockserver.documents import value_of
 from mockserver.engine.derived import derived_int
 from mockserver.engine.scenario import Scenario
 from mockserver.exchange import Response
@@ -127,7 +128,7 @@ class Faults(Settable[Fault, Tally]):
     def dump(self) -> list[Json]:
         """Return faults and counts as plain data."""
         return [
-            {"told": {**fault.told, "id": fault.id}, **_counts(self.tally(fault))}
+            {"told": {**fault.told, "id": fault.id}, **asdict(self.tally(fault))}
             for fault in self.items
         ]
 
@@ -135,8 +136,7 @@ class Faults(Settable[Fault, Tally]):
         """Set the faults of a dump with their counts. Raises `BadControl`."""
         for item in dumped:
             fault = self.add(item["told"], contract, scenario)
-            counts = ("seen", "struck", "window_ms", "used")
-            self._counts[fault.id] = Tally(*(item[name] for name in counts))
+            self._counts[fault.id] = value_of(Tally, item)
 
     def strike(self, call: Call) -> Strike | None:
         """Count a call and return what strikes it, or None.
@@ -218,15 +218,6 @@ def _windowed(tally: Tally, quota: Quota, now_ms: int) -> Tally:
     return replace(tally, window_ms=now_ms, used=1)
 
 
-def _counts(tally: Tally) -> dict[str, int | None]:
-    return {
-        "seen": tally.seen,
-        "struck": tally.struck,
-        "window_ms": tally.window_ms,
-        "used": tally.used,
-    }
-
-
 def _drawer(call: Call, fault_id: str, number: int) -> Callable[[str], int]:
     seed = call.hosted.world.scenario.seed
     return lambda what: derived_int(seed, "fault", fault_id, number, what)
@@ -248,6 +239,3 @@ def form_of_faults() -> Schema:
         },
         by="kind",
     )
-
-
-__all__ = ["FAULT_HEADER", "Fault", "Faults", "Strike", "fault_of", "form_of_faults", "shown"]
