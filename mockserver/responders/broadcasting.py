@@ -5,7 +5,7 @@ of the transaction (docs/decisions/0030).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from mockserver.engine.catalog import NATIVE, Chain
 from mockserver.engine.hashes import hash_form, made_up_hash
@@ -140,12 +140,7 @@ def _taken(
     evm = hosted.world.scenario.catalog.chain(call.chain).evm
     order_id, reason, reverted = _outcome(hosted, read, evm=evm)
     seen = SeenTransaction(
-        chain=call.chain,
-        hash=call.hash,
-        sender=call.sender,
-        to=call.to,
-        value=call.value,
-        data=call.data,
+        **asdict(call),
         nonce=told.nonce,
         number=len(hosted.transactions) + 1,
         at_ms=hosted.world.now(),

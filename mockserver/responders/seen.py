@@ -6,24 +6,19 @@ from dataclasses import asdict, dataclass
 from mockserver import limits
 from mockserver.engine.layered import Layered
 from mockserver.jsontext import Json
+from mockserver.operations.calls import ContractCall
 
 _OVERHEAD = 1000
 """Bytes that a transaction is taken to need beside its data."""
 
 
 @dataclass(frozen=True, slots=True)
-class SeenTransaction:
-    """A transaction and what became of it: `value` in smallest units of the base coin.
+class SeenTransaction(ContractCall):
+    """A transaction and what became of it.
 
     `number` counts the transactions of a world; `reason` says why one made no order.
     """
 
-    chain: str
-    hash: str
-    sender: str
-    to: str
-    value: int
-    data: bytes
     nonce: int
     number: int
     at_ms: int
