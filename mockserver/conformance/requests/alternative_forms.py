@@ -7,6 +7,7 @@ taken once it is spelled another way proves that the published way is what was r
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
+from functools import partial
 from urllib.parse import urlencode
 
 from mockserver import jsontext
@@ -95,11 +96,11 @@ def contrast_probes() -> tuple[Probe, ...]:
     """Return the probes of all contrasts; each is sent only where it is needed."""
     again: dict[str, AlternativeForm] = {one.of: one for one in CONTRASTS}
     return (
-        *(_probe(one.probe, _other_form(one), one.of) for one in CONTRASTS),
+        *(_probe(one.probe, partial(_other_form, one), one.of) for one in CONTRASTS),
         *(
             _probe(
                 one.once_more,
-                _published_again(of),
+                partial(_published_again, of),
                 of,
                 *(other.probe for other in CONTRASTS if other.of == of),
             )
@@ -113,33 +114,28 @@ def _probe(name: str, build: Build, *after: str) -> Probe:
     return Probe(name, build, Stage.WRITES if writes else Stage.READS, after, conditional=True)
 
 
-def _other_form(one: AlternativeForm) -> Build:
-    def build(context: RunContext) -> Draft:
-        if not context.require(one.of).refused:
-            raise NotRun(f"not needed, {one.of} was not refused")
-        for other in CONTRASTS:
-            found = context.get(other.probe)
-            if other.of == one.of and found is not None and found.succeeded:
-                raise NotRun(f"not needed, {other.probe} was taken")
-        return _signed(context, one.change(_published(context, one.of, one.words), context), one)
-
-    return build
+def _other_form(one: AlternativeForm, context: RunContext) -> Draft:
+    if not context.require(one.of).refused:
+        raise NotRun(f"not needed, {one.of} was not refused")
+    for other in CONTRASTS:
+        found = context.get(other.probe)
+        if other.of == one.of and found is not None and found.succeeded:
+            raise NotRun(f"not needed, {other.probe} was taken")
+    draft = one.change(_published(context, one.of, one.words), context)
+    return signed(draft, context.contract.operation(one.operation_id), context.caller)
 
 
-def _published_again(of: str) -> Build:
-    def build(context: RunContext) -> Draft:
-        there = [context.get(one.probe) for one in CONTRASTS if one.of == of]
-        taken = [one for one in there if one is not None and one.succeeded]
-        if not taken:
-            raise NotRun("not needed, no other form was taken")
-        draft = _published(context, of, ONCE_MORE)
-        if any(one.request.headers.get("expireTime") == _FAR_MS for one in taken):
-            # It may be that the usual time-out is too short, and nothing else.
-            draft = draft.having("headers", "expireTime", _LONG_MS)
-        operation = context.contract.operation(of.partition("/")[0])
-        return signed(draft, operation, context.caller)
-
-    return build
+def _published_again(of: str, context: RunContext) -> Draft:
+    there = [context.get(one.probe) for one in CONTRASTS if one.of == of]
+    taken = [one for one in there if one is not None and one.succeeded]
+    if not taken:
+        raise NotRun("not needed, no other form was taken")
+    draft = _published(context, of, ONCE_MORE)
+    if any(one.request.headers.get("expireTime") == _FAR_MS for one in taken):
+        # It may be that the usual time-out is too short, and nothing else.
+        draft = draft.having("headers", "expireTime", _LONG_MS)
+    operation = context.contract.operation(of.partition("/")[0])
+    return signed(draft, operation, context.caller)
 
 
 def _published(context: RunContext, of: str, words: str) -> Draft:
@@ -158,10 +154,6 @@ def _published(context: RunContext, of: str, words: str) -> Draft:
             return tenfold_v1(context)
         case (operation_id, _, _):
             return valid_request(context, operation_id)
-
-
-def _signed(context: RunContext, draft: Draft, one: AlternativeForm) -> Draft:
-    return signed(draft, context.contract.operation(one.operation_id), context.caller)
 
 
 def _route_summary(draft: Draft, context: RunContext) -> Draft:

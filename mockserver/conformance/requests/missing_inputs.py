@@ -1,6 +1,7 @@
 """Requests that lack one required input each, and one that lacks all that is optional."""
 
 from collections import Counter
+from functools import partial
 
 from mockserver.conformance.basis import basis_of_required
 from mockserver.conformance.discovery.discovered import inventory_of
@@ -12,7 +13,7 @@ from mockserver.conformance.requests.negative import (
     negative_probe,
     signed,
 )
-from mockserver.conformance.requests.probe import Build, Probe
+from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
@@ -35,7 +36,7 @@ def missing_inputs(operation: Operation) -> tuple[NegativeCase, ...]:
 def optional_probes(contract: Contract) -> tuple[Probe, ...]:
     """Return the probes that leave out every optional input, of the operations that have some."""
     return tuple(
-        negative_probe(operation, WITHOUT_OPTIONAL, _without_optional(operation))
+        negative_probe(operation, WITHOUT_OPTIONAL, partial(_without_optional, operation))
         for operation in contract
         if operation.id in WITH_OPTIONAL
     )
@@ -89,18 +90,15 @@ def _of_a_coin(draft: Draft, context: RunContext) -> Draft:
     return draft if coin is None else draft.having("query", "symbol", coin.symbol)
 
 
-def _without_optional(operation: Operation) -> Build:
-    def build(context: RunContext) -> Draft:
-        draft = base_of(context, operation)
-        present = [
-            field
-            for field in operation.fields
-            if not field.required and field.name in draft.part(field.location)
-        ]
-        if not present:
-            raise NotRun("the usual request has no optional input")
-        for field in present:
-            draft = draft.without(field.location, field.name)
-        return signed(draft, operation, context.caller)
-
-    return build
+def _without_optional(operation: Operation, context: RunContext) -> Draft:
+    draft = base_of(context, operation)
+    present = [
+        field
+        for field in operation.fields
+        if not field.required and field.name in draft.part(field.location)
+    ]
+    if not present:
+        raise NotRun("the usual request has no optional input")
+    for field in present:
+        draft = draft.without(field.location, field.name)
+    return signed(draft, operation, context.caller)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from mockserver import jsontext
 from mockserver.conformance.requests.negative import (
@@ -11,7 +12,7 @@ from mockserver.conformance.requests.negative import (
     negative_probe,
     signed,
 )
-from mockserver.conformance.requests.probe import Build, Probe
+from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -55,7 +56,7 @@ def protocol_probes(contract: Contract) -> tuple[Probe, ...]:
     # It is asked where there is a ticket that it might be taken for; orders stand for both else.
     made = {"v2.checkTicket": ("v2.submitTicket/usual",)}
     return tuple(
-        negative_probe(operation, words, make(operation), *made.get(operation.id, ()))
+        negative_probe(operation, words, partial(make, operation), *made.get(operation.id, ()))
         for operation in contract
         for words, make in _OF.get(operation.id, ())
     )
@@ -116,51 +117,42 @@ def _array(body: bytes) -> bytes:
     return b"[" + body + b"]"
 
 
-def _wrong_method(operation: Operation) -> Build:
-    return lambda context: replace(base_of(context, operation), method="GET")
+def _wrong_method(operation: Operation, context: RunContext) -> Draft:
+    return replace(base_of(context, operation), method="GET")
 
 
-def _unknown_path(operation: Operation) -> Build:
-    return lambda context: replace(base_of(context, operation), path=f"{operation.path}Nowhere")
+def _unknown_path(operation: Operation, context: RunContext) -> Draft:
+    return replace(base_of(context, operation), path=f"{operation.path}Nowhere")
 
 
-def _other_case(operation: Operation) -> Build:
-    def build(context: RunContext) -> Draft:
-        draft = base_of(context, operation)
-        return replace(draft, headers={name.upper(): v for name, v in draft.headers.items()})
-
-    return build
+def _other_case(operation: Operation, context: RunContext) -> Draft:
+    draft = base_of(context, operation)
+    return replace(draft, headers={name.upper(): v for name, v in draft.headers.items()})
 
 
-def _short_time(operation: Operation) -> Build:
-    def build(context: RunContext) -> Draft:
-        draft = base_of(context, operation).having("headers", "expireTime", str(SHORT_MS))
-        return signed(draft, operation, context.caller)
-
-    return build
+def _short_time(operation: Operation, context: RunContext) -> Draft:
+    draft = base_of(context, operation).having("headers", "expireTime", str(SHORT_MS))
+    return signed(draft, operation, context.caller)
 
 
-def _hostile(operation: Operation) -> Build:
-    def build(context: RunContext) -> Draft:
-        chance = context.draw("hostile texts")
-        # Two that careless services do fall over are sent always, to reads of 2.0.
-        sure = [_LONG_TEXT, _FOREIGN_TEXT]
-        chance.shuffle(sure)
-        texts = [chance.choice(_HOSTILE_TEXTS), *sure, chance.choice(_HOSTILE_TEXTS)]
-        text = texts[list(_HOSTILE_INPUTS).index(operation.id)]
-        role = _HOSTILE_INPUTS[operation.id]
-        field = next(field for field in operation.fields if field.role == role)
-        draft = base_of(context, operation).having(field.location, field.name, text)
-        return signed(draft, operation, context.caller)
-
-    return build
+def _hostile(operation: Operation, context: RunContext) -> Draft:
+    chance = context.draw("hostile texts")
+    # Two that careless services do fall over are sent always, to reads of 2.0.
+    sure = [_LONG_TEXT, _FOREIGN_TEXT]
+    chance.shuffle(sure)
+    texts = [chance.choice(_HOSTILE_TEXTS), *sure, chance.choice(_HOSTILE_TEXTS)]
+    text = texts[list(_HOSTILE_INPUTS).index(operation.id)]
+    role = _HOSTILE_INPUTS[operation.id]
+    field = next(field for field in operation.fields if field.role == role)
+    draft = base_of(context, operation).having(field.location, field.name, text)
+    return signed(draft, operation, context.caller)
 
 
-def _again(operation: Operation) -> Build:
-    return lambda context: base_of(context, operation)
+def _again(operation: Operation, context: RunContext) -> Draft:
+    return base_of(context, operation)
 
 
-_OF: dict[str, tuple[tuple[str, Callable[[Operation], Build]], ...]] = {
+_OF: dict[str, tuple[tuple[str, Callable[[Operation, RunContext], Draft]], ...]] = {
     "v2.getChain": ((UNKNOWN_PATH, _unknown_path),),
     "v1.getSupportTokens": ((OTHER_CASE, _other_case),),
     "v1.getCrossChainQuote": (

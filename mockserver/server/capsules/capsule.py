@@ -79,35 +79,27 @@ def load(file: Path) -> Capsule:
     """Return a capsule. Raises `BadCapsule`, and `InvalidFile` for what is wrong inside."""
     with _unpacked(file) as folder:
         told = documents.read(folder / HEAD, "capsule").value
-        (journal,) = _journals(file, folder)
         text = (folder / SCENARIO).read_text("utf-8") if (folder / SCENARIO).exists() else ""
         return Capsule(
             title=told["title"],
             versions=told["versions"],
             scenario=told["scenario"],
             start=told["start"],
-            journal=journal,
+            journal=_journal(file, folder),
             scenario_text=text,
             refusal_status=told.get("refusalStatus"),
         )
 
 
-def _journals(file: Path, folder: Path) -> tuple[Recording, ...]:
-    found = recordings.load_folder(folder / JOURNAL)
-    whole = tuple(exchange for one in found for exchange in one.exchanges)
-    whole = tuple(sorted(whole, key=lambda exchange: exchange.time_ms or 0))
+def _journal(file: Path, folder: Path) -> Recording:
+    """Return all exchanges of a capsule in the order of their times. Raises `BadCapsule`."""
+    first, *rest = recordings.load_folder(folder / JOURNAL)
+    whole = [exchange for one in (first, *rest) for exchange in one.exchanges]
     if any(exchange.time_ms is None for exchange in whole):
         raise BadCapsule(f"{file}: an exchange of its journal has no time")
-    first = found[0]
-    return (
-        Recording(
-            first.title,
-            first.origin,
-            whole,
-            dialect=first.dialect,
-            start=first.start,
-            file=file,
-        ),
+    ordered = tuple(sorted(whole, key=lambda exchange: exchange.time_ms or 0))
+    return Recording(
+        first.title, first.origin, ordered, dialect=first.dialect, start=first.start, file=file
     )
 
 
