@@ -1,5 +1,6 @@
 """The command `crosschain-mock`. A command's module is imported when it is called, or listed."""
 
+import errno
 import logging
 import sys
 from collections.abc import Mapping
@@ -64,6 +65,9 @@ _GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
 )
 """The commands by what they are for: a line that can be typed as it stands, and their names."""
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What writing fails with where there is no room."""
+
 _MODULES = {name: module for module, names in _COMMANDS.items() for name in names}
 
 
@@ -117,10 +121,11 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
-        if error.filename is None:
+        # A path that the system takes for none, such as a name that is too long, or a full disk.
+        if error.filename is None and error.errno not in _FULL:
             raise
-        # A path that the system takes for none, such as a name that is too long.
-        _complain(f"{str(error.filename)[:200]}: {(error.strerror or str(error)).lower()}")
+        where = "the output" if error.filename is None else str(error.filename)[:200]
+        _complain(f"{where}: {(error.strerror or str(error)).lower()}")
         sys.exit(2)
 
 

@@ -104,6 +104,14 @@ class Remote:
             ) from None
 
 
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def connected(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that name a server, and hand it over as `remote`.
 
@@ -113,8 +121,7 @@ def connected(function: Callable[..., None]) -> Callable[..., None]:
     own_json = "as_json" in signature(function).parameters
 
     def called(*, url: str, world: str, token: str | None, **options: Any) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
+        if not _is_address(url):
             raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
         remote = Remote(url.rstrip("/"), world, token)
         if own_json or not options.pop("as_json"):

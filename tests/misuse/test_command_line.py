@@ -5,6 +5,7 @@ import re
 import shlex
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,29 @@ def test_a_name_that_no_file_can_have_is_a_sentence(typed, line):
     assert code == 2
     assert re.match(r"error: '?xxx", err), err[:200]
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999", "http://:80", "http://"])
+def test_an_address_that_is_none_is_a_sentence(typed, url):
+    code, _, err = typed(f"journal --url {url}")
+    assert code == 2
+    assert "is no address; write http://" in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("line", ["routes", "openapi v2", "assumptions"])
+def test_a_full_disk_behind_the_output_is_a_sentence(monkeypatch, capsys, line):
+    monkeypatch.setattr(sys, "argv", ["crosschain-mock", *line.split()])
+    with Path("/dev/full").open("w") as full, monkeypatch.context() as context:
+        context.setattr(sys, "stdout", full)
+        with pytest.raises(SystemExit) as end:
+            main()
+        # What is left in the buffer could not be written at closing either.
+        context.undo()
+        with suppress(OSError):
+            full.close()
+    assert end.value.code == 2
+    assert capsys.readouterr().err == "error: the output: no space left on device\n"
 
 
 def test_every_code_of_the_table_of_misuses_is_documented():
