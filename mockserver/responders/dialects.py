@@ -4,10 +4,12 @@ from collections import OrderedDict
 from collections.abc import Iterator
 
 from mockserver.contract import Contract, ContractSource, Erratum, Operation, Source
+from mockserver.contract.changed import Place, changed, may_undo
 from mockserver.exchange import Request
 
 _EXPLAINED = 65_536
 _KEPT = 256
+_KEPT_CHANGES = 1_024
 
 
 class Contracts:
@@ -17,6 +19,7 @@ class Contracts:
         """Make contracts from the shipped data, or from another source."""
         self.source: Source = source or ContractSource()
         self._made: OrderedDict[str, Contract] = OrderedDict()
+        self._changed: dict[tuple[Operation, Operation], frozenset[Place]] = {}
 
     def get(self, spec: str) -> Contract:
         """Return the contract in a dialect. Raises `UnknownDialect`."""
@@ -56,14 +59,27 @@ class Contracts:
         self, contract: Contract, operation: Operation, request: Request
     ) -> Iterator[Erratum]:
         """Yield the errata that, turned the other way, leave fewer violations."""
-        now = len(operation.read(request).violations)
+        violations = operation.read(request).violations
         for erratum in contract.errata:
             if operation.id not in erratum.operations or not erratum.changes:
                 continue
             turned = self._turned(contract, erratum.id)
             other = next((one for one in turned if one.id == operation.id), None)
-            if other is not None and len(other.read(request).violations) < now:
+            if other is None or not may_undo(self._changes(operation, other), violations):
+                continue
+            if len(other.read(request).violations) < len(violations):
                 yield erratum
+
+    def _changes(self, operation: Operation, other: Operation) -> frozenset[Place]:
+        """Return what another dialect's reading of an operation changes, worked out once."""
+        key = operation, other
+        found = self._changed.get(key)
+        if found is None:
+            if len(self._changed) >= _KEPT_CHANGES:
+                self._changed.clear()
+            found = changed(operation.request_schema, other.request_schema)
+            self._changed[key] = found
+        return found
 
     def _turned(self, contract: Contract, erratum: str) -> Contract:
         applied = contract.dialect.errata

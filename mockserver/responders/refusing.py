@@ -41,5 +41,6 @@ class Refuser:
 def _header_text(name: str, reason: str) -> str:
     """Return the reason as one line of printable ASCII, which is all a header may carry."""
     line = f"{name}: {reason}".encode("ascii", "backslashreplace").decode()
-    line = "".join(char if char.isprintable() else " " for char in line)
+    if not line.isprintable():
+        line = "".join(char if char.isprintable() else " " for char in line)
     return line if len(line) <= _MAX_HEADER else f"{line[: _MAX_HEADER - 3]}..."
