@@ -171,6 +171,9 @@ class State:
         self.reports.add(ticket)
 
 
+_KEPT_ROUTES = 4_096
+
+
 class Core:
     """A world's scenario, state and clock, handed to each of its services."""
 
@@ -191,6 +194,17 @@ class Core:
         wall = self.wall()
         if to_ms > self.state.clock.now(wall):
             self.state.clock = self.state.clock.set(to_ms, wall)
+
+    def route(self, source: Placed, target: Placed) -> Route:
+        """Return the route from one token on a chain to another, which its orders share."""
+        routes = self.scenario.routes
+        key = source.chain.nickname, source.symbol, target.chain.nickname, target.symbol
+        found = routes.get(key)
+        if found is None:
+            if len(routes) >= _KEPT_ROUTES:
+                routes.clear()
+            found = routes[key] = Route(*key)
+        return found
 
     def order(self, order_id: str) -> Order:
         """Return a stored order. Raises `Refusal` where there is none."""

@@ -5,14 +5,14 @@ from hashlib import sha256
 
 def derived_int(seed: int, *parts: object) -> int:
     """Return a number of 256 bits that depends on the seed and the parts alone."""
-    return int(_digits(seed, *parts), 16)
+    return int(_digits((seed, *parts)), 16)
 
 
 def derived_hash(seed: int, *parts: object) -> str:
     """Return a transaction hash: `0x` and 64 hexadecimal digits."""
-    return f"0x{_digits(seed, *parts)}"
+    return f"0x{_digits((seed, *parts))}"
 
 
-def _digits(*parts: object) -> str:
+def _digits(parts: tuple[object, ...]) -> str:
     text = "\x1f".join(map(str, parts))
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -11,7 +11,7 @@ from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy, course_problems
 from mockserver.engine.fees import Rates
 from mockserver.engine.orders import Generation, Kind, Order
-from mockserver.engine.outages import Window
+from mockserver.engine.outages import Route, Window
 from mockserver.engine.prices import Prices
 from mockserver.engine.quotes import (
     BridgeKey,
@@ -108,6 +108,9 @@ class Scenario:
     opening_units: dict[tuple[str, int], int] = field(init=False, repr=False, compare=False)
     """What an address that is not named owns at the beginning, by symbol and decimals."""
 
+    routes: dict[tuple[str, str, str, str], Route] = field(init=False, repr=False, compare=False)
+    """Routes of late, one value each: by nickname and symbol of both ends."""
+
     def __post_init__(self) -> None:
         """Make what all worlds of the scenario share."""
         put = object.__setattr__
@@ -118,6 +121,7 @@ class Scenario:
         )
         put(self, "transfers", quotes)
         put(self, "opening_units", {})
+        put(self, "routes", {})
 
 
 @dataclass(frozen=True, slots=True)

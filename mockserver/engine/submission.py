@@ -214,7 +214,7 @@ def placed_order(core: Core, wanted: Draft) -> Order:
 def _new_order(core: Core, wanted: Draft) -> Order:
     scenario, now = core.scenario, core.now()
     order_id = _order_id(core)
-    route, terms = route_of(wanted.source, wanted.target), wanted.terms
+    route, terms = core.route(wanted.source, wanted.target), wanted.terms
     course, policy, polls = _steering(core, wanted)
     spendable = Balances(core).spendable(wanted.source, wanted.sender)
     return Order(
@@ -253,10 +253,11 @@ def _new_order(core: Core, wanted: Draft) -> Order:
 
 def _order_id(core: Core) -> str:
     """Return the next id; one that an order of the scenario has already is left out."""
-    number = core.scenario.id_prefix * 10**9 + len(core.state.orders) + 1
-    while str(number) in core.state.orders:
+    orders = core.state.orders
+    number = core.scenario.id_prefix * 10**9 + len(orders) + 1
+    while orders.get(order_id := str(number)) is not None:
         number += 1
-    return str(number)
+    return order_id
 
 
 def _exposed_ms(calendar: Calendar, route: Route, now: int) -> int | None:
