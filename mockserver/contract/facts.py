@@ -95,6 +95,10 @@ class FactRegister:
         self.facts = tuple(_fact(row) for row in raw["facts"])
         self.lists: tuple[str, ...] = tuple(raw["lists"])
         self.statuses = {name: _statuses(row) for name, row in raw["statuses"].items()}
+        self.names: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+            kind: {name: tuple(words) for name, words in rows.items()}
+            for kind, rows in raw["names"].items()
+        }
         self._by_id = {fact.id: fact for fact in self.facts}
         self._behind: dict[tuple[str, str, str, str], Fact | None] = {}
 

@@ -34,7 +34,10 @@ def is_called(rule: Rule, patterns: Iterable[str]) -> bool:
 
 
 PACK: tuple[Rule, ...] = tuple(
-    rule for rule in RULES if not rule.every_exchange and not is_called(rule, _ELSEWHERE)
+    rule
+    for rule in RULES
+    if rule.layer is not Layer.PROTOCOL and not rule.every_exchange
+    if not is_called(rule, _ELSEWHERE)
 )
 """The rules that these tests are about."""
 _NAMES = frozenset(rule.name for rule in PACK)

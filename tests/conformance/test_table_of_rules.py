@@ -1,12 +1,16 @@
 """The table of rules: a row is a rule, and a word that nobody knows is told of with its line."""
 
+import re
+
 import pytest
 
 from mockserver import resources
-from mockserver.conformance.checks.catalog import read
-from mockserver.conformance.verdict import Severity
+from mockserver.conformance.checks.catalog import RULES, read
+from mockserver.conformance.checks.judge import outcome_of
+from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Layer, assumed
 from mockserver.errors import InvalidFile
+from tests.conformance.exchanges import CONTRACT, answer, context_of, exchange, success
 
 TABLE = (resources.schemas() / "rules.yaml").read_text("utf-8")
 ROW = "      price-source-is-named: {"
@@ -23,7 +27,7 @@ def test_a_new_row_is_a_new_rule(tmp_path):
     row = (
         "source-is-told: {severity: minor, fact: {A-215: it is told}, layer: cross,"
         " judges: [quotes], asks: [prices, {v2.getBalance: [usual]}], each: [again],"
-        " check: price-source-is-named, says: The provider is told, more: Always.}"
+        " check: balance-is-of-the-token, says: The provider is told, more: Always.}"
     )
     (rule,) = (one for one in read(with_row(tmp_path, row)) if one.name == "source-is-told")
     assert (rule.summary, rule.more) == ("The provider is told.", "Always.")
@@ -38,7 +42,7 @@ def test_a_new_row_is_a_new_rule(tmp_path):
     )
 
 
-NAMED = "source-is-told: {severity: minor, says: x, check: price-source-is-named"
+NAMED = "source-is-told: {severity: minor, says: x, check: balance-is-of-the-token"
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,10 @@ NAMED = "source-is-told: {severity: minor, says: x, check: price-source-is-named
             "no probes are called 'some'",
         ),
         (f"{NAMED}, fact: envelope, judges: []}}", "it judges no operation"),
+        (
+            f"{NAMED}, fact: envelope, judges: [every], given: {{member: source}}}}",
+            "'balance-is-of-the-token' takes no member",
+        ),
         ("price-is: {severity: grave, fact: envelope, says: x}", "severity"),
         ("price-is: {severity: minor, fact: envelope, sais: x}", "sais"),
     ],
@@ -70,3 +78,54 @@ def test_a_file_of_rules_is_one_of_checks(tmp_path):
     file.write_text(TABLE.replace("\n  reads:\n", "\n  readings:\n"), "utf-8")
     with pytest.raises(InvalidFile, match=r"readings\.py has no function"):
         tuple(read(file))
+
+
+def test_a_thing_that_cannot_be_judged_has_its_reason(tmp_path):
+    """In the frame a check that judged nothing says why, and one that found something does not."""
+    row = (
+        "source-is-told: {severity: minor, fact: envelope, check: judging.named, of: answers,"
+        " given: {member: source}, place: data.source, not-shown: nobody tells, says: x}"
+    )
+    (rule,) = (one for one in read(with_row(tmp_path, row)) if one.name == "source-is-told")
+    operation = CONTRACT.operation("v2.getPrice")
+
+    def told(data):
+        one = exchange("v2.getPrice", answer(success("v2.getPrice", data)))
+        return outcome_of(rule, context_of([one]), operation)
+
+    assert (told({}).verdict, told({}).reason) == (Verdict.NOT_APPLICABLE, "nobody tells")
+    assert told({"source": "a provider"}).verdict is Verdict.HOLDS
+    (finding,) = told({"source": " "}).findings
+    assert (finding.message, finding.place) == ("source is an empty text", "data.source")
+    assert [one.probe for one in finding.exchanges] == ["v2.getPrice/usual"]
+
+
+def test_a_better_reason_is_that_something_was_not_sent(tmp_path):
+    row = (
+        "source-is-told: {severity: minor, fact: envelope, check: judging.named, of: succeeded,"
+        " given: {member: source}, place: data.source, vacuous: nobody tells,"
+        " requires: [v2.getPrice/usual], asks: [prices], says: x}"
+    )
+    (rule,) = (one for one in read(with_row(tmp_path, row)) if one.name == "source-is-told")
+    outcome = outcome_of(rule, context_of([]), CONTRACT.operation("v2.getPrice"))
+    assert (outcome.verdict, outcome.reason) == (Verdict.NOT_RUN, "v2.getPrice/usual was not sent")
+
+
+def test_every_check_is_of_a_rule():
+    named = set(re.findall(r"(?:check|of): ([a-z-]+\.)?([a-z0-9-]+)", TABLE))
+    words = {name for _, name in named} | {rule.name for rule in RULES}
+    folder = resources.schemas().parent / "mockserver" / "conformance" / "checks"
+    idle = [
+        f"{file.name}: {name}"
+        for file in folder.glob("*.py")
+        for name in re.findall(
+            r"^def ([a-z]\w*)\(\s*\w+: RunContext, \w+: \w+", file.read_text(), re.MULTILINE
+        )
+        if name.replace("_", "-") not in words and not _is_called(name, folder)
+    ]
+    assert idle == []
+
+
+def _is_called(name, folder):
+    texts = "".join(file.read_text() for file in folder.glob("*.py"))
+    return len(re.findall(rf"\b{name}\b", texts)) > 1

@@ -5,49 +5,30 @@ from collections.abc import Iterator
 from mockserver.conformance.checks.comparing import check_is_there
 from mockserver.conformance.checks.evidence import (
     answered,
-    check_edges_are_asked,
     is_its_own,
     said,
+    was_refused,
 )
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.requests.missing_inputs import WITHOUT_OPTIONAL
 from mockserver.conformance.requests.negative_cases import is_negative
 from mockserver.conformance.requests.protocol import (
-    AGAIN,
-    OTHER_CASE,
     is_beneath,
 )
 from mockserver.conformance.requests.targets import is_odd_target
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotRun, Vacuous
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import NotRun, Vacuous
+from mockserver.contract import Operation, shipped_facts
 from mockserver.exchange import query_pairs
 
 _SEVERAL = 2
 
 
-def takes_a_request_without_optional_inputs(
-    context: RunContext, operation: Operation
+def is_taken(
+    context: RunContext, operation: Operation, *, probe: str, how: str
 ) -> Iterator[Finding]:
-    exchange = context.require(f"{operation.id}/{WITHOUT_OPTIONAL}")
-    yield from _as_good_as_usual(context, exchange, "without its optional inputs")
-
-
-def takes_header_names_in_any_case(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    exchange = context.require(f"{operation.id}/{OTHER_CASE}")
-    yield from _as_good_as_usual(context, exchange, "with its headers in capitals")
-
-
-def forgets_refusals(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    exchange = context.require(f"{operation.id}/{AGAIN}")
-    yield from _as_good_as_usual(context, exchange, "again, after wrong requests")
-
-
-def _as_good_as_usual(context: RunContext, exchange: Exchange, how: str) -> Iterator[Finding]:
-    """Yield a finding where a request is refused whose usual form succeeded shortly before."""
-    operation = exchange.operation
+    exchange = context.require(f"{operation.id}/{probe}")
     before = [
         one
         for one in context.of(operation)
@@ -55,10 +36,8 @@ def _as_good_as_usual(context: RunContext, exchange: Exchange, how: str) -> Iter
     ]
     if not before:
         raise Vacuous("the usual request did not succeed either")
-    if exchange.succeeded:
+    if not was_refused(exchange):
         return
-    if not exchange.refused or not is_its_own(exchange):
-        raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
     check_is_there(context, exchange, *_chains_of(exchange))
     yield Finding(
         f"the request is refused {how}: {said(exchange)}", (before[-1], exchange), cause=how
@@ -95,25 +74,9 @@ def _speaks_of_keys(exchange: Exchange) -> bool:
         return True
     message = exchange.member("msg")
     text = message.lower()[:2000] if isinstance(message, str) else ""
-    return any(word in text for word in _KEY_WORDS)
+    return any(word in text for word in shipped_facts().names["words"]["keys"])
 
 
-_KEY_WORDS = (
-    "appkey",
-    "app key",
-    "api key",
-    "apikey",
-    "signature",
-    "unauthorized",
-    "unauthorised",
-    "unauthenticated",
-    "authentication",
-    "authorization",
-    "forbidden",
-)
-
-
-@judging("the other value of a boolean was not asked for", first=check_edges_are_asked)
 def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) -> Iterator[Said]:
     every = [
         one for one in context.of(operation) if is_its_own(one) and not is_odd_target(one.probe)

@@ -1,7 +1,8 @@
 """The rule pack: every row of `schemas/rules.yaml`, with the function that judges it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -12,6 +13,7 @@ from mockserver.conformance.checks import (
     bodies,
     extras,
     generations,
+    judging,
     list_forms,
     list_items,
     lists,
@@ -26,18 +28,22 @@ from mockserver.conformance.checks import (
     refusals,
     relations,
     schema,
+    submissions,
     swaps,
+    things,
     tickets,
     timing,
     unlisted,
     usable_offers,
     v1_orders,
 )
+from mockserver.conformance.checks.judging import counted, each
 from mockserver.conformance.checks.rule import Check, Rule
+from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.requests.negative import Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
 from mockserver.conformance.requests.wrong_values import WRONG_VALUES
-from mockserver.conformance.verdict import Severity
+from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
 from mockserver.contract import Basis, Layer, UnknownFact, assumed, documented, observed
 from mockserver.errors import InvalidFile
 
@@ -47,6 +53,7 @@ _FILES: Mapping[str, ModuleType] = {
         *(acceptance, bodies, extras, generations, list_forms, list_items, lists, lists_compared),
         *(named, orders, protocol, published_forms, quotes, quotes_compared, reads, refusals),
         *(relations, schema, swaps, tickets, timing, unlisted, usable_offers, v1_orders),
+        *(judging, submissions, things),
     )
 }
 _NEEDS: Mapping[str, tuple[Need, ...]] = {
@@ -56,12 +63,18 @@ _NEEDS: Mapping[str, tuple[Need, ...]] = {
     **{f"wrong-{kind}": WRONG_VALUES.probes_with_a(kind) for kind in Kind},
     "alternative-forms": published_forms.PROBES,
     "sampled-quotes": usable_offers.SAMPLED_QUOTES,
-    "orders": orders.PROBES,
+    "orders": ORDER.probes,
     "tickets": tickets.PROBES,
     "v1-orders": v1_orders.PROBES,
     **named.PROBES,
 }
 """The probes that follow from other tables, by the word that the table of rules has for them."""
+
+
+_UNJUDGED: Mapping[str, type[Vacuous | NotApplicable]] = {
+    "vacuous": Vacuous,
+    "not-shown": NotApplicable,
+}
 
 
 class _UnknownWord(Exception):
@@ -85,14 +98,13 @@ def read(file: Path) -> Iterator[Rule]:
 
 
 def _rule(name: str, place: str, row: Mapping[str, Any], table: Mapping[str, Any]) -> Rule:
-    check = _check(place, row.get("check", name))
     judged = _operations(row.get("judges", ()), table)
     if not judged:
         raise _UnknownWord("it judges no operation")
     each = (f"{one}/{words}" for one in judged for words in row.get("each", ()))
     return Rule(
         name=name,
-        check=partial(check, **row["given"]) if "given" in row else check,
+        check=_check(place, {"check": name, **row}),
         layer=Layer(row["layer"]),
         severity=Severity(row["severity"]),
         basis=_basis(row["fact"]),
@@ -105,12 +117,29 @@ def _rule(name: str, place: str, row: Mapping[str, Any], table: Mapping[str, Any
     )
 
 
-def _check(place: str, name: str) -> Check:
-    module = _FILES.get(place)
+def _check(place: str, row: Mapping[str, Any]) -> Check:
+    """Return the function of a row in its frame: of one thing at a time, counted, or as it is."""
+    file, _, name = row["check"].rpartition(".")
+    check = _function(file or place, name)
+    if "given" in row:
+        strange = row["given"].keys() - signature(check).parameters
+        if strange:
+            raise _UnknownWord(f"{name!r} takes no {', '.join(sorted(strange))}")
+        check = partial(check, **row["given"])
+    if "of" in row:
+        check = each(check, _function("things", row["of"]), row["place"])
+    for key, kind in _UNJUDGED.items():
+        if key in row:
+            check = counted(check, kind, row[key], row.get("requires", ()))
+    return check
+
+
+def _function(file: str, name: str) -> Callable[..., Any]:
+    module = _FILES.get(file)
     found = vars(module).get(name.replace("-", "_")) if module else None
     if module and isinstance(found, FunctionType) and found.__module__ == module.__name__:
         return found
-    raise _UnknownWord(f"checks/{place}.py has no function {name!r}")
+    raise _UnknownWord(f"checks/{file}.py has no function {name!r}")
 
 
 def _operations(names: Iterable[str], table: Mapping[str, Any]) -> tuple[str, ...]:

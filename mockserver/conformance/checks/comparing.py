@@ -1,7 +1,7 @@
 """Two answers held against each other: moving prices, chains that come and go, and who is who."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -17,12 +17,12 @@ from mockserver.conformance.discovery.amount_units import (
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Chain, Token, chains_of
 from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.discovery.routes import Route
+from mockserver.conformance.discovery.routes import Route, price_of
 from mockserver.conformance.discovery.v1_data import scalar, scalar_place
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import LAST_LOOK
-from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.jsontext import Json, NotJson
 from mockserver.validation import shown
 
@@ -45,6 +45,10 @@ class Quote:
     got: Decimal | None
     decimals: int
     place: str = "data.outAmount"
+
+    def number(self, name: str) -> Decimal | None:
+        """Return a member of the answer's data as a number, None where it is none."""
+        return amounts.number(self.exchange.data.get(name))
 
 
 def quotes(context: RunContext, operation_id: str) -> tuple[Quote, ...]:
@@ -94,11 +98,11 @@ def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
 def _v1_quote(context: RunContext, exchange: Exchange) -> Quote | None:
     route = v1_route(context, exchange)
     put = amounts.number(body_of(exchange).get("amount"))
-    if route is None or route.target.decimals is None or put is None or put <= 0:
+    if route is None or put is None or put <= 0:
         return None
     data = exchange.member("data")
     got, place = amounts.number(scalar(data, "amountOut")), scalar_place(data, "amountOut")
-    return Quote(exchange, route, put, got, route.target.decimals, place)
+    return Quote(exchange, route, put, got, route.target.decimals or 0, f"data{place}")
 
 
 def is_elsewhere(context: RunContext, exchange: Exchange, target: Token) -> bool:
@@ -128,10 +132,23 @@ def named_quote(context: RunContext, probe: str) -> Quote:
 
 
 def out_of(quote: Quote) -> Decimal:
-    """Return what a quote pays, in whole tokens. Raises `Inconclusive` where that is no number."""
+    """Return what a quote pays, in whole tokens.
+
+    Raises `Inconclusive` where that is no number, and `NotApplicable` for v1, whose data is open.
+    """
     if quote.got is None or quote.got <= 0:
+        if quote.exchange.operation.id == V1_QUOTE:
+            raise NotApplicable("the v1 quote does not tell what it pays")
         raise Inconclusive(f"outAmount of {quote.exchange.probe} is no amount above zero")
     return quote.got
+
+
+def fair_output(context: RunContext, quote: Quote) -> Decimal | None:
+    """Return what a swap would pay at the prices told, in whole tokens, or None."""
+    one, other = price_of(context, quote.route.source), price_of(context, quote.route.target)
+    if not one or not other:
+        return None
+    return amounts.EXACT.divide(amounts.EXACT.multiply(quote.put, one), other)
 
 
 def steady(before: Decimal, after: Decimal, what: str) -> None:
@@ -210,6 +227,24 @@ def body_of(exchange: Exchange) -> dict[str, Json]:
     except NotJson:
         return {}
     return body if isinstance(body, dict) else {}
+
+
+def echoed(
+    exchange: Exchange, sent: Mapping[str, Json], roles: Mapping[str, str]
+) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield what v1 data tells of inputs: the name, what is told and was sent, and whether that
+    is the same.
+
+    `roles` has the input by the role in the data. What either side does not show is left out.
+    """
+    for role, name in roles.items():
+        told, wanted = scalar(exchange.member("data"), role), sent.get(name)
+        if role.lower().endswith(("amount", "amountin")):
+            numbers = amounts.number(told), amounts.number(wanted)
+            if None not in numbers:
+                yield name, str(numbers[0]), str(numbers[1]), numbers[0] == numbers[1]
+        elif isinstance(told, str) and isinstance(wanted, str):
+            yield name, told[:80], wanted, told.lower() == wanted.lower()
 
 
 def v1_route(context: RunContext, exchange: Exchange) -> Route | None:

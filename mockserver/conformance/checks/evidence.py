@@ -69,6 +69,13 @@ def said(exchange: Exchange) -> str:
     return f"HTTP {answer.status}, code {_short(exchange.code)}{words}"
 
 
+def was_refused(exchange: Exchange) -> bool:
+    """Tell whether the service said no and not yes. Raises `Inconclusive` where it said neither."""
+    if exchange.succeeded or (exchange.refused and is_its_own(exchange)):
+        return exchange.refused
+    raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
+
+
 def is_its_own(exchange: Exchange) -> bool:
     """Tell whether a whole answer came, and from the service itself."""
     return exchange.whole and exchange.answer.status not in IN_BETWEEN

@@ -3,9 +3,16 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from mockserver.conformance.checks.comparing import body_of, named_quote, out_of, steady, v1_route
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
-from mockserver.conformance.checks.raw_transactions import Moved, moved
+from mockserver.conformance.checks.comparing import (
+    Quote,
+    body_of,
+    echoed,
+    named_quote,
+    out_of,
+    steady,
+)
+from mockserver.conformance.checks.judging import JUDGED, Said
+from mockserver.conformance.checks.raw_transactions import moved
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, require_accepted
@@ -17,27 +24,17 @@ from mockserver.conformance.discovery.v1_data import scalar
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Operation, assumed, documented, observed
+from mockserver.contract import Operation, assumed, shipped_facts
 
 V1_CHAINS, V1_TOKENS, RAW = (
     "v1.getSupportChains",
     "v1.getSupportTokens",
     "v1.getTransferToMinterRaw",
 )
-_NO_EVM = frozenset(
-    (
-        *("btc", "bitcoin", "sol", "solana", "trx", "tron", "kas", "kaspa", "apt", "aptos"),
-        *("koin", "koinos", "radix", "xrd", "sui", "ton", "xrp", "ltc", "doge"),
-    )
-)
-"""Names of chains that are known not to be EVM chains, where a list does not show the family."""
+_NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
+_ECHOED = {"amountIn": "amount", "tokenIn": "token"}
 _BAND = Decimal("1.25")
 _GAIN = Decimal("1.02")
-_FEWEST, _MOST = Decimal(5), Decimal("10.5")
-
-PUBLIC = documented("service.v1-evm-only")
-
-QUOTE = observed("ESS1", "amountOut is amountIn less fee and gas, all whole tokens")
 
 
 def v1_chains_are_chains_of_the_service(
@@ -96,7 +93,6 @@ def v1_chains_are_evm_chains(context: RunContext, operation: Operation) -> Itera
             )
 
 
-@judging("v1 and 2.0 list no token of one chain in common")
 def v1_tokens_are_those_of_2(context: RunContext, operation: Operation) -> Iterator[Said]:
     told: set[str] = set()
     for token, others in _pairs(context):
@@ -120,7 +116,6 @@ def v1_tokens_are_those_of_2(context: RunContext, operation: Operation) -> Itera
             )
 
 
-@judging("v1 and 2.0 list tokens of no chain in common")
 def v1_tokens_are_in_2(context: RunContext, operation: Operation) -> Iterator[Said]:
     for chain, twin in _twins(context):
         here, there = inventory_of(context).v1_on(chain.name), inventory_of(context).on(twin.name)
@@ -149,7 +144,6 @@ def v1_tokens_are_in_2(context: RunContext, operation: Operation) -> Iterator[Sa
                 )
 
 
-@judging("no token has a price in v1 and in 2.0", raising=NotApplicable)
 def v1_prices_are_in_usd(context: RunContext, operation: Operation) -> Iterator[Said]:
     for token in inventory_of(context).v1_tokens:
         listed = amounts.number(token.price)
@@ -167,99 +161,62 @@ def v1_prices_are_in_usd(context: RunContext, operation: Operation) -> Iterator[
             return
 
 
-@judging("no v1 quote tells the amount or the token it is for", raising=NotApplicable)
-def v1_quote_echoes_the_request(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _v1_quotes(context):
-        data, body = exchange.member("data"), body_of(exchange)
-        put, token = amounts.number(scalar(data, "amountIn")), scalar(data, "tokenIn")
-        asked = amounts.number(body.get("amount"))
-        if put is not None and asked is not None:
-            yield JUDGED
-            if put != asked:
-                message = f"the quote is of an amount of {put}, asked was {asked}"
-                yield Finding(message, (exchange,), "data.crossChain.amountIn")
-        if isinstance(token, str) and isinstance(body.get("token"), str):
-            yield JUDGED
-            if token.lower() != body["token"].lower() and not _is_address(context, token, exchange):
-                message = f"the quote is of {token[:60]!r}, asked was {body['token']!r}"
-                yield Finding(message, (exchange,), "data.crossChain.tokenIn")
-
-
-@judging("no v1 quote tells what it pays", raising=NotApplicable)
-def v1_quote_adds_up(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _v1_quotes(context):
-        data = exchange.member("data")
-        put = amounts.number(body_of(exchange).get("amount"))
-        got = amounts.number(scalar(data, "amountOut"))
-        if put is None or got is None or put <= 0:
-            continue
+def v1_quote_echoes_the_request(_: RunContext, quote: Quote) -> Iterator[Said]:
+    for name, told, sent, same in echoed(quote.exchange, body_of(quote.exchange), _ECHOED):
         yield JUDGED
-        costs = [amounts.number(scalar(data, role)) for role in ("fee", "gas")]
-        for role, cost in zip(("fee", "gas"), costs, strict=True):
-            if cost is not None and cost < 0:
-                yield Finding(f"{role} is {cost}", (exchange,), f"data.crossChain.{role}")
-        if not Decimal(0) < got <= put * _GAIN or got * 2 < put:
-            yield Finding(f"{put} whole tokens pay {got}", (exchange,), "data.crossChain.amountOut")
-            continue
-        total = sum((cost for cost in costs if cost is not None), Decimal(0))
-        gap = abs(put - total - got)
-        if None not in costs and gap > max(put / 1000, total / 100):
-            yield Finding(
-                f"amountOut is {got}, while {put} less fee and gas of {total} is {put - total}",
-                (exchange,),
-                "data.crossChain.amountOut",
-            )
+        is_address = name == "token" and told.lower() == quote.route.source.address.lower()
+        if not same and not is_address:
+            place = f"data.crossChain.{name}In"
+            yield Finding(f"the quote is of {told!r}, asked was {sent!r}", place=place)
 
 
-def v1_output_grows_with_input(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    first = context.require_success(require_accepted(context, V1_QUOTE).probe)
-    more, again = context.require_each(f"{V1_QUOTE}/tenfold", f"{V1_QUOTE}/again")
-    outs = [amounts.number(scalar(one.member("data"), "amountOut")) for one in (first, more, again)]
-    if outs[0] is None or outs[1] is None or outs[2] is None or outs[0] <= 0:
-        raise NotApplicable("the v1 quote does not tell what it pays")
-    steady(outs[0], outs[2], "the v1 quote")
-    share = amounts.EXACT.divide(outs[1], outs[0])
-    if not _FEWEST <= share <= _MOST:
-        how = "the same" if share == 1 else f"{share:.4g} times as much"
-        yield Finding(
-            f"ten times the amount pays {how}", (first, more, again), "data.crossChain.amountOut"
-        )
+def v1_quote_adds_up(_: RunContext, quote: Quote) -> Iterator[Said]:
+    put, got = quote.put, quote.got
+    if got is None:
+        return
+    yield JUDGED
+    told = {role: scalar(quote.exchange.member("data"), role) for role in ("fee", "gas")}
+    costs = {role: amounts.number(value) for role, value in told.items()}
+    for role, cost in costs.items():
+        if cost is not None and cost < 0:
+            yield Finding(f"{role} is {cost}", place=f"data.crossChain.{role}")
+    if not Decimal(0) < got <= put * _GAIN or got * 2 < put:
+        yield Finding(f"{put} whole tokens pay {got}")
+        return
+    total = sum((cost for cost in costs.values() if cost is not None), Decimal(0))
+    if None not in costs.values() and abs(put - total - got) > max(put / 1000, total / 100):
+        left = f"{put} less fee and gas of {total} is {put - total}"
+        yield Finding(f"amountOut is {got}, while {left}")
 
 
 def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    first = context.require_success(require_accepted(context, V1_QUOTE).probe)
-    other = named_quote(context, f"{BRIDGE}/as v1")
-    again = context.require_success(f"{V1_QUOTE}/again")
-    outs = [amounts.number(scalar(one.member("data"), "amountOut")) for one in (first, again)]
-    if outs[0] is None or outs[1] is None or outs[0] <= 0:
-        raise NotApplicable("the v1 quote does not tell what it pays")
-    steady(outs[0], outs[1], "the v1 quote")
-    put = amounts.number(body_of(first).get("amount"))
-    if put is None or not amounts.within(put, other.put, Decimal("1.001")):
+    first = named_quote(context, require_accepted(context, V1_QUOTE).probe)
+    other, again = (named_quote(context, one) for one in (f"{BRIDGE}/as v1", f"{V1_QUOTE}/again"))
+    steady(out_of(first), out_of(again), "the v1 quote")
+    if not amounts.within(first.put, other.put, Decimal("1.001")):
         raise Inconclusive("the two generations were asked about other amounts")
-    if not amounts.within(outs[0], out_of(other), _BAND):
+    if not amounts.within(out_of(first), out_of(other), _BAND):
+        pays = f"{out_of(first)} in v1 and {out_of(other):.6g} in 2.0"
         yield Finding(
-            f"{put} {other.route.source.symbol} pay {outs[0]} in v1 and {out_of(other):.6g} in 2.0",
-            (first, other.exchange, again),
-            "data.crossChain.amountOut",
+            f"{first.put} {other.route.source.symbol} pay {pays}",
+            (first.exchange, other.exchange, again.exchange),
+            first.place,
         )
 
 
-@judging(
-    "the raw transaction has another form than the observed one",
-    first=lambda context: context.require_success(f"{RAW}/usual"),
-    raising=NotApplicable,
-)
-def raw_moves_the_amount(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in context.of(operation):
-        if not exchange.succeeded:
-            continue
-        found, token = moved(exchange), _raw_token(context, exchange)
-        put = amounts.number(body_of(exchange).get("amount"))
-        if found is None or token is None or token.decimals is None or put is None or put <= 0:
-            continue
-        yield JUDGED
-        yield from _wrong_move(exchange, found, token, amounts.units_of(put, token.decimals))
+def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Iterator[Said]:
+    found, token = moved(exchange), _raw_token(context, exchange)
+    put = amounts.number(body_of(exchange).get("amount"))
+    if found is None or token is None or token.decimals is None or put is None or put <= 0:
+        return
+    yield JUDGED
+    wanted = amounts.units_of(put, token.decimals)
+    if found.units != wanted:
+        moves = f"{found.units} smallest units, asked for were {wanted}"
+        yield Finding(f"the transaction moves {moves}")
+    if found.contract and not token.is_native and found.contract != token.address.lower():
+        at = f"{token.symbol} is at {token.address}"
+        yield Finding(f"the transaction calls {found.contract}, {at}")
 
 
 def raw_depends_on_the_amount(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -269,21 +226,6 @@ def raw_depends_on_the_amount(context: RunContext, operation: Operation) -> Iter
         raise NotApplicable("the raw transaction is not shown under a name that is known")
     if texts[0] == texts[1]:
         yield Finding("ten times the amount makes the same transaction", (one, other), "data.raw")
-
-
-def _wrong_move(exchange: Exchange, found: Moved, token: Token, wanted: int) -> Iterator[Finding]:
-    if found.units != wanted:
-        yield Finding(
-            f"the transaction moves {found.units} smallest units, asked for were {wanted}",
-            (exchange,),
-            "data.raw",
-        )
-    if found.contract and not token.is_native and found.contract != token.address.lower():
-        yield Finding(
-            f"the transaction calls {found.contract}, {token.symbol} is at {token.address}",
-            (exchange,),
-            "data.raw",
-        )
 
 
 def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
@@ -334,19 +276,6 @@ def _looks(context: RunContext, token: Token) -> tuple[Exchange, ...]:
         )
         or tuple(one for one in context.of(V1_TOKENS) if one.succeeded)[:1]
     )
-
-
-def _v1_quotes(context: RunContext) -> Iterator[Exchange]:
-    require_accepted(context, V1_QUOTE)
-    for exchange in context.of(V1_QUOTE):
-        sound = exchange.succeeded and v1_route(context, exchange) is not None
-        if sound and not exchange.operation.read(exchange.request).violations:
-            yield exchange
-
-
-def _is_address(context: RunContext, text: str, exchange: Exchange) -> bool:
-    route = v1_route(context, exchange)
-    return route is not None and text.lower() == route.source.address.lower()
 
 
 def _raw_token(context: RunContext, exchange: Exchange) -> Token | None:

@@ -1,9 +1,11 @@
 """The frame around checks: it counts what they judged, so that they say only what is wrong."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import Enum
-from functools import wraps
+from typing import Any
 
+from mockserver.conformance.checks.evidence import check_edges_are_asked
 from mockserver.conformance.checks.rule import Check, Finding
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -25,42 +27,57 @@ Judging = Callable[[RunContext, Operation], Iterator[Said]]
 """A check that says what it judged. It raises what every check may raise."""
 
 
-def judging(
-    otherwise: str,
-    *,
-    first: Callable[[RunContext], object] | None = None,
-    raising: type[Vacuous | NotApplicable] = Vacuous,
-) -> Callable[[Judging], Check]:
-    """Make a check of one that says what it judged.
+def each(
+    check: Callable[[RunContext, Any], Iterator[Said]],
+    things: Callable[[RunContext, Operation], Iterable[Any]],
+    place: str,
+) -> Judging:
+    """Make a check of one that judges a thing at a time: an exchange, or a quote.
 
-    Where it judged nothing the outcome is vacuous, and `otherwise` is the reason; `raising` is
-    `NotApplicable` where the description does not show what was looked for. Before that `first` may
-    raise a better one: that a request was not sent, or not answered.
+    A finding that names no exchange is shown by that of the thing, and one that names no place is
+    at `place`.
     """
 
-    def framed(check: Judging) -> Check:
-        @wraps(check)
-        def counted(context: RunContext, operation: Operation) -> Iterator[Finding]:
-            judged = 0
-            for said in check(context, operation):
-                judged += 1
+    def judged(context: RunContext, operation: Operation) -> Iterator[Said]:
+        for thing in things(context, operation):
+            exchange = thing if isinstance(thing, Exchange) else thing.exchange
+            for said in check(context, thing):
                 if isinstance(said, Finding):
+                    shown = said.exchanges or (exchange,)
+                    yield replace(said, exchanges=shown, place=said.place or place)
+                else:
                     yield said
-            if judged == 0:
-                if first is not None:
-                    first(context)
-                raise raising(otherwise)
 
-        return counted
-
-    return framed
+    return judged
 
 
-def named(exchanges: Iterable[Exchange], member: str) -> Iterator[Said]:
-    """Judge the answers that have a text in a member of their data: it is not empty."""
-    for exchange in exchanges:
-        name = exchange.data.get(member)
-        if isinstance(name, str):
-            yield JUDGED
-            if not name.strip():
-                yield Finding(f"{member} is an empty text", (exchange,), f"data.{member}")
+def counted(
+    check: Judging, kind: type[Vacuous | NotApplicable], reason: str, requires: Sequence[str] = ()
+) -> Check:
+    """Make a check of one that says what it judged.
+
+    Where it judged nothing, `kind` is raised with the reason: there was nothing, or the description
+    does not show what was looked for. A better reason is that one of the probes in `requires` was
+    not sent, or did not succeed; or that there were to be none at the `edges` of inputs.
+    """
+
+    def counting(context: RunContext, operation: Operation) -> Iterator[Finding]:
+        judged = 0
+        for said in check(context, operation):
+            judged += 1
+            if isinstance(said, Finding):
+                yield said
+        if judged == 0:
+            for one in requires:
+                check_edges_are_asked(context) if one == "edges" else context.require_success(one)
+            raise kind(reason)
+
+    return counting
+
+
+def named(context: RunContext, exchange: Exchange, *, member: str) -> Iterator[Said]:
+    name = exchange.data.get(member)
+    if isinstance(name, str):
+        yield JUDGED
+        if not name.strip():
+            yield Finding(f"{member} is an empty text")

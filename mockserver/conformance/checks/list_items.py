@@ -5,22 +5,20 @@ Which member plays which role is not published, so only lists that show a role a
 
 from collections.abc import Iterator
 
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Token, tokens_of
+from mockserver.conformance.discovery.discovered import tokens_in
+from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation
 
-ASSETS, OF_CHAIN = "v2.getAssets", "v2.getAssetsByChain"
 _ENOUGH = 4
 _MOST_LACKING = 0.2
 _FEW = 3
 
 
-@judging("too few tokens are listed, or none shows its decimals or its index")
 def every_token_is_complete(context: RunContext, operation: Operation) -> Iterator[Said]:
     for look, tokens in _lists(context, operation):
         telling = False
@@ -42,7 +40,6 @@ def every_token_is_complete(context: RunContext, operation: Operation) -> Iterat
             return
 
 
-@judging("no list shows the indexes of two tokens of a chain")
 def one_index_is_one_token(context: RunContext, operation: Operation) -> Iterator[Said]:
     for look, tokens in _lists(context, operation):
         for chain in dict.fromkeys(token.chain for token in tokens):
@@ -79,4 +76,4 @@ def _lists(
     context.require_success(f"{operation.id}/usual")
     for look in context.of(operation):
         if look.succeeded:
-            yield look, tokens_of(look, context.bindings, inventory_of(context).chains)
+            yield look, tokens_in(context, look)

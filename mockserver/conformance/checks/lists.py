@@ -4,17 +4,16 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mockserver import jsontext
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.discovered import chains_beside, tokens_in
 from mockserver.conformance.discovery.guessing import MEANT_OTHERWISE, can_play
 from mockserver.conformance.discovery.inventory import (
     Chain,
     Token,
     asked_chain,
     chains_of,
-    tokens_of,
 )
 from mockserver.conformance.discovery.listing import Item, folded, listed, member, objects, text
 from mockserver.conformance.session.bindings import ROLES
@@ -37,7 +36,6 @@ _PARTS = {
 _WORDS = {"symbol": "symbol", "address": "contract address", "decimals": "decimal count"}
 _FEW = 3
 
-NAMED = documented("lists.token-items")
 CHAIN_NAMED = documented("lists.chain-items")
 
 
@@ -64,30 +62,27 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
         raise Vacuous(f"which member is the {lacking[0]} is not known; a binding can tell")
 
 
-@judging("no chain that was asked has a token")
 def chain_filter_is_used(context: RunContext, operation: Operation) -> Iterator[Said]:
     looks = [one for one in context.of(operation) if one.succeeded and asked_chain(one)]
     if not looks:
         context.require_success(f"{operation.id}/usual")
-    v1 = operation.id == V1_TOKENS
-    chains = inventory_of(context).v1_chains if v1 else inventory_of(context).chains
-    placed = _placed(context)
+    placed = {} if operation.id == V1_TOKENS else _placed(context)
     for look in looks:
-        asked = _chain_called(chains, asked_chain(look))
+        asked = _asked(context, look)
         if asked is None:
             continue
-        for token in tokens_of(look, context.bindings, chains):
+        for token in tokens_in(context, look):
             yield JUDGED
-            strange = _strange(token, asked, {} if v1 else placed)
+            strange = _strange(token, asked, placed)
             if strange:
                 yield Finding(
                     f"{token.symbol} is listed for {asked.name}, but {strange}",
                     (look,),
-                    "data.tokenVos[]" if v1 else "data.list[]",
+                    "data.list[]",
                     cause="foreign token",
                 )
                 break
-    yield from _equal_lists(context, looks, chains, operation)
+    yield from _equal_lists(context, looks)
 
 
 def each_item_is_listed_once(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -96,14 +91,9 @@ def each_item_is_listed_once(context: RunContext, operation: Operation) -> Itera
         role = "v1ChainName" if operation.id == V1_CHAINS else "chainName"
         keys = _spelled_alike(_names(look, context, role))
     else:
-        chains = (
-            inventory_of(context).v1_chains
-            if operation.id == V1_TOKENS
-            else inventory_of(context).chains
-        )
         keys = [
             f"{token.symbol} on {token.chain or 'no chain'} at {token.address.lower() or 'none'}"
-            for token in tokens_of(look, context.bindings, chains)
+            for token in tokens_in(context, look)
         ]
     if not keys:
         raise Vacuous("the list is empty")
@@ -125,13 +115,8 @@ def _spelled_alike(names: list[str]) -> list[str]:
 
 def one_token_has_one_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
     look = context.require_success(f"{operation.id}/usual")
-    chains = (
-        inventory_of(context).v1_chains
-        if operation.id == V1_TOKENS
-        else inventory_of(context).chains
-    )
     found: dict[tuple[str, str], Token] = {}
-    tokens = tokens_of(look, context.bindings, chains)
+    tokens = tokens_in(context, look)
     if not tokens:
         raise Vacuous("the list is empty")
     for token in tokens:
@@ -245,7 +230,7 @@ def _all_show(look: Exchange, role: str) -> bool:
 
 def _all_tell(look: Exchange, role: str, context: RunContext) -> bool:
     """Tell whether a role is read from every token of a list, by name or by value."""
-    tokens = tokens_of(look, context.bindings, inventory_of(context).chains)
+    tokens = tokens_in(context, look)
     told = [getattr(token, role) for token in tokens]
     items = [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
     return len(told) >= len(items) > 0 and all(one not in (None, "") for one in told)
@@ -282,7 +267,7 @@ def _placed(context: RunContext) -> dict[tuple[str, str], set[str]]:
     look = context.get(f"{ASSETS}/usual")
     found: dict[tuple[str, str], set[str]] = {}
     if look is not None and look.succeeded:
-        for token in tokens_of(look, context.bindings, inventory_of(context).chains):
+        for token in tokens_in(context, look):
             if token.chain and token.address:
                 found.setdefault((token.symbol, token.address.lower()), set()).add(token.chain)
     return found
@@ -299,28 +284,28 @@ def _strange(token: Token, asked: Chain, placed: dict[tuple[str, str], set[str]]
     return ""
 
 
-def _equal_lists(
-    context: RunContext, looks: list[Exchange], chains: tuple[Chain, ...], operation: Operation
-) -> Iterator[Finding]:
+def _equal_lists(context: RunContext, looks: list[Exchange]) -> Iterator[Finding]:
     """Yield a finding where two chains have the very same tokens at the same addresses."""
     contents: dict[tuple[tuple[str, str], ...], Exchange] = {}
     for look in looks:
-        tokens = tokens_of(look, context.bindings, chains)
+        tokens = tokens_in(context, look)
         content = tuple(sorted({(t.symbol, t.address.lower()) for t in tokens if not t.is_native}))
         if len(content) < 2:
             continue
         before = contents.setdefault(content, look)
-        names = [_chain_called(chains, asked_chain(one)) for one in (before, look)]
+        names = [_asked(context, one) for one in (before, look)]
         if names[0] is not None and names[1] is not None and names[0] != names[1]:
             yield Finding(
                 f"{names[0].name} and {names[1].name} have the very same {len(content)} tokens",
                 (before, look),
-                "data.tokenVos[]" if operation.id == V1_TOKENS else "data.list[]",
+                "data.list[]",
                 cause="equal lists",
             )
 
 
-def _chain_called(chains: tuple[Chain, ...], name: str) -> Chain | None:
+def _asked(context: RunContext, look: Exchange) -> Chain | None:
+    """Return the chain that a list of tokens was asked for, as the list of chains has it."""
+    chains, name = chains_beside(context, look), asked_chain(look)
     exact = next((chain for chain in chains if chain.name == name), None)
     return exact or next((chain for chain in chains if name in chain.names), None)
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks.comparing import last_chains
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Token, asked_chain, tokens_of
+from mockserver.conformance.discovery.discovered import inventory_of, tokens_in
+from mockserver.conformance.discovery.inventory import Token, asked_chain
 from mockserver.conformance.discovery.listing import folded, listed
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -27,11 +27,7 @@ def tokens_are_on_listed_chains(context: RunContext, operation: Operation) -> It
     look = context.require_success(f"{ASSETS}/usual")
     known = {folded(name) for chain in inventory_of(context).chains for name in chain.names}
     networks = {chain.network for chain in inventory_of(context).chains if chain.network}
-    chains = dict.fromkeys(
-        token.chain
-        for token in tokens_of(look, context.bindings, inventory_of(context).chains)
-        if token.chain
-    )
+    chains = dict.fromkeys(token.chain for token in tokens_in(context, look) if token.chain)
     if not chains:
         raise NotApplicable("the list of tokens does not show their chains")
     if not known:
@@ -48,14 +44,13 @@ def tokens_are_on_listed_chains(context: RunContext, operation: Operation) -> It
         )
 
 
-@judging("no chain that was asked has a token")
 def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) -> Iterator[Said]:
     everything = _all_tokens(context)
     symbols = {token.symbol for token in everything}
     placed = any(token.chain for token in everything)
     for look in _looks(context):
         chain = asked_chain(look)
-        for token in tokens_of(look, context.bindings, inventory_of(context).chains):
+        for token in tokens_in(context, look):
             yield JUDGED
             if _find(everything, token) or (not placed and token.symbol in symbols):
                 continue
@@ -83,7 +78,7 @@ def every_listed_token_is_on_its_chain(
         raise NotApplicable("the list of tokens does not show their chains")
     for look in _looks(context):
         chain = _name_of(context, asked_chain(look))
-        here = tokens_of(look, context.bindings, inventory_of(context).chains)
+        here = tokens_in(context, look)
         symbols = {folded(token.symbol) for token in here}
         missing = [t for t in everything if t.chain == chain and folded(t.symbol) not in symbols]
         if missing:
@@ -96,12 +91,11 @@ def every_listed_token_is_on_its_chain(
             )
 
 
-@judging("the lists have no token of one chain in common")
 def both_lists_say_the_same(context: RunContext, operation: Operation) -> Iterator[Said]:
     everything = [token for token in _all_tokens(context) if token.chain]
     told: set[str] = set()
     for look in _looks(context):
-        here_all = tokens_of(look, context.bindings, inventory_of(context).chains)
+        here_all = tokens_in(context, look)
         placed = _shows_addresses(here_all) and _shows_addresses(everything)
         for token in here_all:
             other = _find(everything, token) or _by_symbol(everything, token)
@@ -166,7 +160,7 @@ def _chains_without_tokens(context: RunContext) -> Iterator[Finding]:
 
 def _all_tokens(context: RunContext) -> tuple[Token, ...]:
     look = context.require_success(f"{ASSETS}/usual")
-    return tokens_of(look, context.bindings, inventory_of(context).chains)
+    return tokens_in(context, look)
 
 
 def _looks(context: RunContext) -> Iterator[Exchange]:

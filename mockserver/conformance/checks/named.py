@@ -1,13 +1,16 @@
 """Orders and tickets that somebody has named, or that a list shows: known, and told alike."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.comparing import says_it_is_away
+from mockserver.conformance.checks.comparing import echoed, says_it_is_away
 from mockserver.conformance.checks.evidence import said
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.tickets import entries, unlike
+from mockserver.conformance.discovery.amount_units import asked
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.known_elsewhere import known_chain_names
 from mockserver.conformance.discovery.listing import folded, text
@@ -16,37 +19,33 @@ from mockserver.conformance.requests.named import BESIDE, LISTED, LOOKS, NAMED, 
 from mockserver.conformance.requests.writes import CHECK, CHECK_TICKET, DETAIL, FILTERS, TICKETS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import NotApplicable
 from mockserver.contract import Operation, assumed
 from mockserver.exchange import query_pairs
-from mockserver.jsontext import Json
 
 _LOOKS = {CHECK: (NAMED, LOOKS), DETAIL: (NAMED, LOOKS), CHECK_TICKET: (LISTED, LOOKS[:2])}
 _LISTS = tuple(f"{TICKETS}/{READ} {kind}" for kind in FILTERS)
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
 PRICE = "v2.getPrice"
 _A_DAY_S = 86_400
-_NOBODY = "no order or ticket was named (--order, --ticket, --hash, --address)"
 
 
 def _looks(context: RunContext, operation_id: str) -> Iterator[list[Exchange]]:
     """Yield the looks at each thing that was named, in the order of time."""
     names, times = _LOOKS[operation_id]
     for name in names:
-        asked = [context.get(f"{operation_id}/{name}{look}") for look in times]
-        found = [one for one in asked if one is not None and one.whole]
+        asked = context.sent(*(f"{operation_id}/{name}{look}" for look in times))
+        found = [one for one in asked if one.whole]
         if found:
             yield found
 
 
-@judging(_NOBODY, raising=NotApplicable)
 def what_was_named_is_known(context: RunContext, operation: Operation) -> Iterator[Said]:
     for looks in _looks(context, operation.id):
         yield JUDGED
         refused = [one for one in looks if one.refused and not says_it_is_away(one)]
         if refused:
             wanted = dict(query_pairs(refused[0].request.query))
-            lists = [one for name in _LISTS if (one := context.get(name)) is not None]
+            lists = context.sent(*_LISTS)
             before = [one for one in looks if one.succeeded][:1] or lists
             yield Finding(
                 f"{' '.join(map(str, wanted.values()))[:120]} is not known: {said(refused[0])}",
@@ -57,9 +56,8 @@ def what_was_named_is_known(context: RunContext, operation: Operation) -> Iterat
             return
 
 
-@judging(_NOBODY, raising=NotApplicable)
 def listed_tickets_are_told_alike(context: RunContext, operation: Operation) -> Iterator[Said]:
-    listed = dict(_listed(context))
+    listed = {one.number: one for one in entries(context.sent(*_LISTS))}
     for looks in _looks(context, CHECK_TICKET):
         told = [one for one in looks if one.succeeded]
         if not told:
@@ -72,31 +70,10 @@ def listed_tickets_are_told_alike(context: RunContext, operation: Operation) -> 
             yield Finding(message, (first, last), "data.succeeded", basis, cause="unsolved")
         wanted = dict(query_pairs(first.request.query)).get("ticketId", "")
         if wanted in listed and first.data == last.data:
-            yield from _unlike(*listed[wanted], first)
+            found = unlike(listed[wanted], first)
+            yield from (replace(one, cause=one.place.removeprefix("data.")) for one in found)
 
 
-def _listed(context: RunContext) -> Iterator[tuple[str, tuple[Exchange, Mapping[str, Json]]]]:
-    for name in _LISTS:
-        look = context.get(name)
-        if look is not None and look.succeeded:
-            for item in look.items():
-                if isinstance(item, Mapping):
-                    yield text(item.get("ticketId")), (look, item)
-
-
-def _unlike(look: Exchange, item: Mapping[str, Json], check: Exchange) -> Iterator[Finding]:
-    for name in ("succeeded", "solution"):
-        here, there = check.data.get(name), item.get(name)
-        if name in check.data and name in item and here != there:
-            yield Finding(
-                f"{name} is {str(here)[:60]!r} in checkTicket, {str(there)[:60]!r} in the list",
-                (look, check),
-                f"data.{name}",
-                cause=name,
-            )
-
-
-@judging(_NOBODY, raising=NotApplicable)
 def named_v1_orders_are_told_alike(context: RunContext, operation: Operation) -> Iterator[Said]:
     for looks in _looks(context, DETAIL):
         told = [one for one in looks if one.succeeded]
@@ -112,15 +89,12 @@ def named_v1_orders_are_told_alike(context: RunContext, operation: Operation) ->
 
 
 def _of_another(look: Exchange) -> Iterator[Finding]:
-    asked = dict(query_pairs(look.request.query))
-    for role, name in _ECHOED.items():
-        told = scalar(look.member("data"), role)
-        if isinstance(told, str) and told and told.lower() != asked.get(name, "").lower():
-            message = f"{name} of the order is {told[:80]!r}, asked was {asked.get(name)!r}"
+    for name, told, sent, same in echoed(look, asked(look), _ECHOED):
+        if told and not same:
+            message = f"{name} of the order is {told!r}, asked was {sent!r}"
             yield Finding(message, (look,), f"query.{name}")
 
 
-@judging(_NOBODY, raising=NotApplicable)
 def what_was_named_is_found_as_itself_only(
     context: RunContext, operation: Operation
 ) -> Iterator[Said]:
@@ -156,7 +130,6 @@ def _difference(own: Exchange, other: Exchange) -> str:
     return ", ".join(f"{name} {instead[name][:80]!r}" for name in changed)
 
 
-@judging("no two orders were named that have come to their end", raising=NotApplicable)
 def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Iterator[Said]:
     seen: dict[str, Exchange] = {}
     for looks in _looks(context, CHECK):
@@ -174,7 +147,6 @@ def named_orders_are_told_apart(context: RunContext, operation: Operation) -> It
         seen[transaction] = told[0]
 
 
-@judging(_NOBODY, raising=NotApplicable)
 def named_orders_are_of_the_past(context: RunContext, operation: Operation) -> Iterator[Said]:
     for looks in _looks(context, CHECK):
         for look in [one for one in looks if one.succeeded][:1]:
@@ -197,16 +169,15 @@ def _latest_time(context: RunContext, look: Exchange) -> int | None:
     return max((one for one in times if one is not None), default=None)
 
 
-@judging("no ticket is listed for an account that was named", raising=NotApplicable)
 def listed_tickets_are_on_known_chains(context: RunContext, operation: Operation) -> Iterator[Said]:
     known = {folded(name) for name in known_chain_names(context)}
-    for _, (look, item) in _listed(context):
-        chain = item.get("chain")
+    for one in entries(context.sent(*_LISTS)):
+        chain = one.item.get("chain")
         if isinstance(chain, str) and known:
             yield JUDGED
             if folded(chain) not in known:
                 message = f"a ticket is on the chain {chain[:60]!r}, which no list shows"
-                yield Finding(message, (look,), "data.list[].chain", cause="unknown chain")
+                yield Finding(message, (one.look,), "data.list[].chain", cause="unknown chain")
                 return
 
 

@@ -6,8 +6,6 @@ from mockserver.conformance.checks.evidence import IN_BETWEEN, answered, is_redi
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.requests.protocol import (
     HOSTILE,
-    UNKNOWN_PATH,
-    WRONG_METHOD,
     is_beneath,
 )
 from mockserver.conformance.session.context import RunContext
@@ -106,15 +104,8 @@ def survives_hostile_text(context: RunContext, operation: Operation) -> Iterator
     yield Finding(f"there is no whole answer: {said(exchange)}", (exchange,), cause="no answer")
 
 
-def unknown_path_is_no_success(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    yield from _no_success(context.require(f"{operation.id}/{UNKNOWN_PATH}"))
-
-
-def wrong_method_is_no_success(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    yield from _no_success(context.require(f"{operation.id}/{WRONG_METHOD}"))
-
-
-def _no_success(exchange: Exchange) -> Iterator[Finding]:
+def is_no_success(context: RunContext, operation: Operation, *, probe: str) -> Iterator[Finding]:
+    exchange = context.require(f"{operation.id}/{probe}")
     if not exchange.whole:
         raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
     if exchange.succeeded:

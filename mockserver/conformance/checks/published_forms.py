@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from mockserver.conformance.checks.comparing import check_is_there
-from mockserver.conformance.checks.evidence import answered, is_its_own, said
+from mockserver.conformance.checks.evidence import answered, is_its_own, said, was_refused
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.requests.alternative_forms import (
     CONTRASTS,
@@ -103,14 +103,9 @@ def _taken_otherwise(context: RunContext, exchange: Exchange) -> Iterator[Findin
 
 
 def orders_need_no_target_chain(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    exchange, usual = (
-        context.require(f"{ORDER}/{NO_CHAIN}"),
-        context.require(f"{ORDER}/{AGGREGATE}"),
-    )
-    if exchange.succeeded:
+    exchange, usual = map(context.require, (f"{ORDER}/{NO_CHAIN}", f"{ORDER}/{AGGREGATE}"))
+    if not was_refused(exchange):
         return
-    if not exchange.refused or not is_its_own(exchange):
-        raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
     if not usual.succeeded:
         raise Vacuous("the same order with its target chain was not accepted either")
     check_is_there(context, exchange, quoted_attempt(context).route.source.chain)
@@ -123,13 +118,11 @@ def orders_need_no_target_chain(context: RunContext, operation: Operation) -> It
 
 def aggregate_orders_are_a_type(context: RunContext, operation: Operation) -> Iterator[Finding]:
     exchange = context.require(f"{ORDER}/{AGGREGATE}")
-    if exchange.succeeded:
+    if not was_refused(exchange):
         return
-    if not exchange.refused or not is_its_own(exchange):
-        raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
     unknown = context.require(f"{ORDER}/orderType unknown")
-    others = [context.get(f"{ORDER}/{name}") for name in ("sourceCerts no hex", "toIndex unlisted")]
-    told = [refusal_of(one) for one in others if one is not None and one.refused]
+    others = context.sent(f"{ORDER}/sourceCerts no hex", f"{ORDER}/toIndex unlisted")
+    told = [refusal_of(one) for one in others if one.refused]
     alike = unknown.refused and refusal_of(unknown) == refusal_of(exchange)
     if not alike or not told or refusal_of(exchange) in told:
         raise Vacuous(f"the order is refused for a reason of its own: {said(exchange)}")

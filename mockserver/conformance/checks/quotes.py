@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from mockserver.conformance.checks.comparing import Quote, is_elsewhere, power_of_ten, quotes
-from mockserver.conformance.checks.judging import JUDGED, Said, judging, named
+from mockserver.conformance.checks.comparing import (
+    Quote,
+    fair_output,
+    is_elsewhere,
+    power_of_ten,
+)
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.pricing import prices_for
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
-    SWAP_QUOTE,
     Reading,
     require_accepted,
 )
@@ -19,16 +23,10 @@ from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import NotApplicable
-from mockserver.contract import Operation, documented, observed
+from mockserver.contract import Operation, observed
 
-BOTH = (BRIDGE, SWAP_QUOTE)
-
-UNITS = documented("bridge-quote.out-amount")
 SWAP_USD = observed("DEMO", "outAmountUsd of a swap is the value of its output in USD, too")
-USD = documented("bridge-quote.out-amount-usd")
 KEPT = observed("DEMO", "a transfer keeps the amount 1:1, rescaled to the target's decimals")
-RATES = observed("DEMO", "the service fee is 6 to 40 hundredths of a percent of the output")
 _MOST, _LEAST = Decimal("1.02"), Decimal("0.5")
 _OFF = Decimal(8)
 _USD_FACTOR = Decimal(3)
@@ -38,65 +36,50 @@ _CENT = Decimal("0.01")
 """What a text of USD may be off by, however little is quoted: a last digit that is cut off."""
 
 
-@judging("outAmount is a text in no quote")
-def amounts_are_whole_units(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _given(context, operation):
-        value = exchange.data.get("outAmount")
-        if not isinstance(value, str):
-            continue
-        yield JUDGED
-        if amounts.units(value) is None:
-            number = amounts.number(value)
-            spelled = number is None or operation.id != BRIDGE
-            yield Finding(
-                f"outAmount is {value[:80]!r}, expected a whole number of smallest units",
-                (exchange,),
-                "data.outAmount",
-                observed("DEMO", "outAmount is digits only") if spelled else None,
-            )
-
-
-@judging("no quote has an output that is a number")
-def bridge_keeps_the_amount(context: RunContext, operation: Operation) -> Iterator[Said]:
-    require_accepted(context, BRIDGE)
-    for quote in quotes(context, operation.id):
-        if quote.got is None or quote.got < 0:
-            continue
-        yield JUDGED
-        share = amounts.EXACT.divide(quote.got, quote.put)
-        if _LEAST <= share <= _MOST:
-            continue
-        basis = KEPT if amounts.within(quote.got, quote.put, _OFF) else UNITS
+def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+    value = exchange.data.get("outAmount")
+    if not isinstance(value, str):
+        return
+    yield JUDGED
+    if amounts.units(value) is None:
+        spelled = amounts.number(value) is None or exchange.operation.id != BRIDGE
         yield Finding(
-            f"{_shown(quote.put)} {quote.route.source.symbol} from {quote.route.source.chain} to "
-            f"{quote.route.target.chain} pays {_shown(quote.got)}{_hint(quote)}",
-            (quote.exchange,),
-            "data.outAmount",
-            basis,
+            f"outAmount is {value[:80]!r}, expected a whole number of smallest units",
+            basis=observed("DEMO", "outAmount is digits only") if spelled else None,
         )
 
 
-@judging("no quote has a USD value and a token whose price is known")
-def usd_value_fits_output(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for quote in quotes(context, operation.id):
-        usd = amounts.number(quote.exchange.data.get("outAmountUsd"))
-        prices = prices_for(context, quote.route.target)
-        if usd is None or quote.got is None or quote.got <= 0 or not prices:
-            continue
-        values = [amounts.EXACT.multiply(quote.got, price) for price in prices]
-        if max(values) <= _CENT and abs(usd) <= _CENT:
-            # Dust: a text of USD with few digits says nothing about it.
-            continue
-        yield JUDGED
-        if not any(_is_worth(usd, value) for value in values):
-            nearest = min(values, key=lambda value: abs(power_of_ten(usd, value)))
-            yield Finding(
-                f"outAmountUsd is {_shown(usd)}, while {_shown(quote.got)} "
-                f"{quote.route.target.symbol} are worth about {_shown(nearest)}",
-                (quote.exchange,),
-                "data.outAmountUsd",
-                USD if operation.id == BRIDGE else SWAP_USD,
-            )
+def bridge_keeps_the_amount(_: RunContext, quote: Quote) -> Iterator[Said]:
+    if quote.got is None or quote.got < 0:
+        return
+    yield JUDGED
+    share = amounts.EXACT.divide(quote.got, quote.put)
+    if not _LEAST <= share <= _MOST:
+        source, target = quote.route.source, quote.route.target
+        yield Finding(
+            f"{_shown(quote.put)} {source.symbol} from {source.chain} to {target.chain} pays "
+            f"{_shown(quote.got)}{_hint(quote)}",
+            basis=KEPT if amounts.within(quote.got, quote.put, _OFF) else None,
+        )
+
+
+def usd_value_fits_output(context: RunContext, quote: Quote) -> Iterator[Said]:
+    usd = quote.number("outAmountUsd")
+    prices = prices_for(context, quote.route.target)
+    if usd is None or quote.got is None or quote.got <= 0 or not prices:
+        return
+    values = [amounts.EXACT.multiply(quote.got, price) for price in prices]
+    if max(values) <= _CENT and abs(usd) <= _CENT:
+        # Dust: a text of USD with few digits says nothing about it.
+        return
+    yield JUDGED
+    if not any(_is_worth(usd, value) for value in values):
+        nearest = min(values, key=lambda value: abs(power_of_ten(usd, value)))
+        yield Finding(
+            f"outAmountUsd is {_shown(usd)}, while {_shown(quote.got)} "
+            f"{quote.route.target.symbol} are worth about {_shown(nearest)}",
+            basis=None if quote.exchange.operation.id == BRIDGE else SWAP_USD,
+        )
 
 
 def amount_is_read_as_smallest_units(
@@ -114,148 +97,94 @@ def amount_is_read_as_smallest_units(
         )
 
 
-@judging("no quote has a fee that is a text")
-def fees_are_smallest_units(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for quote in quotes(context, operation.id):
-        total = Decimal(0)
-        for name in ("serviceFee", "gasFee"):
-            value = quote.exchange.data.get(name)
-            if not isinstance(value, str):
-                continue
-            yield JUDGED
-            fee = amounts.number(value)
-            if amounts.units(value) is None:
-                yield Finding(
-                    f"{name} is {value[:80]!r}, expected a whole number of smallest units",
-                    (quote.exchange,),
-                    f"data.{name}",
-                    observed("DEMO", f"{name} is digits only"),
-                )
-                continue
-            total += fee or 0
-            yield from _vanishing(quote, name, fee or Decimal(0))
-        yield from _eaten(context, quote, total)
-
-
-@judging("no quote has an output and a service fee")
-def service_fee_is_a_small_share(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for quote in quotes(context, operation.id):
-        fee = amounts.units(quote.exchange.data.get("serviceFee"))
-        out = amounts.units(quote.exchange.data.get("outAmount"))
-        if fee is None or not out:
+def fees_are_smallest_units(context: RunContext, quote: Quote) -> Iterator[Said]:
+    total = Decimal(0)
+    for name in ("serviceFee", "gasFee"):
+        value = quote.exchange.data.get(name)
+        if not isinstance(value, str):
             continue
         yield JUDGED
-        if fee * 50 > out:
-            share = Decimal(fee * 10000 // out) / 100
+        if amounts.units(value) is None:
             yield Finding(
-                f"serviceFee is {share} percent of outAmount, expected less than 2",
-                (quote.exchange,),
-                "data.serviceFee",
+                f"{name} is {value[:80]!r}, expected a whole number of smallest units",
+                place=f"data.{name}",
+                basis=observed("DEMO", f"{name} is digits only"),
             )
+            continue
+        fee = amounts.number(value) or Decimal(0)
+        total += fee
+        yield from _vanishing(quote, name, fee)
+    yield from _eaten(context, quote, total)
 
 
-@judging("no quote has a minOutAmount that can be read", raising=NotApplicable)
-def minimum_is_not_above_output(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _given(context, operation):
-        least, out = exchange.data.get("minOutAmount"), exchange.data.get("outAmount")
-        if least == "":
-            yield JUDGED
-            continue
-        low, high = amounts.number(least), amounts.number(out)
-        if low is None or high is None:
-            continue
+def service_fee_is_a_small_share(_: RunContext, quote: Quote) -> Iterator[Said]:
+    fee = amounts.units(quote.exchange.data.get("serviceFee"))
+    out = amounts.units(quote.exchange.data.get("outAmount"))
+    if fee is None or not out:
+        return
+    yield JUDGED
+    if fee * 50 > out:
+        share = Decimal(fee * 10000 // out) / 100
+        yield Finding(f"serviceFee is {share} percent of outAmount, expected less than 2")
+
+
+def minimum_is_not_above_output(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+    least, out = exchange.data.get("minOutAmount"), exchange.data.get("outAmount")
+    low, high = amounts.number(least), amounts.number(out)
+    if least == "":
+        yield JUDGED
+    elif low is not None and high is not None:
         yield JUDGED
         if low > high:
-            yield Finding(
-                f"minOutAmount is {low}, more than outAmount, which is {high}",
-                (exchange,),
-                "data.minOutAmount",
-            )
+            yield Finding(f"minOutAmount is {low}, more than outAmount, which is {high}")
 
 
-@judging("aggregator is a text in no quote")
-def aggregator_is_named(context: RunContext, operation: Operation) -> Iterator[Said]:
-    return named(_given(context, operation), "aggregator")
+def chain_decimal_is_the_targets(context: RunContext, quote: Quote) -> Iterator[Said]:
+    told = quote.exchange.data.get("chainDecimal")
+    target, source = quote.route.target, quote.route.source
+    if not isinstance(told, int) or isinstance(told, bool):
+        return
+    if is_elsewhere(context, quote.exchange, target):
+        return
+    yield JUDGED
+    if told != target.decimals:
+        like = " as the token given has" if told == source.decimals else ""
+        yield Finding(
+            f"chainDecimal is {told}{like}, while {target.symbol} on {target.chain} has "
+            f"{target.decimals}"
+        )
 
 
-@judging("chainDecimal is an integer in no quote")
-def chain_decimal_is_the_targets(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for quote in quotes(context, operation.id):
-        told = quote.exchange.data.get("chainDecimal")
-        if not isinstance(told, int) or isinstance(told, bool):
-            continue
-        target, source = quote.route.target, quote.route.source
-        if is_elsewhere(context, quote.exchange, target):
-            continue
-        yield JUDGED
-        if told != target.decimals:
-            like = " as the token given has" if told == source.decimals else ""
-            yield Finding(
-                f"chainDecimal is {told}{like}, while {target.symbol} on {target.chain} has "
-                f"{target.decimals}",
-                (quote.exchange,),
-                "data.chainDecimal",
-            )
-
-
-@judging("no quote names a chain that could be compared with the list")
-def quote_names_a_listed_chain(context: RunContext, operation: Operation) -> Iterator[Said]:
-    known = inventory_of(context).chains
-    names = {folded(name) for chain in known for name in chain.names}
+def quote_names_a_listed_chain(context: RunContext, exchange: Exchange) -> Iterator[Said]:
+    known, told = inventory_of(context).chains, exchange.data.get("chain")
     networks = {chain.network for chain in known if chain.network}
-    for exchange in _given(context, operation):
-        told = exchange.data.get("chain")
-        if not isinstance(told, str) or not known:
-            continue
-        if told.isdecimal() and not networks:
-            continue
-        yield JUDGED
-        if folded(told) not in names and told not in networks:
-            yield Finding(
-                f"chain is {told[:80]!r}, which is neither a name nor a network id of a listed "
-                "chain",
-                (exchange,),
-                "data.chain",
-            )
+    if not isinstance(told, str) or not known or (told.isdecimal() and not networks):
+        return
+    yield JUDGED
+    names = {folded(name) for chain in known for name in chain.names}
+    if folded(told) not in names and told not in networks:
+        yield Finding(
+            f"chain is {told[:80]!r}, which is neither a name nor a network id of a listed chain"
+        )
 
 
-@judging("no quote has a priceImpact that is a number")
-def price_impact_is_in_percent(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for quote in quotes(context, operation.id):
-        impact = amounts.number(quote.exchange.data.get("priceImpact"))
-        if impact is None:
-            continue
-        yield JUDGED
-        fair = _fair_output(context, quote)
-        lost = None
-        if fair is not None and quote.got is not None:
-            lost = abs(amounts.EXACT.divide((fair - quote.got) * 100, fair))
-        too_much = abs(impact) > 100
-        unlike = lost is not None and abs(impact) > 20 and abs(impact) > 20 * (lost + 1)
-        if too_much or unlike:
-            yield Finding(
-                f"priceImpact is {impact}, no plausible number of percent"
-                + (f"; the price differs by {_shown(lost)} percent" if lost is not None else ""),
-                (quote.exchange,),
-                "data.priceImpact",
-            )
+def price_impact_is_in_percent(context: RunContext, quote: Quote) -> Iterator[Said]:
+    impact = quote.number("priceImpact")
+    if impact is None:
+        return
+    yield JUDGED
+    fair = fair_output(context, quote)
+    lost = None
+    if fair is not None and quote.got is not None:
+        lost = abs(amounts.EXACT.divide((fair - quote.got) * 100, fair))
+    unlike = lost is not None and abs(impact) > 20 and abs(impact) > 20 * (lost + 1)
+    if abs(impact) > 100 or unlike:
+        differs = f"; the price differs by {_shown(lost)} percent" if lost is not None else ""
+        yield Finding(f"priceImpact is {impact}, no plausible number of percent{differs}")
 
 
 def _is_worth(usd: Decimal, value: Decimal) -> bool:
     return amounts.within(usd, value, _USD_FACTOR) or abs(usd - value) <= _CENT
-
-
-def _given(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
-    require_accepted(context, operation.id)
-    return tuple(one for one in context.of(operation) if one.succeeded)
-
-
-def _fair_output(context: RunContext, quote: Quote) -> Decimal | None:
-    """Return what a swap would pay at the prices told, in whole tokens, or None."""
-    one, other = price_of(context, quote.route.source), price_of(context, quote.route.target)
-    if not one or not other:
-        return None
-    return amounts.EXACT.divide(amounts.EXACT.multiply(quote.put, one), other)
 
 
 def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Iterator[Finding]:
@@ -270,8 +199,7 @@ def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Iterator[Findin
         yield Finding(
             f"serviceFee and gasFee are {_shown(fees)} {quote.route.target.symbol}, which leaves "
             f"nothing of {_shown(quote.got)}",
-            (quote.exchange,),
-            "data.gasFee",
+            place="data.gasFee",
         )
 
 
@@ -288,8 +216,7 @@ def _vanishing(quote: Quote, name: str, fee: Decimal) -> Iterator[Finding]:
         yield Finding(
             f"{name} is {fee} smallest units, next to nothing of {_shown(quote.got)} "
             f"{quote.route.target.symbol}; it may count in {quote.route.source.decimals} decimals",
-            (quote.exchange,),
-            f"data.{name}",
+            place=f"data.{name}",
         )
 
 

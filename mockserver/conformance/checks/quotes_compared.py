@@ -3,8 +3,15 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from mockserver.conformance.checks.comparing import Quote, named_quote, out_of, quotes, steady
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.comparing import (
+    Quote,
+    fair_output,
+    named_quote,
+    out_of,
+    quotes,
+    steady,
+)
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, require_accepted
@@ -14,7 +21,6 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, documented
 
-BOTH = (BRIDGE, SWAP_QUOTE)
 _ASKED = {
     BRIDGE: documented("v2.get-bridge-quote"),
     SWAP_QUOTE: documented("v2.get-aggregate-quote"),
@@ -32,15 +38,11 @@ def output_grows_with_input(context: RunContext, operation: Operation) -> Iterat
     if times < 2:
         raise Inconclusive("the tries of the quote asked for other amounts")
     share = amounts.EXACT.divide(out_of(more), out_of(first))
-    exchanges = (first.exchange, more.exchange, again.exchange)
-    if share <= 1 or not _FEWEST <= share <= _MOST:
+    if not _FEWEST <= share <= _MOST:
         how = "the same" if share == 1 else f"{share:.4g} times as much"
-        yield Finding(
-            f"{times:.4g} times the amount pays {how}",
-            exchanges,
-            "data.outAmount",
-            _ASKED[operation.id],
-        )
+        exchanges = (first.exchange, more.exchange, again.exchange)
+        basis = _ASKED.get(operation.id)
+        yield Finding(f"{times:.4g} times the amount pays {how}", exchanges, first.place, basis)
 
 
 def equal_quotes_agree(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -90,41 +92,31 @@ def _ways_back(given: tuple[Quote, ...]) -> Iterator[tuple[Quote, Quote]]:
             yield quote, back
 
 
-@judging("no swap was quoted between tokens whose prices are known")
-def swap_follows_prices(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for quote in quotes(context, operation.id):
-        one, other = price_of(context, quote.route.source), price_of(context, quote.route.target)
-        if not one or not other or quote.got is None or quote.got <= 0:
-            continue
-        if one == other and not (is_stable(quote.route.source) and is_stable(quote.route.target)):
-            # Either price may be that of another token, which is for another rule to say.
-            continue
-        yield JUDGED
-        fair = amounts.EXACT.divide(amounts.EXACT.multiply(quote.put, one), other)
-        if not amounts.within(quote.got, fair, _AGREE) and not _impacted(quote, fair):
-            yield Finding(
-                f"{quote.put:.6g} {quote.route.source.symbol} at {one} USD pay "
-                f"{quote.got:.6g} {quote.route.target.symbol} at {other} USD, expected about "
-                f"{fair:.6g}",
-                (quote.exchange,),
-                "data.outAmount",
-            )
+def swap_follows_prices(context: RunContext, quote: Quote) -> Iterator[Said]:
+    source, target = quote.route.source, quote.route.target
+    one, other = price_of(context, source), price_of(context, target)
+    fair = fair_output(context, quote)
+    if fair is None or quote.got is None or quote.got <= 0:
+        return
+    if one == other and not (is_stable(source) and is_stable(target)):
+        # Either price may be that of another token, which is for another rule to say.
+        return
+    yield JUDGED
+    if not amounts.within(quote.got, fair, _AGREE) and not _impacted(quote, fair):
+        yield Finding(
+            f"{quote.put:.6g} {source.symbol} at {one} USD pay {quote.got:.6g} {target.symbol} at "
+            f"{other} USD, expected about {fair:.6g}"
+        )
 
 
-@judging("no quote has a price of a token that getPrice was asked about")
-def quote_price_is_the_tokens(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for quote in quotes(context, operation.id):
-        told = amounts.number(quote.exchange.data.get("price"))
-        known = price_of(context, quote.route.source)
-        if told is None or known is None or not _asked_price(context, quote):
-            continue
-        yield JUDGED
-        if not amounts.within(told, known, _AGREE):
-            yield Finding(
-                f"price of {quote.route.source.symbol} is {told} in the quote, {known} in getPrice",
-                (quote.exchange,),
-                "data.price",
-            )
+def quote_price_is_the_tokens(context: RunContext, quote: Quote) -> Iterator[Said]:
+    source, told = quote.route.source, quote.number("price")
+    known = price_of(context, source)
+    if told is None or known is None or not _asked_price(context, quote):
+        return
+    yield JUDGED
+    if not amounts.within(told, known, _AGREE):
+        yield Finding(f"price of {source.symbol} is {told} in the quote, {known} in getPrice")
 
 
 def _usual(context: RunContext, operation: Operation) -> Quote:
@@ -133,7 +125,7 @@ def _usual(context: RunContext, operation: Operation) -> Quote:
 
 def _impacted(quote: Quote, fair: Decimal) -> bool:
     """Tell whether the quote itself says that its amount moves the price so far."""
-    impact = amounts.number(quote.exchange.data.get("priceImpact"))
+    impact = quote.number("priceImpact")
     if impact is None or quote.got is None or abs(impact) < 10 or quote.got > fair:
         return False
     lost = amounts.EXACT.divide((fair - quote.got) * 100, fair)

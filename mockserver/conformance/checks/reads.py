@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks.comparing import quotes, token_at
-from mockserver.conformance.checks.judging import JUDGED, Said, judging, named
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.pricing import DOLLARS, is_a_dollar
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
@@ -26,50 +26,43 @@ from mockserver.conformance.requests.protocol import HOSTILE
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
-from mockserver.contract import Operation, assumed, documented
+from mockserver.contract import Operation, documented, shipped_facts
 
 BALANCE, PRICE = "v2.getBalance", "v2.getPrice"
 _AGREE = Decimal("1.25")
 _UNLIKE = Decimal(3)
 _AHEAD_S = 3600
 _ANOTHER_TIME_S = 7 * 86_400
-_UNKNOWN = ("", "unknown", "notfound", "notexist", "notexists", "nonexistent", "invalid", "none")
-TIME = assumed("A-023", "updateTime is seconds since 1970")
+_UNKNOWN = shipped_facts().names["words"]["unknown"]
 
 
-@judging("balance is a text in no answer")
-def balance_is_not_negative(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _answered(context, BALANCE):
-        for name in ("balance", "hrpBalance"):
-            value = exchange.data.get(name)
-            if not isinstance(value, str):
-                continue
-            yield JUDGED
-            number = amounts.number(value)
-            if number is None or number < 0:
-                message = f"{name} is {value[:80]!r}, expected a number that is not negative"
-                yield Finding(message, (exchange,), f"data.{name}")
-
-
-@judging("no balance above zero was told of a token whose decimals are listed")
-def readable_balance_is_the_balance(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _answered(context, BALANCE):
-        token = _asked_token(context, exchange)
-        units = amounts.number(exchange.data.get("balance"))
-        whole = amounts.number(exchange.data.get("hrpBalance"))
-        if token is None or token.decimals is None or units is None or whole is None:
-            continue
-        if not units and not whole:
+def balance_is_not_negative(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+    for name in ("balance", "hrpBalance"):
+        value = exchange.data.get(name)
+        if not isinstance(value, str):
             continue
         yield JUDGED
-        fair = amounts.EXACT.scaleb(units, -token.decimals)
-        if not amounts.within(fair, whole, Decimal("1.001")):
-            yield Finding(
-                f"hrpBalance is {whole}, while balance {units} is {fair:.6g} {token.symbol} with "
-                f"{token.decimals} decimals",
-                (exchange,),
-                "data.hrpBalance",
-            )
+        number = amounts.number(value)
+        if number is None or number < 0:
+            message = f"{name} is {value[:80]!r}, expected a number that is not negative"
+            yield Finding(message, place=f"data.{name}")
+
+
+def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> Iterator[Said]:
+    token = _asked_token(context, exchange)
+    units = amounts.number(exchange.data.get("balance"))
+    whole = amounts.number(exchange.data.get("hrpBalance"))
+    if token is None or token.decimals is None or units is None or whole is None:
+        return
+    if not units and not whole:
+        return
+    yield JUDGED
+    fair = amounts.EXACT.scaleb(units, -token.decimals)
+    if not amounts.within(fair, whole, Decimal("1.001")):
+        yield Finding(
+            f"hrpBalance is {whole}, while balance {units} is {fair:.6g} {token.symbol} with "
+            f"{token.decimals} decimals"
+        )
 
 
 def balance_is_of_the_token(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -90,21 +83,16 @@ def balance_is_of_the_token(context: RunContext, operation: Operation) -> Iterat
         )
 
 
-@judging("price is a text in no answer")
-def price_is_a_price(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _answered(context, PRICE):
-        value = exchange.data.get("price")
-        if not isinstance(value, str):
-            continue
-        yield JUDGED
-        price = amounts.number(value)
-        token = _asked_token(context, exchange)
-        if price is None or price <= 0:
-            message = f"price is {value[:80]!r}, expected a decimal number above 0"
-            yield Finding(message, (exchange,), "data.price")
-        elif token is not None and token.symbol in DOLLARS and not is_a_dollar(price):
-            message = f"price of {token.symbol} is {price}, expected about 1 USD"
-            yield Finding(message, (exchange,), "data.price")
+def price_is_a_price(context: RunContext, exchange: Exchange) -> Iterator[Said]:
+    value = exchange.data.get("price")
+    if not isinstance(value, str):
+        return
+    yield JUDGED
+    price, token = amounts.number(value), _asked_token(context, exchange)
+    if price is None or price <= 0:
+        yield Finding(f"price is {value[:80]!r}, expected a decimal number above 0")
+    elif token is not None and token.symbol in DOLLARS and not is_a_dollar(price):
+        yield Finding(f"price of {token.symbol} is {price}, expected about 1 USD")
 
 
 def price_is_of_the_token(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -134,55 +122,42 @@ def price_is_of_the_token(context: RunContext, operation: Operation) -> Iterator
         )
 
 
-@judging("no quote tells the USD value of a token whose price was asked")
-def price_agrees_with_quotes(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _answered(context, PRICE):
-        price, token = amounts.number(exchange.data.get("price")), _asked_token(context, exchange)
-        if price is None or price <= 0 or token is None:
+def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Iterator[Said]:
+    price, token = amounts.number(exchange.data.get("price")), _asked_token(context, exchange)
+    if price is None or price <= 0 or token is None:
+        return
+    for quote in (*quotes(context, BRIDGE), *quotes(context, SWAP_QUOTE)):
+        usd = quote.number("outAmountUsd")
+        if quote.route.target.symbol != token.symbol or not usd or not quote.got:
             continue
-        for quote in (*quotes(context, BRIDGE), *quotes(context, SWAP_QUOTE)):
-            usd = amounts.number(quote.exchange.data.get("outAmountUsd"))
-            if quote.route.target.symbol != token.symbol or not usd or not quote.got:
-                continue
-            if usd <= 0 or quote.got <= 0:
-                continue
-            yield JUDGED
-            implied = amounts.EXACT.divide(usd, quote.got)
-            unlike = not amounts.within(price, implied, _UNLIKE)
-            if unlike and _quotes_agree(context, token, implied):
-                yield Finding(
-                    f"price of {token.symbol} is {price}, while quotes count {implied:.6g} USD",
-                    (quote.exchange, exchange),
-                    "data.price",
-                )
-                break
-
-
-@judging("no answer has an updateTime")
-def update_time_is_a_time(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _answered(context, PRICE):
-        value = text(exchange.data.get("updateTime"))
-        if not value:
+        if usd <= 0 or quote.got <= 0:
             continue
         yield JUDGED
-        seconds = seconds_of(value)
-        if seconds is None:
-            basis = documented("price.update-time")
-            message = f"updateTime is {value[:60]!r}, no time that can be read"
-            yield Finding(message, (exchange,), "data.updateTime", basis)
-            continue
-        shown = repr(value[:60])
-        now = service_time(context, exchange)
-        if not LEAST_S <= seconds <= MOST_S:
-            message = f"updateTime is {shown}, a time outside of this century"
-            yield Finding(message, (exchange,), "data.updateTime", cause="century")
-        elif value.isdecimal() and int(value) >= MILLISECONDS:
-            message = f"updateTime is {shown}, milliseconds instead of seconds"
-            yield Finding(message, (exchange,), "data.updateTime", cause="unit")
-        elif now is not None and _AHEAD_S < seconds - now < _ANOTHER_TIME_S:
-            ahead = (seconds - now) // 3600
-            message = f"updateTime is {shown}, {ahead} hours ahead of the service's own time"
-            yield Finding(message, (exchange,), "data.updateTime", cause="ahead")
+        implied = amounts.EXACT.divide(usd, quote.got)
+        unlike = not amounts.within(price, implied, _UNLIKE)
+        if unlike and _quotes_agree(context, token, implied):
+            message = f"price of {token.symbol} is {price}, while quotes count {implied:.6g} USD"
+            yield Finding(message, (quote.exchange, exchange))
+            return
+
+
+def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Iterator[Said]:
+    value = text(exchange.data.get("updateTime"))
+    if not value:
+        return
+    yield JUDGED
+    seconds, shown = seconds_of(value), f"updateTime is {value[:60]!r}"
+    if seconds is None:
+        yield Finding(f"{shown}, no time that can be read", basis=documented("price.update-time"))
+        return
+    now = service_time(context, exchange)
+    if not LEAST_S <= seconds <= MOST_S:
+        yield Finding(f"{shown}, a time outside of this century", cause="century")
+    elif value.isdecimal() and int(value) >= MILLISECONDS:
+        yield Finding(f"{shown}, milliseconds instead of seconds", cause="unit")
+    elif now is not None and _AHEAD_S < seconds - now < _ANOTHER_TIME_S:
+        ahead = (seconds - now) // 3600
+        yield Finding(f"{shown}, {ahead} hours ahead of the service's own time", cause="ahead")
 
 
 def update_time_never_goes_back(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -199,27 +174,16 @@ def update_time_never_goes_back(context: RunContext, operation: Operation) -> It
         )
 
 
-@judging("source is a text in no answer")
-def price_source_is_named(context: RunContext, operation: Operation) -> Iterator[Said]:
-    return named(_answered(context, PRICE), "source")
-
-
-@judging(
-    "no list of tickets was given",
-    first=lambda context: context.require_success("v2.getAllTicketByAddress/usual"),
-)
-def tickets_are_of_the_address(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in context.of(operation):
-        wanted = asked(exchange).get("address", "")
-        if not exchange.succeeded or not wanted:
-            continue
-        yield JUDGED
-        for item in exchange.items():
-            address = item.get("address") if isinstance(item, dict) else None
-            if isinstance(address, str) and address.lower() != wanted.lower():
-                message = f"a ticket of {address[:60]!r} is listed for {wanted!r}"
-                yield Finding(message, (exchange,), "data.list[].address")
-                break
+def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+    wanted = asked(exchange).get("address", "")
+    if not wanted:
+        return
+    yield JUDGED
+    for item in exchange.items():
+        address = item.get("address") if isinstance(item, dict) else None
+        if isinstance(address, str) and address.lower() != wanted.lower():
+            yield Finding(f"a ticket of {address[:60]!r} is listed for {wanted!r}")
+            return
 
 
 def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -280,17 +244,7 @@ def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
     return not told or any(amounts.within(price, implied, _AGREE) for price in told)
 
 
-def _answered(context: RunContext, operation_id: str) -> Iterator[Exchange]:
-    context.require_success(f"{operation_id}/usual")
-    for exchange in context.of(operation_id):
-        if exchange.succeeded and not exchange.operation.read(exchange.request).violations:
-            yield exchange
-
-
 def _asked_token(context: RunContext, exchange: Exchange) -> Token | None:
     sent = asked(exchange)
     address = sent.get("contractAddress", "")
     return token_at(inventory_of(context).tokens, sent.get("chain", ""), address=address)
-
-
-NEVER = assumed("A-232", "what was never submitted is unknown")

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from functools import partial
 from itertools import pairwise
 
 from mockserver.conformance.checks.comparing import Quote, check_is_there, quote_of, quotes
 from mockserver.conformance.checks.evidence import (
-    check_edges_are_asked,
     is_its_own,
     said,
     sent,
 )
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, V1_QUOTE
@@ -35,7 +33,6 @@ from mockserver.contract import Operation
 from mockserver.exchange import query_pairs
 from mockserver.jsontext import Json
 
-CALL = "v2.getAggregateSwap"
 _MOVED = Decimal("1.05")
 """How far numbers may be apart because prices move between two requests."""
 _TENTH = (Decimal("0.9"), Decimal("1.1"))
@@ -46,10 +43,6 @@ _EXACT_FEW = 2
 _SEVERAL = 2
 
 
-_judging = partial(judging, first=check_edges_are_asked)
-
-
-@_judging("nothing was asked for twice in forms that mean the same")
 def same_meaning_same_answer(context: RunContext, operation: Operation) -> Iterator[Said]:
     if operation.writes:
         yield from _taken_in_any_case(context, operation)
@@ -81,7 +74,6 @@ def differences(
         yield Finding(told, (base, other), place, cause=how)
 
 
-@_judging("no call was made for another recipient or with another slippage")
 def output_is_the_same_for_anybody(context: RunContext, operation: Operation) -> Iterator[Said]:
     for base, other in _pairs(context, operation, (RECIPIENT, SLIPPAGE_IS)):
         if other.succeeded:
@@ -97,7 +89,6 @@ def other_output(base: Exchange, other: Exchange, how: str) -> Iterator[Finding]
         yield Finding(told, (base, other), "data.amountOut", cause=how)
 
 
-@_judging("no larger quote was given for the route of a smaller one")
 def more_never_pays_less(context: RunContext, operation: Operation) -> Iterator[Said]:
     for less, more in _ladders(context, operation.id):
         yield JUDGED
@@ -111,7 +102,6 @@ def pays_less(less: Quote, more: Quote) -> Iterator[Finding]:
         yield Finding(told, (less.exchange, more.exchange), more.place)
 
 
-@_judging("an amount and its parts were not quoted")
 def parts_add_up(context: RunContext, operation: Operation) -> Iterator[Said]:
     labels = (*PARTS, WHOLE_OF_PARTS)
     found = [quote for label in labels if (quote := _quoted(context, operation, label))]
@@ -133,7 +123,6 @@ def uneven(whole: Quote, *parts: Quote) -> Iterator[Finding]:
         yield Finding(told, tuple(exchanges), whole.place)
 
 
-@_judging("no amounts of many digits were quoted")
 def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Iterator[Said]:
     given = [
         (one, amounts.units(one.data.get("outAmount")))
@@ -150,7 +139,6 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> I
         yield Finding(told, (one,), "data.outAmount")
 
 
-@_judging("no combination of optional inputs was asked for")
 def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Iterator[Said]:
     asked = {
         frozenset(_inputs(one).items()): one

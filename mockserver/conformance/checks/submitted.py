@@ -1,36 +1,55 @@
 """What is true of whatever was submitted: of both generations, for rules and sequences alike."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.settling import ORDER_STATUSES, V1_ORDER_STATUSES
 from mockserver.conformance.discovery.v1_data import scalar
+from mockserver.conformance.requests import writes
+from mockserver.conformance.requests.named import LOOKS, NAMED
+from mockserver.conformance.requests.writes import END, END_AGAIN, FEW_POLLS, POLLS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive
+
+_OF_NAMED = {name: tuple(f"{name}{look}" for look in LOOKS) for name in NAMED}
 
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
     """Something that is submitted and then looked at: how its number and its status are read.
 
-    `submission` is how sending it is called, and `many` how a finding about two of them begins.
-    `number` reads an answer to a submission, and `place` is where it stands there; `shown` tells
-    that every answer has to show it. `status` reads a look, and those in `final` never change, nor
-    do the `facts` that are told with them.
+    `called` is what it is, and `submission` how sending it is called. `looks` names the looks at
+    it by `look_id`, in the order of time, by the submission that made it; `named` those at what the
+    user has named. `number` reads an answer to a submission, where it stands at `place`; `shown`
+    tells that every answer has to show it. `key` is the input that it is looked up by. `status`
+    reads a look, at `status_place`; those in `final` never change, nor do the `facts` that are told
+    with them.
     """
 
-    operation_id: str
+    called: str
     submission: str
-    many: str
+    operation_id: str
+    look_id: str
+    key: str
     number: Callable[[Exchange], str]
     place: str
     status: Callable[[Exchange], str]
+    status_place: str
+    looks: Mapping[str, tuple[str, ...]]
+    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     final: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     shown: bool = True
+
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """The submissions, also one that is sent again, and all looks."""
+        looks = (name for names in {**self.looks, **self.named}.values() for name in names)
+        return (
+            *(f"{self.operation_id}/{name}" for name in (*self.looks, "same again")),
+            *(f"{self.look_id}/{name}" for name in looks),
+        )
 
     def is_over(self, look: Exchange) -> bool:
         """Tell whether a look shows that it has come to its end."""
@@ -44,47 +63,73 @@ class Submitted:
         """Tell whether the number that the same submission got again is that of a second one."""
         return first != again and (self.shown or bool(first and again))
 
-    def twice(self, context: RunContext) -> Iterator[Finding]:
-        """Yield a finding where the same submission, sent twice, makes two.
+    def made(self, context: RunContext) -> dict[str, Exchange]:
+        """Return the submissions of different things that were accepted, by name."""
+        sent = {name: context.get(f"{self.operation_id}/{name}") for name in self.looks}
+        return {name: one for name, one in sent.items() if one is not None and one.succeeded}
 
-        Raises `NotRun` where it was not sent twice, `Inconclusive` where it was not answered.
-        """
-        one = context.require_success(f"{self.operation_id}/usual")
-        again = context.require(f"{self.operation_id}/same again")
-        if not again.whole:
-            what = f"the second {self.submission} was not answered"
-            raise Inconclusive(f"{what}: {again.answer.reason}")
-        numbers = self.number(one), self.number(again)
-        if again.succeeded and self.is_second(*numbers):
-            message = f"{self.many} {numbers[0]!r} and {numbers[1]!r}"
-            yield Finding(message, (one, again), self.place)
+    def seen(self, context: RunContext, name: str) -> list[Exchange]:
+        """Return the looks at one of them that were sent, by the name of it."""
+        names = self.looks.get(name) or self.named.get(name, ())
+        return context.sent(*(f"{self.look_id}/{look}" for look in names))
+
+    def told(self, context: RunContext, name: str) -> list[Exchange]:
+        """Return the looks at one of them that were answered with success."""
+        return [look for look in self.seen(context, name) if look.succeeded]
+
+    def lines(self, context: RunContext) -> list[list[Exchange]]:
+        """Return what was told of each of them. Raises where there is nothing of any."""
+        found = [self.told(context, name) for name in (*self.looks, *self.named)]
+        if not any(found):
+            context.require_success(f"{self.look_id}/usual")
+        return found
 
 
 ORDER = Submitted(
-    "v2.submitOrder",
-    submission="submission",
-    many="one deposit makes the orders",
+    "order",
+    submission="deposit",
+    operation_id=writes.ORDER,
+    look_id=writes.CHECK,
+    key="query.id",
     number=lambda made: made.text("id"),
     place="data.id",
     status=lambda look: look.text("status"),
+    status_place="data.status",
+    looks={
+        "usual": ("usual", *POLLS, END, END_AGAIN),
+        "second": ("second", *(f"second {poll}" for poll in FEW_POLLS), f"second {END}"),
+        "impossible": (*(f"impossible {poll}" for poll in FEW_POLLS), f"impossible {END}"),
+    },
+    named=_OF_NAMED,
     final=ORDER_STATUSES.final,
     facts=("execHash", "amountOut", "reason"),
 )
 V1_ORDER = Submitted(
-    "v1.submitCrossChain",
-    submission="submission",
-    many="one deposit makes the orders",
+    "v1 order",
+    submission="deposit",
+    operation_id=writes.V1_ORDER,
+    look_id=writes.DETAIL,
+    key="query.hash",
     number=lambda made: text(scalar(made.member("data"), "number")),
     place="data.sn",
     status=lambda look: text(scalar(look.member("data"), "status")),
+    status_place="data.order.status",
+    looks={"usual": ("usual", *FEW_POLLS, END, END_AGAIN), "second": ("second", f"second {END}")},
+    named=_OF_NAMED,
     final=V1_ORDER_STATUSES.final,
     shown=False,
 )
 TICKET = Submitted(
-    "v2.submitTicket",
+    "ticket",
     submission="report",
-    many="one report makes the tickets",
+    operation_id=writes.TICKET,
+    look_id=writes.CHECK_TICKET,
+    key="query.ticketId",
     number=lambda made: text(made.data.get("ticketId")),
     place="data.ticketId",
-    status=lambda look: "Succeeded" if look.data.get("succeeded") is True else "",
+    status=lambda look: "Succeeded" if look.data.get("succeeded") is True else "open",
+    status_place="data.succeeded",
+    looks={"usual": ("usual", END, END_AGAIN), "second": ()},
+    final=("Succeeded",),
 )
+KINDS: Mapping[str, Submitted] = {"order": ORDER, "v1-order": V1_ORDER, "ticket": TICKET}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from mockserver.conformance.checks.comparing import Quote, out_of, quote_of, steady
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, asked
@@ -17,7 +17,7 @@ from mockserver.conformance.requests.valid import quoted_attempt
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Operation, assumed, documented, observed
+from mockserver.contract import Operation, assumed, observed
 
 SWAP = "v2.getAggregateSwap"
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
@@ -33,75 +33,64 @@ _LEAST_TIME, _MOST_TIME = 10**9, 10**10
 _OF_COINS = tuple(f"{SWAP}/{name}" for name in ("usual", OF_THE_COIN, "tenfold"))
 """The calls for amounts of some worth, which may well be of the chain's coin."""
 
-CALL = documented("swap.data")
-SLIPPAGE = documented("v2.get-aggregate-swap.slippage")
-RECIPIENT = documented("v2.get-aggregate-swap.recipient")
+CALLS = observed("GB2-swap", "call data calls a function of a contract")
 
 
-@judging("data is a text in no call")
-def call_data_is_hex(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _calls(context):
-        data = exchange.data.get("data")
-        if not isinstance(data, str):
-            continue
+def call_data_is_hex(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+    data = exchange.data.get("data")
+    if not isinstance(data, str):
+        return
+    yield JUDGED
+    digits = data.removeprefix("0x")
+    if not _HEX.fullmatch(data) or len(digits) % 2:
+        how = "an odd number of hex digits" if _HEX.fullmatch(data) else "no hex"
+        yield Finding(f"call data is {how}: {data[:40]!r}")
+    elif not digits:
+        yield Finding("call data is empty", basis=CALLS)
+    elif not data.startswith("0x"):
+        basis = observed("SDK2", "call data begins with 0x")
+        yield Finding(f"call data has no 0x: {data[:20]!r}", basis=basis)
+    elif len(digits) < 8:
+        yield Finding(f"call data calls nothing: {data!r}", basis=CALLS)
+
+
+def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+    sender, to = exchange.data.get("from"), exchange.data.get("to")
+    wanted = asked(exchange).get("sender", "")
+    if isinstance(sender, str) and wanted:
         yield JUDGED
-        digits = data.removeprefix("0x")
-        if not _HEX.fullmatch(data) or len(digits) % 2:
-            how = "an odd number of hex digits" if _HEX.fullmatch(data) else "no hex"
-            yield Finding(f"call data is {how}: {data[:40]!r}", (exchange,), "data.data")
-        elif not digits:
-            basis = observed("GB2-swap", "call data calls a function of a contract")
-            yield Finding("call data is empty", (exchange,), "data.data", basis)
-        elif not data.startswith("0x"):
-            basis = observed("SDK2", "call data begins with 0x")
-            yield Finding(f"call data has no 0x: {data[:20]!r}", (exchange,), "data.data", basis)
-        elif len(digits) < 8:
-            basis = observed("GB2-swap", "call data calls a function of a contract")
-            yield Finding(f"call data calls nothing: {data!r}", (exchange,), "data.data", basis)
-
-
-@judging("no call has a text as from or to")
-def call_is_from_the_sender(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _calls(context):
-        sender, to = exchange.data.get("from"), exchange.data.get("to")
-        wanted = asked(exchange).get("sender", "")
-        if isinstance(sender, str) and wanted:
-            yield JUDGED
-            if sender.lower() != wanted.lower():
-                message = f"from is {sender[:60]!r}, the sender is {wanted!r}"
-                yield Finding(message, (exchange,), "data.from")
-        if isinstance(to, str) and _ADDRESS.fullmatch(wanted):
-            yield JUDGED
-            if not _ADDRESS.fullmatch(to) or not int(to, 16):
-                yield Finding(f"to is {to[:60]!r}, no contract address", (exchange,), "data.to")
-        for name in ("gas", "value"):
-            value = exchange.data.get(name)
-            if isinstance(value, str) and not _NUMBER.fullmatch(value):
-                expected = "a number that is not negative, in at most 150 digits"
-                message = f"{name} is {value[:60]!r}, expected {expected}"
-                yield Finding(message, (exchange,), f"data.{name}")
-
-
-@judging("no call has a value that is a number")
-def value_is_sent_for_coins_only(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in _calls(context):
-        text = exchange.data.get("value")
-        source = _token(context, exchange, "from")
-        sent = asked(exchange).get("fromAmount", "")
-        if not isinstance(text, str) or not _NUMBER.fullmatch(text) or source is None:
-            continue
-        if not source.is_native and not source.address.startswith("0x"):
-            continue
+        if sender.lower() != wanted.lower():
+            message = f"from is {sender[:60]!r}, the sender is {wanted!r}"
+            yield Finding(message, place="data.from")
+    if isinstance(to, str) and _ADDRESS.fullmatch(wanted):
         yield JUDGED
-        value = int(text, 16) if text.startswith("0x") else int(text)
-        if not source.is_native and value:
-            message = f"value is {text[:60]}, while {source.symbol} is no coin of its chain"
-            yield Finding(message, (exchange,), "data.value")
-        elif source.is_native and sent.isdecimal() and value < int(sent):
-            yield Finding(f"value is {text[:60]}, {sent} is given", (exchange,), "data.value")
-        elif source.is_native and exchange.probe in _OF_COINS and value * 2 > int(sent or 0) * 3:
-            # Something may come on top of it, as a fee does; of a usual amount that is not half.
-            yield Finding(f"value is {text[:60]}, only {sent} is given", (exchange,), "data.value")
+        if not _ADDRESS.fullmatch(to) or not int(to, 16):
+            yield Finding(f"to is {to[:60]!r}, no contract address", place="data.to")
+    for name in ("gas", "value"):
+        value = exchange.data.get(name)
+        if isinstance(value, str) and not _NUMBER.fullmatch(value):
+            expected = "a number that is not negative, in at most 150 digits"
+            message = f"{name} is {value[:60]!r}, expected {expected}"
+            yield Finding(message, place=f"data.{name}")
+
+
+def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Iterator[Said]:
+    text = exchange.data.get("value")
+    source = _token(context, exchange, "from")
+    sent = asked(exchange).get("fromAmount", "")
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text) or source is None:
+        return
+    if not source.is_native and not source.address.startswith("0x"):
+        return
+    yield JUDGED
+    value = int(text, 16) if text.startswith("0x") else int(text)
+    if not source.is_native and value:
+        yield Finding(f"value is {text[:60]}, while {source.symbol} is no coin of its chain")
+    elif source.is_native and sent.isdecimal() and value < int(sent):
+        yield Finding(f"value is {text[:60]}, {sent} is given")
+    elif source.is_native and exchange.probe in _OF_COINS and value * 2 > int(sent or 0) * 3:
+        # Something may come on top of it, as a fee does; of a usual amount that is not half.
+        yield Finding(f"value is {text[:60]}, only {sent} is given")
 
 
 def call_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Finding]:
@@ -324,13 +313,6 @@ def _words(call: Exchange) -> list[int]:
     digits = data[8:]
     whole = len(digits) // _WORD * _WORD
     return [int(digits[at : at + _WORD], 16) for at in range(0, min(whole, 100 * _WORD), _WORD)]
-
-
-def _calls(context: RunContext) -> Iterator[Exchange]:
-    context.require_success(f"{SWAP}/usual")
-    for exchange in context.of(SWAP):
-        if exchange.succeeded:
-            yield exchange
 
 
 def _token(context: RunContext, exchange: Exchange, side: str) -> Token | None:

@@ -5,12 +5,12 @@ from collections.abc import Hashable, Iterator
 from itertools import pairwise
 
 from mockserver.conformance.checks.evidence import said, sent, successes
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.requests.slower import again, is_far_slower
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
-from mockserver.conformance.verdict import Inconclusive, NotApplicable
+from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation
 
 _CONFIRMED = 3
@@ -90,7 +90,6 @@ def _wanted(exchange: Exchange) -> Hashable:
     return request.method, request.path, request.query, request.body
 
 
-@judging("no operation of its kind was answered often enough", raising=NotApplicable)
 def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Iterator[Said]:
     if successes(context, operation):
         yield JUDGED

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from mockserver.conformance.checks.evidence import check_edges_are_asked, is_its_own
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.evidence import is_its_own
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.refusals import check_that_refusals_mean_something, is_empty
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.inventory import chains_of
@@ -17,7 +17,6 @@ from mockserver.contract import Operation
 _CHAINS = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
 
 
-@judging("nothing is known that the lists do not show", first=check_edges_are_asked)
 def refuses_what_is_known_and_not_listed(
     context: RunContext, operation: Operation
 ) -> Iterator[Said]:

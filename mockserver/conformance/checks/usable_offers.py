@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from mockserver.conformance.checks.comparing import body_of, check_is_there, token_at
 from mockserver.conformance.checks.evidence import is_its_own
-from mockserver.conformance.checks.judging import JUDGED, Said, judging
+from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
@@ -26,7 +26,7 @@ from mockserver.conformance.session.looks import FIRST_LOOK
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Operation, assumed
 
-CHAINS, OF_CHAIN = "v2.getChain", "v2.getAssetsByChain"
+OF_CHAIN = "v2.getAssetsByChain"
 V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
 SAMPLED = "sampled"
 _LOOKS = (*FIRST_LOOK, SAMPLED)
@@ -38,7 +38,7 @@ def listed_chains_are_taken(context: RunContext, operation: Operation) -> Iterat
     v1 = operation.id == V1_CHAINS
     tokens = V1_TOKENS if v1 else OF_CHAIN
     context.require_success(f"{operation.id}/usual")
-    looks = [one for name in _LOOKS if (one := context.get(f"{tokens}/{name}")) is not None]
+    looks = context.sent(*(f"{tokens}/{name}" for name in _LOOKS))
     if not any(one.whole for one in looks):
         context.require_success(f"{tokens}/usual")
     if not any(one.succeeded or one.refused for one in looks):
@@ -64,7 +64,7 @@ def listed_chains_are_taken(context: RunContext, operation: Operation) -> Iterat
 
 def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Iterator[Finding]:
     all_tries = attempts(context, BRIDGE)
-    sent = [one for name in ATTEMPT_NAMES if (one := context.get(f"{BRIDGE}/{name}")) is not None]
+    sent = context.sent(*(f"{BRIDGE}/{name}" for name in ATTEMPT_NAMES))
     if not sent:
         context.require(all_tries[0].probe)
     if accepted(context, BRIDGE) is None:
@@ -128,8 +128,8 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
 
 def _number_is_sound(context: RunContext, name: str) -> bool:
     """Tell whether one of the numbers that were refused is taken of another token."""
-    controls = [context.get(f"{BRIDGE}/{name}{end} {CONTROL}") for end in ("", f" {LARGER}")]
-    return any(one is not None and one.succeeded for one in controls)
+    controls = (f"{BRIDGE}/{name}{end} {CONTROL}" for end in ("", f" {LARGER}"))
+    return any(one.succeeded for one in context.sent(*controls))
 
 
 def _is_between_taken(context: RunContext, refused: Exchange) -> bool:
@@ -164,11 +164,7 @@ def _refused_before(context: RunContext, sent: list[Exchange]) -> Iterator[Findi
 
 
 def sound_reads_are_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    exchanges = [
-        one
-        for name in _READS[operation.id]
-        if (one := context.get(f"{operation.id}/{name}")) is not None
-    ]
+    exchanges = context.sent(*(f"{operation.id}/{name}" for name in _READS[operation.id]))
     if not any(one.whole for one in exchanges):
         context.require_success(f"{operation.id}/usual")
     for one in exchanges:
@@ -228,7 +224,6 @@ SAMPLED_QUOTES = (
 """The quotes of tokens that were drawn, with another amount each, and of others by that amount."""
 
 
-@judging("too little was asked for, or nothing of the kind was given")
 def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Iterator[Said]:
     asked_for = [
         one

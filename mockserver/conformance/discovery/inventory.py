@@ -19,22 +19,11 @@ from mockserver.conformance.discovery.listing import (
 from mockserver.conformance.session.bindings import ROLES, Bindings
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK
+from mockserver.contract import shipped_facts
 from mockserver.exchange import BadEncoding, query_pairs
 from mockserver.jsontext import Json
 
-_NAMES = ("nickName", "name", "chain", "chainName", "shortName", "symbol", "fullName", "title")
-_OFF = (
-    "disabled",
-    "delisted",
-    "suspended",
-    "paused",
-    "noSwap",
-    "inactive",
-    "hidden",
-    "maintenance",
-)
-_ON = ("isActive", "active", "enabled", "available", "supported", "visible", "online")
-_NO_BRIDGE = ("disableBridge", "noBridge", "bridgeDisabled")
+_WORDS = shipped_facts().names["words"]
 _LONGEST_NAME = 60
 _SAMPLE = 300
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
@@ -292,13 +281,16 @@ def is_offered(item: Item) -> bool:
 
 
 def _is_on(by_name: Item) -> bool:
-    if any(by_name.get(folded(name)) in (True, "true") for name in _OFF):
-        return False
-    return not any(by_name.get(folded(name)) in (False, "false") for name in _ON)
+    off = _is_any(by_name, "off", (True, "true"))
+    return not off and not _is_any(by_name, "on", (False, "false"))
+
+
+def _is_any(by_name: Item, words: str, values: tuple[Json, ...]) -> bool:
+    return any(by_name.get(folded(name)) in values for name in _WORDS[words])
 
 
 def _chain(name: str, item: Item, bindings: Bindings, telling: tuple[str, ...]) -> Chain:
-    aliases = [text(member(item, (other,))) for other in (*_NAMES, *telling)]
+    aliases = [text(member(item, (other,))) for other in (*_WORDS["chain-names"], *telling)]
     network = text(member(item, bindings.candidates("network")))
     return Chain(
         name=name,
@@ -368,7 +360,9 @@ def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
         decimals=count(member_of(by_name, bindings.candidates("decimals"))),
         index=index if index.isdecimal() else None,
         offered=_is_on(by_name),
-        bridged=not any(by_name.get(folded(name)) in (True, "true") for name in _NO_BRIDGE),
+        bridged=not any(
+            by_name.get(folded(name)) in (True, "true") for name in _WORDS["no-bridge"]
+        ),
         price=text(member_of(by_name, bindings.candidates("price"))),
     )
 

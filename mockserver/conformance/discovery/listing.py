@@ -5,24 +5,10 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 
+from mockserver.contract import shipped_facts
 from mockserver.jsontext import Json
 
-_LISTS = (
-    "list",
-    "chains",
-    "tokens",
-    "tokenvos",
-    "assets",
-    "items",
-    "supportchains",
-    "supporttokens",
-    "chainlist",
-    "tokenlist",
-    "records",
-    "rows",
-    "data",
-    "result",
-)
+_LISTS = shipped_facts().names["words"]["lists"]
 _DEEPEST = 4
 _LONGEST = 200
 

@@ -3,33 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from mockserver.conformance.discovery.listing import folded
+from mockserver.contract import shipped_facts
 from mockserver.jsontext import Json
 
-ROLES: Mapping[str, tuple[str, ...]] = {
-    "amountIn": ("amountIn", "fromAmount", "inAmount", "amount", "inputAmount"),
-    "amountOut": (
-        "amountOut",
-        "toAmount",
-        "outAmount",
-        "receiveAmount",
-        "outputAmount",
-        "receive",
-        "out",
-        "expectedAmount",
-    ),
-    "fee": ("fee", "serviceFee", "feeAmount"),
-    "gas": ("gas", "gasFee", "networkFee"),
-    "tokenIn": ("tokenIn", "token", "fromToken", "symbol"),
-    "raw": ("raw", "rawTransaction", "rawTx", "tx", "transaction", "data", "unsigned"),
-    "number": ("sn", "orderId", "id", "orderNo", "orderSn", "order"),
-    "status": ("status", "orderStatus", "state"),
-    "hash": ("certHash", "hash", "fromHash", "txHash", "sourceHash"),
-    "fromAddress": ("fromAddress", "evmAddress", "evmAddres", "address", "user", "sender"),
-    "fromChain": ("fromChain", "chain", "sourceChain"),
-    "toChain": ("toChain", "targetChain", "destinationChain", "destChain"),
-    "fromToken": ("fromToken", "token", "symbol", "tokenIn"),
-    "fromAmount": ("fromAmount", "amount", "amountIn"),
-}
+ROLES = shipped_facts().names["v1"]
 """The member names that may play a role, the observed ones first (OAE, ESS1)."""
 
 _DEEPEST = 4

@@ -40,6 +40,12 @@ def context_of(contract: Contract, options: Options) -> RunContext:
     )
 
 
+def permit_of(contract: Contract, target: Target, options: Options) -> Permit:
+    """Return what may be sent under some options. Raises `UnsafeOrWrong` for what must not."""
+    own_keys = options.caller.own_keys
+    return Permit(contract, target, hosts=options.hosts, arming=options.arming, own_keys=own_keys)
+
+
 def prepared(
     target: Target,
     options: Options,
@@ -52,13 +58,7 @@ def prepared(
     """
     contract = contracts.load(options.dialect)
     _check_kept(contract, options)
-    permit = Permit(
-        contract,
-        target,
-        hosts=options.hosts,
-        arming=options.arming,
-        own_keys=options.caller.own_keys,
-    )
+    permit = permit_of(contract, target, options)
     limits = options.limits(target, len(tuple(contract)))
     asked = probes_of(contract) if probes is None else tuple(probes)
     made = plan(permit, tuple(rules), asked, options, limits.budget, stages=stage_rules(contract))

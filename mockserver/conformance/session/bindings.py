@@ -3,25 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-ROLES: Mapping[str, tuple[str, ...]] = {
-    "chainName": ("nickName", "name", "chain", "chainName", "shortName", "symbol", "fullName"),
-    "v1ChainName": ("name", "chain", "chainName", "nickName", "shortName", "symbol", "fullName"),
-    "network": ("chainId", "network", "networkId", "evmChainId", "chainNo"),
-    "family": ("family", "chainType", "vmType", "kind", "type", "vm"),
-    "symbol": ("symbol", "tokenSymbol", "ticker", "token", "coin", "name", "tokenName"),
-    "address": (
-        *("contractAddress", "address", "contract", "tokenAddress", "addr", "contractAddr"),
-        "tokenAddr",
-    ),
-    "decimals": (
-        *("decimals", "decimal", "decimalCount", "tokenDecimals", "precision", "digits"),
-        *("dec", "places", "decimalPlaces"),
-    ),
-    "index": ("index", "tokenIndex", "assetIndex", "idx", "toIndex", "slot", "id"),
-    "chain": ("chain", "chainNickName", "nickName", "chainName", "network", "chainId"),
-    "contracts": ("contracts", "chains", "addresses", "deployments", "networks"),
-    "price": ("price", "priceUsd", "usdPrice", "usd"),
-}
+from mockserver.contract import shipped_facts
+
+ROLES = shipped_facts().names["items"]
 """The member names that may play a role, most likely first; the vendor's own are among them."""
 
 

@@ -164,6 +164,11 @@ class RunContext:
             raise Undeclared(f"{probe} is read, and not asked for")
         return self._by_probe.get(probe)
 
+    def sent(self, *probes: str) -> list[Exchange]:
+        """Return the exchanges of those of some probes that were sent."""
+        found = map(self.get, probes)
+        return [one for one in found if one is not None]
+
     def require(self, probe: str) -> Exchange:
         """Return the exchange of a probe. Raises `NotRun` where it was not sent."""
         found = self.get(probe)

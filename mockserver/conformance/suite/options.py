@@ -17,8 +17,8 @@ from mockserver.conformance.option_table import (
     Option,
 )
 from mockserver.conformance.options import Options, is_installed
+from mockserver.conformance.runs.preparation import permit_of
 from mockserver.conformance.runs.settings import options_of, value_of, value_of_text
-from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
 from mockserver.conformance.suite.hypothesis import of_hypothesis, stored
 from mockserver.conformance.verdict import FAIL_ON, UNREACHED, Verdict
@@ -71,13 +71,7 @@ def _requested_run(config: pytest.Config) -> RequestedRun:
     if "sequences" not in given and target.is_local and is_installed():
         options = replace(options, sequences=USUAL_SEQUENCES)
     contract = load(options.dialect)
-    Permit(
-        contract,
-        target,
-        hosts=options.hosts,
-        arming=options.arming,
-        own_keys=options.caller.own_keys,
-    )
+    permit_of(contract, target, options)
     return RequestedRun(target, options, contract, fail_on(config), bool(_given(config, STRICT)))
 
 
