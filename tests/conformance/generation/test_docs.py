@@ -1,5 +1,8 @@
+from pathlib import Path
+
 from mockserver.conformance.generation.rules import stage_rules
 from mockserver.conformance.generation.sequences import MACHINES
+from mockserver.conformance.options import MOST_EDGES
 from mockserver.contract import load
 
 
@@ -12,3 +15,10 @@ def test_every_stage_has_a_rule_with_a_sentence_of_its_own():
     assert all(set(rule.operations) <= known for rule in rules.values())
     judged = [set(machine.operations) for machine in MACHINES]
     assert all(any(set(rule.operations) == one for rule in rules.values()) for one in judged)
+
+
+def test_pages_say_how_many_requests_at_edges_there_are():
+    root = Path(__file__).parents[3]
+    for page in ("README.md", "docs/how-to/generate-requests.md"):
+        text = " ".join((root / page).read_text("utf-8").split())
+        assert f"up to {MOST_EDGES} " in text, page
