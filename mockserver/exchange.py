@@ -37,7 +37,7 @@ class Headers(Mapping[str, str]):
 
     def values_sent(self) -> Iterable[str]:
         """Return the values in the order sent."""
-        return [value for _, value in self._items]
+        return [value for _, value in self._items] if self.repeats else self._first.values()
 
     def __getitem__(self, name: str) -> str:
         return self._first[name.lower()]

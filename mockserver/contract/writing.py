@@ -4,9 +4,10 @@ Members that a schema does not declare are left out, members without value stay 
 becomes text (or text a number) where the dialect publishes the other type.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii
+from operator import itemgetter
 from typing import Any
 
 from mockserver import jsontext
@@ -20,7 +21,9 @@ def writer_of(schema: Mapping[str, Any]) -> Writer:
     """Return a function that writes what a schema declares, in its types."""
     members = dict(_members(schema))
     if members:
-        return _object_writer({name: writer_of(node) for name, node in members.items()})
+        writer = _object_writer({name: writer_of(node) for name, node in members.items()})
+        texts = len(members) > 1 and all(map(_is_text, members.values()))
+        return _text_writer(list(members), writer) if texts else writer
     items = schema.get("items")
     if isinstance(items, Mapping):
         return _array_writer(writer_of(items))
@@ -56,6 +59,29 @@ def _object_writer(members: Mapping[str, Writer]) -> Writer:
             return _as_it_is(value)
         told = [f"{key}{inner(value[name])}" for name, key, inner in parts if name in value]
         return f"{{{','.join(told)}}}"
+
+    return write
+
+
+def _is_text(schema: Mapping[str, Any]) -> bool:
+    inside = ("properties", "items", "additionalProperties")
+    return "string" in _types(schema) and not any(key in schema for key in inside)
+
+
+def _text_writer(names: Sequence[str], otherwise: Writer) -> Writer:
+    """Return a writer for objects that have, nearly always, all of their members, each a text."""
+    keys = [encode_basestring_ascii(name).replace("%", "%%") for name in names]
+    template = "{" + ",".join([f"{key}:%s" for key in keys]) + "}"
+    members = itemgetter(*names)
+
+    def write(value: Json) -> str:
+        if type(value) is dict:
+            try:
+                return template % tuple(map(encode_basestring_ascii, members(value)))
+            except (KeyError, TypeError):
+                # One is missing, or is no text.
+                pass
+        return otherwise(value)
 
     return write
 
