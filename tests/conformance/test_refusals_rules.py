@@ -93,6 +93,7 @@ def test_every_wrong_request_is_wrong_in_one_way(healthy, case):
         ("v2.getBridgeQuote/symbol unlisted", "4.2 row 4"),
         ("v2.getBalance/chain unlisted", "A-213"),
         ("v2.submitOrder/toIndex unlisted", "A-213"),
+        ("v2.submitOrder/toChain unlisted", "A-213"),
         ("v2.submitOrder/slippage of a swap", "4.2 submitOrder body"),
         ("v2.getBridgeQuote/amount negative", "DEMO"),
         ("v2.getBridgeQuote/amount with letters", "4.2 row 4"),

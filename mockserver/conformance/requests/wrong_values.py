@@ -212,7 +212,7 @@ def _changed(
     return change
 
 
-_OF_NO_LIST = ("v2.getAggregateSwap", "v2.getBalance", "v2.getPrice")
+_OF_NO_LIST = ("v2.getAggregateSwap", "v2.getBalance", "v2.getPrice", "v2.submitOrder")
 
 
 def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None:
@@ -222,9 +222,9 @@ def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None
     match mistake.by:
         case "":
             return None
-        case "lists" if operation.id in _OF_NO_LIST or field.role == "toIndex":
+        case "lists" if operation.id in _OF_NO_LIST:
             # Of these only the names are published, not where they are taken from; and an order is
-            # carried out by its contract call, so that nobody may look at the index before.
+            # carried out by its contract call, so that nobody may look at its target before.
             return assumed("A-213", f"{field.name} is taken from the lists")
         case "user" if "integer" in field.types:
             return assumed("A-012", f"{field.name} is the EVM address, read as a number")
