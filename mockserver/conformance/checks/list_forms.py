@@ -6,6 +6,7 @@ What the items of most lists hold is not published, so that this is no more than
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from functools import partial
 
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
@@ -82,10 +83,17 @@ def _pools(context: RunContext, operation_id: str) -> Iterator[Pools]:
     for group in [[one] for one in given] if operation_id == TICKETS else [given]:
         pools: Pools = {}
         for look in group:
-            data = look.member("data")
-            for _, item in listed(data):
-                _collect(pools, f"data{list_place(data)}", look, item, 0)
+            for place, seen in look.cached("pools", partial(_pools_of, look)).items():
+                pools.setdefault(place, []).extend(seen)
         yield pools
+
+
+def _pools_of(look: Exchange) -> Pools:
+    pools: Pools = {}
+    data = look.member("data")
+    for _, item in listed(data):
+        _collect(pools, f"data{list_place(data)}", look, item, 0)
+    return pools
 
 
 def _collect(pools: Pools, place: str, look: Exchange, value: Json, depth: int) -> None:
@@ -128,13 +136,14 @@ def _lacking(place: str, items: list[Seen], varying: frozenset[str]) -> Iterator
 
 def _without(items: list[Seen]) -> dict[str, list[Seen]]:
     """Return the items that lack a member, for each that some item has."""
-    names = dict.fromkeys(name for _, item in items for name in _present(item))
-    return {name: [one for one in items if name not in _present(one[1])] for name in names}
+    present = [(one, _present(one[1])) for one in items]
+    names = dict.fromkeys(name for _, has in present for name in has)
+    return {name: [one for one, has in present if name not in has] for name in names}
 
 
-def _present(item: Json) -> list[str]:
+def _present(item: Json) -> dict[str, Json]:
     members = item if isinstance(item, Mapping) else {}
-    return [name for name, value in members.items() if value is not None]
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _varying(pools: Pools) -> Iterator[str]:

@@ -52,8 +52,10 @@ def _walk(
     roots: Sequence[tuple[SchemaPath, Schema]], value: Json, place: tuple[str, ...]
 ) -> Iterator[Applied | Unspoken]:
     here = roots
-    if any("allOf" in schema or "if" in schema for _, schema in roots):
-        here = [part for path, schema in roots for part in _here(path, schema, value)]
+    for _, schema in roots:
+        if "allOf" in schema or "if" in schema:
+            here = [part for path, schema in roots for part in _here(path, schema, value)]
+            break
     for path, schema in here:
         yield Applied(path, schema, place, value)
     kind = type(value)
