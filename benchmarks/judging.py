@@ -82,7 +82,7 @@ def _commanded(url: str, *options: str) -> Spent:
         began, before = time.perf_counter(), _children()
         subprocess.run((*command, *options), capture_output=True, check=True)
         spent = Spent(_children() - before, time.perf_counter() - began)
-        return spent._replace(requests=json.loads(report.read_text())["requests"])
+        return spent._replace(requests=json.loads(report.read_text())["requests"]["total"])
 
 
 def _children() -> float:

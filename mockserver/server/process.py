@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import json
 import logging
 import os
@@ -16,14 +15,12 @@ from urllib.parse import urlsplit
 
 from mockserver import jsontext, limits, userfiles
 from mockserver.errors import CannotServe
+from mockserver.server.collecting import rarely_collected
 from mockserver.server.exhaustion import Exhaustion, allow_more_files, most_connections
 from mockserver.server.http import Answering, HttpServer
 from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bound
 
 log = logging.getLogger("mockserver.server")
-
-_COLLECTED = (10_000, 5, 10)
-"""After how many new objects the collector looks for cycles among them (decision 170)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +109,7 @@ async def _host(
     server = Listener(make_server(), listener)
     await server.start()
     url = address(listening.host, server.port)
-    # What is loaded by now lives as long as the process; the collector need not look at it.
-    gc.freeze()
-    gc.set_threshold(*_COLLECTED)
-    gc.enable()
-    with _ready_file(listening.ready_file, url):
+    with rarely_collected(), _ready_file(listening.ready_file, url):
         announce(url)
         await stop.wait()
         await server.stop(drain_seconds)
