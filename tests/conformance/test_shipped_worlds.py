@@ -69,4 +69,13 @@ def test_a_shipped_world_is_not_blamed(file_of, world, dialect, clock, armed):
             mock.clock.advance(milliseconds=max(0, first.from_ms - start) + _MINUTE_MS)
         for seed in SEEDS:
             found = said(mock.base_url, dialect, armed=armed, seed=seed)
-            assert [one for one in found if kind == "scenario" or "suspended" not in one[1]] == []
+            assert [one for one in found if kind == "scenario" or not _is_of_the_outage(one)] == []
+
+
+def _is_of_the_outage(found: tuple[str, str]) -> bool:
+    """Tell what follows from a chain that is away, and from a clock that was moved to see that.
+
+    Answers are dated by the machine's clock, which prices of a moved world are ahead of.
+    """
+    check, told = found
+    return "suspended" in told or check == "update-time-is-a-time[v2.getPrice]"
