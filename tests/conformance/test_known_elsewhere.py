@@ -125,3 +125,10 @@ def test_a_service_that_does_not_look_at_its_list_is_found_out(fault, told):
         result = run(url, only=(RULE,), edges=True, examples=0)
     found = [one.operation.id for one in result.outcomes if one.verdict.is_finding]
     assert found == told
+
+
+def test_where_everything_known_is_listed_nothing_could_be_asked():
+    edge = exchange(BRIDGE, answer(success(BRIDGE, QUOTE)), "edge: as usual")
+    told = judged(RULE, BRIDGE, edge)
+    assert told.verdict is Verdict.NOT_APPLICABLE
+    assert told.reason == "nothing is known that the lists do not show"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mockserver.conformance.checks.evidence import is_its_own
+from mockserver.conformance.checks.evidence import check_edges_are_asked, is_its_own
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.refusals import check_that_refusals_mean_something, is_empty
 from mockserver.conformance.checks.rule import Finding
@@ -12,6 +12,7 @@ from mockserver.conformance.requests.known_elsewhere import KNOWN
 from mockserver.conformance.requests.targets import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.looks import LAST_LOOK
+from mockserver.conformance.verdict import NotApplicable
 from mockserver.contract import Operation
 
 _CHAINS = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
@@ -22,6 +23,10 @@ def refuses_what_is_known_and_not_listed(
 ) -> Iterator[Said]:
     places = {field.role: f"{field.location}.{field.name}" for field in operation.fields}
     asked = [one for one in context.of(operation) if label_of(one.probe).startswith(KNOWN)]
+    unsent = any(label_of(probe).startswith(KNOWN) for probe in context.unsent)
+    if not asked and not unsent:
+        check_edges_are_asked(context)
+        raise NotApplicable("nothing is known that the lists do not show")
     back = {folded(name) for name in _listed_at_the_end(context, operation)}
     told: set[str] = set()
     for exchange in asked:
