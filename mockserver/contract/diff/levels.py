@@ -1,72 +1,21 @@
 """How a difference is judged: which level it gets, and why it matters to a client."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
+from mockserver import documents, resources
 from mockserver.contract.basis import Basis
 from mockserver.contract.diff.values import Change, Difference, Effect, Level, Role
 
 _HARM = {Role.REQUEST: Effect.NARROWER, Role.ANSWER: Effect.WIDER}
 
-_WHY = {
-    (Role.REQUEST, Effect.NARROWER): {
-        "required": "clients that leave it out are refused",
-        "input-added": "clients that do not know it are refused",
-        "input-removed": "clients that send it are refused, or it has no effect any more",
-        "values": "clients that send the value are refused",
-        "closed": "clients that send further names are refused",
-    },
-    (Role.REQUEST, Effect.WIDER): {
-        "required": "clients may leave it out, and need not",
-        "input-added": "clients may send it, and need not",
-        "closed": "further names are passed over",
-    },
-    (Role.ANSWER, Effect.WIDER): {
-        "required": "clients that count on it may find it missing",
-        "field-removed": "clients that read it find nothing",
-        "field-added": "the old version ruled out further fields; a client that holds it to that "
-        "stops",
-        "values": "clients may meet a value that they do not know",
-        "closed": "further fields may come; a client that refuses unknown ones stops",
-    },
-    (Role.ANSWER, Effect.NARROWER): {
-        "required": "clients can count on it",
-        "field-added": "clients pass over what they do not know",
-    },
-    (Role.REQUEST, Effect.OTHER): {
-        "type": "clients that send the old type are refused",
-    },
-    (Role.ANSWER, Effect.OTHER): {
-        "type": "clients that read the old type cannot read the new one",
-        "success-code": "clients that look for the old code take each success for a refusal",
-        "refusal-status": "clients that look for refusals under the old status miss them",
-    },
-    (Role.REQUEST, Effect.UNDECIDED): {
-        "default": "clients that leave it out get another behaviour",
-    },
-}
 
-_GENERAL = {
-    (Role.REQUEST, Effect.NARROWER): "a request that was right may be refused",
-    (Role.REQUEST, Effect.WIDER): "every request that was right stays right",
-    (Role.REQUEST, Effect.OTHER): "requests in the old form are refused",
-    (Role.REQUEST, Effect.UNDECIDED): "a request that was right may be refused",
-    (Role.ANSWER, Effect.NARROWER): "every answer stays one that clients know",
-    (Role.ANSWER, Effect.WIDER): "answers may come that clients were told not to expect",
-    (Role.ANSWER, Effect.OTHER): "answers come in a form that clients do not know",
-    (Role.ANSWER, Effect.UNDECIDED): "answers may come that clients were told not to expect",
-}
-
-_ANY_ROLE = {
-    Effect.FIRMER: "the fact stays and stands on firmer ground",
-    Effect.WEAKER: "the fact stays, but clients can rely on it less",
-    Effect.TEXT: "only words changed",
-    Effect.NEUTRAL: "it works as before",
-}
-_NOTES = {
-    "deprecated": "it works as before; clients should look at what is to go",
-    "header-case": "headers are read whatever their case",
-    "operation-id": "only clients generated from the document get another name to call",
-}
+@cache
+def _texts() -> Mapping[str, Any]:
+    texts: dict[str, Any] = documents.read(resources.schemas() / "changes.yaml", "changes").value
+    return texts
 
 
 def judged(difference: Difference, role: Role, operation: str, place: str) -> Change:
@@ -118,13 +67,11 @@ def _in_role(difference: Difference, role: Role) -> Difference:
 
 
 def _why(difference: Difference, role: Role) -> str:
-    effect = difference.effect
-    words = (
-        _NOTES.get(difference.kind)
-        or _ANY_ROLE.get(effect)
-        or _WHY.get((role, effect), {}).get(difference.kind)
-        or _GENERAL[role, effect]
-    )
+    texts, kind, effect = _texts(), difference.kind, difference.effect
+    words = texts["kinds"].get(kind) or texts["effects"].get(effect)
+    if words is None:
+        row = texts[role][effect]
+        words = row.get(kind, row["usually"])
     return f"{words} ({difference.reason})" if difference.reason else words
 
 
