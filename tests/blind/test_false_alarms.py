@@ -30,6 +30,11 @@ def test_a_healthy_service_is_not_accused(armed):
     assert violations((), seed=1, armed=armed, whole=not armed) == []
 
 
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_bound_below_the_usual_amounts_shows_no_unit(seed):
+    assert violations(("most-50-tokens",), seed=seed, armed=False, whole=False) == []
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("armed", [False, True], ids=["reading", "submitting"])
 @pytest.mark.parametrize("seed", range(SEEDS))

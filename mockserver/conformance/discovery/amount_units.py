@@ -4,7 +4,7 @@ The description calls the amount of a quote the "user input quantity" and leaves
 (interface.md 4.2); clients send smallest units (DEMO). So these are tried first, whole tokens next.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
@@ -92,7 +92,12 @@ def accepted(context: RunContext, operation_id: str) -> Attempt | None:
         if (exchange := one.exchange(context)) is not None and exchange.succeeded
     ]
     meant = [one for one in taken if _shown(context, one) in (one.reading, None)]
-    return next(iter(meant or taken), None)
+    found = next(iter(meant or taken), None)
+    if found is not None and _shown(context, found) is Reading.UNITS:
+        # Whole tokens were meant, and the service has taken their number for one of smallest units,
+        # since so many tokens are above its bounds.
+        return replace(found, reading=Reading.UNITS)
+    return found
 
 
 def require_accepted(context: RunContext, operation_id: str) -> Attempt:
