@@ -156,3 +156,12 @@ def test_a_long_dump_reaches_a_client_and_can_be_loaded():
         connection.request("POST", "/__mock/load", dump, {"X-Mock-World": other.key})
         assert json.loads(connection.getresponse().read())["orders"] == MANY
         connection.close()
+
+
+@pytest.mark.parametrize("offset", [2**63, 10**400])
+def test_a_page_beyond_all_numbers_is_refused(offset):
+    service = build(frozen())
+    host = Headers((("Host", "127.0.0.1"),))
+    asked = Request("GET", "/__mock/orders", f"offset={offset}", host)
+    assert service.answer(asked).response.status == 400
+    assert service.failures == []
