@@ -52,19 +52,17 @@ def get_health(world: World, inputs: Inputs) -> Json:
     return {"healthy": True, "since": str(world.now() // 1000)}
 '''
 RULE = """
-      service-is-well: {severity: minor, fact: interface.operations, layer: exchange,
-        judges: [v2.getHealth], asks: [{v2.getHealth: [usual]}],
+      service-is-well: {severity: minor, fact: interface.operations,
+        judges: [v2.getHealth], each: [usual], of: answers, place: data.healthy,
+        vacuous: the service was not asked how it is,
         says: A service that answers is well}
 """
 CHECK = """
 
-@judging("the service was not asked how it is")
-def service_is_well(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for exchange in context.of(operation):
-        if exchange.succeeded:
-            yield JUDGED
-            if exchange.data.get("healthy") is not True:
-                yield Finding("the service says that it is not well", (exchange,), "data.healthy")
+def service_is_well(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+    yield JUDGED
+    if exchange.data.get("healthy") is not True:
+        yield Finding("the service says that it is not well")
 """
 BREAK = """
     health-is-denied: {says: a service that is well says that it is not, fact: interface.operations,
