@@ -29,7 +29,8 @@ VIOLATION, OBSERVED = Verdict.VIOLATION, Verdict.DIFFERS_OBSERVED
 MINE = tuple(
     rule
     for rule in RULES
-    if rule.layer in (Layer.SCHEMA, Layer.PROTOCOL, Layer.TIMING) or is_called(rule, OF_REQUESTS)
+    if rule.layer in (Layer.SCHEMA, Layer.PROTOCOL, Layer.TIMING)
+    or (is_called(rule, OF_REQUESTS) and rule.probes)
 )
 
 
