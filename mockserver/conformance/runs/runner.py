@@ -7,7 +7,6 @@ from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.checks.timing import answers_as_soon_as_its_kind
 from mockserver.conformance.generation import check_installed, generated
 from mockserver.conformance.generation.timing import catch_up
 from mockserver.conformance.options import Options
@@ -36,6 +35,8 @@ SERVICE_TIME = "time of the service"
 WhyNot = Callable[[RunContext, Probe], str]
 """Tells why a probe is not worth sending after what was seen; empty where it is."""
 
+_OF_ITS_KIND = "answers-as-soon-as-its-kind"
+"""The rule for which what came late is asked for again."""
 _SLOW = ("slow, asked again", "slow, asked once more")
 """The requests that confirm that an answer is slow."""
 
@@ -167,7 +168,7 @@ def _ask_what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> st
 
     `kept` is how many requests of the budget are for what comes after.
     """
-    if not any(rule.check is answers_as_soon_as_its_kind for rule in rules):
+    if not any(rule.name == _OF_ITS_KIND for rule in rules):
         return ""
     try:
         for number, suspect in list(suspects(session.context)):
