@@ -29,6 +29,7 @@ __all__ = ["Answering", "HttpServer"]
 _LINE = limits.HEAD.most
 _PACE_S = 0.1
 """How often a stream is asked for news, in seconds."""
+_LINGERING_S = 2.0
 
 
 class HttpServer(EndingServer):
@@ -44,6 +45,9 @@ class HttpServer(EndingServer):
             handler_cancellation=True,
             auto_decompress=False,
             keepalive_timeout=limits.IDLE.most,
+            # What is still to come of a refused body is read for a moment, so that the client sees
+            # the refusal; the library would wait for another ten seconds.
+            lingering_time=_LINGERING_S,
         )
         self._answering = answering
         self._open: set[RequestHandler] = set()

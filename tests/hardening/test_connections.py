@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from dataclasses import replace
 
 import pytest
 
@@ -118,3 +119,12 @@ def _answered_again(url):
 def _flood(raw, request):
     while True:
         raw.sendall(request * 10)
+
+
+def test_a_connection_whose_body_never_came_is_closed_soon_after_the_refusal(serve, monkeypatch):
+    monkeypatch.setattr(limits, "BODY_WAIT", replace(limits.BODY_WAIT, most=1))
+    head = b"POST /v1/submitOrder HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"
+    with socket.create_connection(("127.0.0.1", serve().port), timeout=8) as connection:
+        connection.sendall(head)
+        came = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert came.startswith(b"HTTP/1.1 408 ")
