@@ -1,6 +1,6 @@
 """What travels between a client and a server, as plain values that know no HTTP library."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from urllib.parse import unquote_to_bytes
 
@@ -10,10 +10,12 @@ from mockserver.values import value_class
 class Headers(Mapping[str, str]):
     """Header fields in the order sent; looked up in any case, the first of a repeated name wins."""
 
-    __slots__ = ("_first", "_items", "size")
+    __slots__ = ("_first", "_items", "lowered", "size")
 
     size: int
     """How many bytes names and values have together."""
+    lowered: Callable[[str], str | None]
+    """Returns a field by its name in lower case, or None."""
 
     def __init__(self, items: Sequence[tuple[str, str]] = ()) -> None:
         """Keep the fields as sent."""
@@ -22,12 +24,14 @@ class Headers(Mapping[str, str]):
         self._first: dict[str, str] = {}
         for name, value in self._items:
             self._first.setdefault(name.lower(), value)
+        self.lowered = self._first.get
 
     @classmethod
     def of(cls, items: Sequence[tuple[str, str]], first: dict[str, str], size: int) -> "Headers":
         """Return fields of which all is known that is asked for: by lower-case name, and bytes."""
         made = cls.__new__(cls)
         made._items, made._first, made.size = tuple(items), first, size
+        made.lowered = first.get
         return made
 
     @property
@@ -37,14 +41,12 @@ class Headers(Mapping[str, str]):
 
     def values_sent(self) -> Iterable[str]:
         """Return the values in the order sent."""
-        return [value for _, value in self._items] if self.repeats else self._first.values()
+        if len(self._first) < len(self._items):
+            return [value for _, value in self._items]
+        return self._first.values()
 
     def __getitem__(self, name: str) -> str:
         return self._first[name.lower()]
-
-    def lowered(self, name: str) -> str | None:
-        """Return a field by its name in lower case, or None."""
-        return self._first.get(name)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name.lower() in self._first

@@ -84,7 +84,8 @@ class QuickReader:
             return None
         if self._body is not None and not self._read_body(self._body, request.body, values):
             return None
-        return values if self._shape(values) in self._known else None
+        shape = self._shape(values) if self._tied else tuple(values)
+        return values if shape in self._known else None
 
     def learn(self, values: Mapping[str, Json]) -> None:
         """Note inputs that the whole schema accepts, of which none was left out."""
@@ -94,8 +95,6 @@ class QuickReader:
             self._known.add(self._shape(values))
 
     def _shape(self, values: Mapping[str, Json]) -> tuple[Json, ...]:
-        if not self._tied:
-            return tuple(values)
         return (*values, *[values.get(role) for role in self._tied])
 
     def _read_headers(self, headers: Headers, values: dict[str, Json]) -> bool:

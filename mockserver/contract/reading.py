@@ -139,7 +139,9 @@ class RequestReader:
     def read(self, request: Request) -> Reading:
         """Return the inputs of a request with everything that breaks the contract."""
         values = None if self._quick is None else self._quick.values(request)
-        return self._read_in_full(request) if values is None else Reading(self._made(values))
+        if values is None:
+            return self._read_in_full(request)
+        return Reading(Inputs(values, self._by_role))
 
     def _read_in_full(self, request: Request) -> Reading:
         extra: list[Violation] = []

@@ -73,7 +73,7 @@ def _decoded(text: str, *, strict: bool) -> Mapping[str, Json] | None:
         if strict:
             raise _bad("no hex of whole bytes") from None
         return None
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return value
     if strict:
         raise _bad("the JSON behind the hex is no object")

@@ -66,6 +66,11 @@ class Delivery:
         return replace(self.response, body=b"".join(self.parts))
 
 
+def delivery_of(told: Response | Delivery) -> Delivery:
+    """Return the manner in which an answer is sent: a bare response goes at once."""
+    return Delivery(told) if isinstance(told, Response) else told
+
+
 def charged(delivery: Delivery, world: World) -> Delivery:
     """Return a delivery whose delay, given in the world's time, is paid for on the world's clock.
 

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 from urllib.parse import unquote
 
 from mockserver import jsontext, limits
@@ -102,6 +103,10 @@ class Entry:
         }
 
 
+_Kept = tuple[int, int, str | None, Request, Response, str, str, int]
+"""The fields of an entry, which is made of them when somebody looks."""
+
+
 class Shelf:
     """The room that the journals of one server share."""
 
@@ -139,13 +144,13 @@ class Journal:
         """Keep at most `capacity` entries of `most` bytes; older ones are counted and let go."""
         self._capacity = capacity
         self._most = most
-        self._entries: deque[Entry] | None = None
+        self._entries: deque[_Kept] | None = None
         self._next = 1
         self._shelf: Shelf | None = None
         self.weight = 0
 
     def __iter__(self) -> Iterator[Entry]:
-        return iter(self._entries or ())
+        return starmap(Entry, self._entries or ())
 
     def __len__(self) -> int:
         return len(self._entries or ())
@@ -181,29 +186,27 @@ class Journal:
         responder: str,
         *,
         fault: str = "",
-    ) -> Entry:
-        """Write down an exchange and return its entry."""
+    ) -> None:
+        """Write down an exchange."""
         entries = self._entries
         if entries is None:
             entries = self._entries = deque()
         weight = _weight(request, response)
-        entry = Entry(self._next, at_ms, operation, request, response, responder, fault, weight)
+        entries.append((self._next, at_ms, operation, request, response, responder, fault, weight))
         self._next += 1
-        entries.append(entry)
         before = self.weight
         self.weight += weight
         while len(entries) > self._capacity or self.weight > self._most:
-            self.weight -= entries.popleft().weight
+            self.weight -= entries.popleft()[-1]
         # One that takes the place of another like it needs no more room.
         if self._shelf is not None and self.weight != before:
             self._shelf.changed(self, self.weight - before)
-        return entry
 
     def halve(self) -> None:
         """Let the older half go, by bytes, and at least one entry."""
         before = self.weight
         while self._entries and self.weight > before // 2:
-            self.weight -= self._entries.popleft().weight
+            self.weight -= self._entries.popleft()[-1]
         if self._shelf is not None:
             self._shelf.changed(self, self.weight - before)
 

@@ -25,15 +25,18 @@ class Heads:
     def __init__(self) -> None:
         """Begin with none."""
         self._ready: dict[tuple[int, tuple[tuple[str, str], ...]], bytes] = {}
+        self._last: tuple[object, int, bytes] = (None, 0, b"")
+        """Headers, status and head of the last answer, which those of the next are, as a rule."""
         self._second = 0
         self._end = b""
 
     def written(self, response: Response) -> bytes | None:
         """Return a whole answer, or None where aiohttp is to write it."""
         body = response.body
-        head = self._ready.get((response.status, response.headers))
-        if head is None:
-            head = self._made(response)
+        headers, status, head = self._last
+        if response.headers is not headers or response.status != status:
+            head = self._ready.get((response.status, response.headers)) or self._made(response)
+            self._last = response.headers, response.status, head
         if not head or not body:
             return None
         second = wall_ms() // 1000

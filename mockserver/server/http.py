@@ -15,7 +15,7 @@ from aiohttp.web_response import StreamResponse
 
 from mockserver import limits
 from mockserver.exchange import Request, Response
-from mockserver.responders.delivery import Cut, Delivery, Stream
+from mockserver.responders.delivery import Cut, Delivery, Stream, delivery_of
 from mockserver.server import codings
 from mockserver.server.connection import Connection, http_response
 from mockserver.server.heads import Heads, cut_head
@@ -137,7 +137,7 @@ def _handler(answering: Answering, server: HttpServer) -> Callable[[BaseRequest]
                 request = await _read(http, request, answering)
             except _Unreadable as error:
                 return _refused(answering, request, error)
-            delivery = answering.answer(request)
+            delivery = delivery_of(answering.respond(request))
         return await _delivered(http, server, delivery)
 
     return handle

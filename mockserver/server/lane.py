@@ -16,7 +16,8 @@ from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import RequestHandler
 
 from mockserver import limits
-from mockserver.exchange import Request
+from mockserver.exchange import Request, Response
+from mockserver.responders.delivery import delivery_of
 from mockserver.server.connection import Connection
 from mockserver.server.repeated import Repeated
 from mockserver.server.wire import WireHeaders, request_of
@@ -39,12 +40,13 @@ def is_possible() -> bool:
 class LaneConnection(Connection):
     """A connection that answers at once what it can."""
 
-    __slots__ = ("_between", "_repeated")
+    __slots__ = ("_between", "_keeps_s", "_repeated")
 
     def __init__(self, *args: Any, repeated: Repeated, **options: Any) -> None:
         """Serve as a connection does; `repeated` is shared by all connections."""
         super().__init__(*args, **options)
         self._repeated = repeated
+        self._keeps_s = self.keepalive_timeout
         self._between = True
         """Whether the parser surely stands between two requests and has no byte of the next."""
 
@@ -110,17 +112,20 @@ class LaneConnection(Connection):
     def _sent(self, request: Request) -> bool:
         """Answer a request, or keep what was made of it for the ordinary road."""
         try:
-            delivery = self._answering.answer(request)
+            told = self._answering.respond(request)
         except Exception as error:  # noqa: BLE001 - told of on the ordinary road
             self.made = error
             return False
-        raw = self.heads.written(delivery.response) if delivery.at_once else None
+        if isinstance(told, Response):
+            raw = self.heads.written(told)
+        else:
+            raw = self.heads.written(told.response) if told.at_once else None
         if raw is None or self.transport is None or self._manager is None:
-            self.made = delivery
+            self.made = delivery_of(told)
             return False
         self._manager.requests_count += 1
         self.transport.write(raw)
-        self._next_keepalive_close_time = self._loop.time() + self.keepalive_timeout
+        self._next_keepalive_close_time = self._loop.time() + self._keeps_s
         return True
 
 

@@ -9,7 +9,7 @@ from mockserver import jsontext, limits
 from mockserver.contract import Operation
 from mockserver.exchange import Request, Response, printable
 from mockserver.responders.breaks import Outcome
-from mockserver.responders.delivery import Delivery, charged
+from mockserver.responders.delivery import Delivery, charged, delivery_of
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.faults import Strike, may_reserve, reserved_strike
 from mockserver.responders.generated import GeneratedAnswers
@@ -63,6 +63,7 @@ class Service:
         self._simulation = self._responders[-1:]
         self._contracts = contracts
         self._control = control
+        self._counters = control.house.counters
         self._check_answers = check_answers
         self._opened = cors.Opener().opened
         self.failures: list[str] = []
@@ -75,19 +76,23 @@ class Service:
         return "" if hosted.replay is None else str(hosted.replay.tape(hosted.contract).usable)
 
     def answer(self, request: Request) -> Delivery:
-        """Return the answer to a request."""
+        """Return the answer to a request, and the manner of its sending."""
+        return delivery_of(self.respond(request))
+
+    def respond(self, request: Request) -> Response | Delivery:
+        """Return the answer to a request; how it is sent only where that is not at once."""
         path, key = self._place(request)
         control = path.startswith(_CONTROL) and _is_control(path)
         if control and (denied := self._control.denied(path.removeprefix(_CONTROL), request)):
-            return Delivery(denied)
+            return denied
         try:
             hosted = self.worlds.get(key)
         except (BadWorldKey, TooManyWorlds) as error:
             if control:
-                return Delivery(refused(400, str(error)))
+                return refused(400, str(error))
             name = "unknown-path" if isinstance(error, BadWorldKey) else "limit-reached"
             lost = self._refused(path, name, str(error))
-            return Delivery(self._opened(lost, DEFAULT_WORLD, request.headers))
+            return self._opened(lost, DEFAULT_WORLD, request.headers)
         if control:
             return self._control.answer(hosted, path.removeprefix(_CONTROL), request)
         operation = hosted.contract.find(request.method, path)
@@ -140,21 +145,21 @@ class Service:
         hosted.journal.add(hosted.world.now(), None, request, response, "preflight")
         return response
 
-    def _beside(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
+    def _beside(self, hosted: HostedWorld, path: str, request: Request) -> Response | Delivery:
         """Return the answer to a request that no operation of the contract is meant for."""
         if cors.is_preflight(request):
-            return Delivery(self._preflight(hosted, path, request))
+            return self._preflight(hosted, path, request)
         if console.wants_front(path, request):
-            return Delivery(console.front(hosted.contract, request))
+            return console.front(hosted.contract, request)
         operation = hosted.breaks.operation(hosted.contract, request.method, path)
         if operation is not None:
             return self._called(HostedCall(operation, request, hosted), path)
         at_ms, response = hosted.world.now(), self._lost(hosted, path, request)
         hosted.journal.add(at_ms, None, request, response, "server")
         self._tell(None, path, request, response)
-        return Delivery(self._opened(response, hosted.key, request.headers))
+        return self._opened(response, hosted.key, request.headers)
 
-    def _called(self, call: HostedCall, path: str) -> Delivery:
+    def _called(self, call: HostedCall, path: str) -> Response | Delivery:
         """Return the answer to a call of an operation, and note it in its world."""
         hosted, request = call.hosted, call.request
         at_ms = hosted.world.now()
@@ -165,7 +170,7 @@ class Service:
         self._tell(call.operation, path, request, response, fault)
         opened = self._opened(response, hosted.key, request.headers)
         if isinstance(answer, Response):
-            return Delivery(opened)
+            return opened
         return Delivery(opened, answer.delay_ms, answer.cut)
 
     def _tell(
@@ -180,7 +185,7 @@ class Service:
         plain = response.headers is JSON_HEADERS
         refusal = None if plain else response.header(REFUSAL_HEADER)
         name = operation.id if operation else None
-        self._control.house.counters.count(name, refusal, fault)
+        self._counters.count(name, refusal, fault)
         # Where the text of a refusal tells nothing, this line is the first place to look.
         bare = refusal and operation is not None and not operation.generation.tells_why
         level = logging.WARNING if bare else logging.INFO

@@ -13,8 +13,8 @@ from mockserver.responders.delivery import Delivery
 class Answering(Protocol):
     """What stands behind the socket: plain requests in, plain answers out, never waiting."""
 
-    def answer(self, request: Request) -> Delivery:
-        """Return the answer to a request."""
+    def respond(self, request: Request) -> Response | Delivery:
+        """Return the answer to a request; how it is sent only where that is not at once."""
 
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""
@@ -31,6 +31,7 @@ class WireHeaders(Headers):
     def __init__(self, wire: "CIMultiDictProxy[str] | CIMultiDict[str]") -> None:
         """Look at the fields of a parser."""
         self._wire = wire
+        self.lowered = wire.get
         self.size = sum(map(len, wire.keys())) + sum(map(len, wire.values()))
 
     @property
@@ -44,10 +45,6 @@ class WireHeaders(Headers):
     def get(self, name: str, default: str | None = None) -> str | None:  # type: ignore[override]
         """Return the first field of a name, in any case, or the default."""
         return self._wire.get(name, default)
-
-    def lowered(self, name: str) -> str | None:
-        """Return a field by its name in lower case, or None."""
-        return self._wire.get(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._wire

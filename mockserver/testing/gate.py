@@ -20,15 +20,15 @@ class Gate:
         self.made: set[str] = set()
         self._strays: list[str] = []
 
-    def answer(self, request: Request) -> Delivery:
-        """Return the answer to a request."""
+    def respond(self, request: Request) -> Response | Delivery:
+        """Return the answer to a request; how it is sent only where that is not at once."""
         with self.lock:
             worlds = self.service.worlds
             before = len(worlds)
-            delivery = self.service.answer(request)
+            told = self.service.respond(request)
             if len(worlds) > before and "/__mock" not in request.path:
                 self._stray(list(worlds)[-1].key, request)
-            return delivery
+            return told
 
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""
