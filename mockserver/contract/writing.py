@@ -21,7 +21,7 @@ def writer_of(schema: Mapping[str, Any]) -> Writer:
     """Return a function that writes what a schema declares, in its types."""
     members = dict(_members(schema))
     if members:
-        writer = _object_writer({name: writer_of(node) for name, node in members.items()})
+        writer = _object_writer(members)
         texts = len(members) > 1 and all(map(_is_text, members.values()))
         return _text_writer(list(members), writer) if texts else writer
     items = schema.get("items")
@@ -51,13 +51,23 @@ def _types(schema: Mapping[str, Any]) -> Iterator[str]:
         yield from (kind,) if isinstance(kind, str) else kind
 
 
-def _object_writer(members: Mapping[str, Writer]) -> Writer:
-    parts = [(name, f"{encode_basestring_ascii(name)}:", w) for name, w in members.items()]
+def _object_writer(members: Mapping[str, Mapping[str, Any]]) -> Writer:
+    parts = [
+        (name, f"{encode_basestring_ascii(name)}:", _is_text(node), writer_of(node))
+        for name, node in members.items()
+    ]
 
     def write(value: Json) -> str:
         if type(value) is not dict and not isinstance(value, Mapping):
             return _as_it_is(value)
-        told = [f"{key}{inner(value[name])}" for name, key, inner in parts if name in value]
+        told = []
+        for name, key, text, inner in parts:
+            if name in value:
+                one = value[name]
+                told.append(
+                    key
+                    + (encode_basestring_ascii(one) if text and type(one) is str else inner(one))
+                )
         return f"{{{','.join(told)}}}"
 
     return write

@@ -46,7 +46,8 @@ class Account:
         """Note a new order whose submission has changed the account."""
         self.orders.append(order_id)
         self.moved += change
-        self.touch(order_id)
+        if self.agenda is not None:
+            self.agenda.touch(order_id)
 
     def touch(self, order_id: str) -> None:
         """Note that an order which has not come to its end has changed."""

@@ -8,7 +8,7 @@ from mockserver.clock import Clock, ClockMode
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.core import State, Ticket
 from mockserver.engine.mishaps import StateNotLoadable
-from mockserver.engine.orders import Order
+from mockserver.engine.orders import Order, back_hash_of, exec_hash_of
 from mockserver.engine.outages import Window
 from mockserver.engine.plain import NotPlain, from_plain, to_plain
 from mockserver.engine.scenario import Scenario
@@ -41,7 +41,7 @@ def dumped(scenario: Scenario, state: State, wall_ms: int, listed: Listed = list
             "rate": str(clock.rate),
         },
         "calendar": to_plain(tuple(state.calendar.windows)),
-        "orders": listed(map(to_plain, state.orders.each())),
+        "orders": listed(_order(order, scenario.seed) for order in state.orders.each()),
         "tickets": listed(map(to_plain, state.tickets.each())),
     }
 
@@ -84,6 +84,12 @@ def _state(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> State:
     for ticket in tickets:
         state.report(ticket)
     return state
+
+
+def _order(order: Order, seed: int) -> Plain:
+    """Return an order as plain data, with the hashes that follow from its id."""
+    hashes = {"exec_hash": exec_hash_of(order, seed), "back_hash": back_hash_of(order, seed)}
+    return {**to_plain(order), **hashes}
 
 
 def _clock(data: object, wall_ms: int) -> Clock:

@@ -16,6 +16,8 @@ from mockserver.engine.orders import (
     Order,
     OrderView,
     at,
+    back_hash_of,
+    exec_hash_of,
     history,
     restarted,
     steered,
@@ -41,10 +43,15 @@ class Standing:
 
     calendar: Calendar
     now_ms: int
+    seed: int
 
     def view(self, order: Order) -> OrderView:
         """Return an order as it stands."""
-        return view(order, self.calendar, self.now_ms)
+        return view(order, self.calendar, self.now_ms, self.seed)
+
+    def hashes(self, order: Order) -> tuple[str, str]:
+        """Return the transactions that deliver an order or give it back, also those to come."""
+        return exec_hash_of(order, self.seed), back_hash_of(order, self.seed)
 
     def events(self, order: Order) -> tuple[Event, ...]:
         """Return an order's events, past and to come."""
@@ -135,7 +142,8 @@ class OrderBook:
 
     def standing(self) -> Standing:
         """Return how orders stand now."""
-        return Standing(self._core.state.calendar, self._core.now())
+        core = self._core
+        return Standing(core.state.calendar, core.now(), core.scenario.seed)
 
     def page(self, offset: int, limit: int, *, newest: bool = False) -> list[Order]:
         """Return the facts of some orders in the order of submission, or the newest first."""
@@ -230,7 +238,8 @@ class OrderBook:
         return self._core.state.orders[found]
 
     def _view(self, order: Order) -> OrderView:
-        return view(order, self._core.state.calendar, self._core.now())
+        core = self._core
+        return view(order, core.state.calendar, core.now(), core.scenario.seed)
 
     def _store(self, order: Order) -> OrderView:
         self._core.state.change(order)

@@ -7,6 +7,7 @@ from enum import IntEnum, StrEnum
 from mockserver.clock import iso
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.courses import Course, Policy, Status, V1Status
+from mockserver.engine.derived import derived_hash
 from mockserver.engine.outages import InFlight, Route, Window
 from mockserver.values import value_class
 
@@ -48,7 +49,8 @@ class Order:
     `gross`, `service_fee`, `channel_fee` and `gas_fee` are in the token out; `topup` is what the
     faucet lent the sender; `dust` is what rescaling cut off the deposit. `exposed_ms` is the first
     moment at which an outage may strike, where that is not the moment the order was started: of
-    what happens in one instant it tells what came first.
+    what happens in one instant it tells what came first. `exec_hash` and `back_hash` are those that
+    somebody knows of; empty ones follow from the id (`exec_hash_of`, `back_hash_of`).
     """
 
     id: str
@@ -159,16 +161,26 @@ def history(order: Order, calendar: Calendar) -> tuple[Event, ...]:
     return tuple(found)
 
 
-def view(order: Order, calendar: Calendar, now_ms: int) -> OrderView:
-    """Return an order as it stands at a moment. Nothing is stored or changed."""
+def exec_hash_of(order: Order, seed: int) -> str:
+    """Return the transaction that delivers an order, in a world of a seed."""
+    return order.exec_hash or derived_hash(seed, "exec", order.id)
+
+
+def back_hash_of(order: Order, seed: int) -> str:
+    """Return the transaction that gives an order back, in a world of a seed."""
+    return order.back_hash or derived_hash(seed, "back", order.id)
+
+
+def view(order: Order, calendar: Calendar, now_ms: int, seed: int) -> OrderView:
+    """Return an order as it stands at a moment, in a world of a seed. Nothing is changed."""
     event = standing(order, calendar, now_ms)
     out, back, exec_hash = 0, 0, ""
     if event.status is _SUCCEEDED:
         delivery = order.delivered
-        out, back, exec_hash = delivery.net, delivery.back, order.exec_hash
+        out, back, exec_hash = delivery.net, delivery.back, exec_hash_of(order, seed)
     elif event.status in _RETURNED:
         back = order.amount
-    back_hash = order.back_hash if back else ""
+    back_hash = back_hash_of(order, seed) if back else ""
     return OrderView(
         order, event.status, event.at_ms, event.reason, out, back, exec_hash, back_hash
     )

@@ -81,7 +81,6 @@ def in_amount(units: int, decimals: int) -> Reserved | None:
 
 def in_hex(text: str) -> Reserved | None:
     """Return what an address or a hash reserves."""
-    # Most texts end in no code: a look-up takes less than the pattern.
     if text[-4:] not in _BY_CODE or not text.startswith(_HEX_START) or len(text) not in (42, 66):
         return None
     found = _HEX.fullmatch(text)
@@ -90,5 +89,6 @@ def in_hex(text: str) -> Reserved | None:
 
 def reserved_in(units: int, decimals: int, *texts: str) -> Iterator[Reserved]:
     """Yield what the values of a request reserve: the amount's first, then of each text."""
-    found = [in_amount(units, decimals), *map(in_hex, texts)]
+    # Most texts end in no code, which takes less to see than a call.
+    found = [in_amount(units, decimals), *[in_hex(one) for one in texts if one[-4:] in _BY_CODE]]
     yield from filter(None, found)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from mockserver.engine.core import Core, HashKey, Ticket, hash_key, reporter_key
 from mockserver.engine.courses import Status
 from mockserver.engine.hashes import checked_hash
-from mockserver.engine.orders import Order, view
+from mockserver.engine.orders import Order, standing
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.engine.room import check_ticket
 from mockserver.values import value_class
@@ -102,7 +102,7 @@ class Tickets:
     def _note(self, order: Order) -> None:
         """Store an order with its first ticket, which changes what is ahead of a dropped one."""
         state = self._core.state
-        status = view(order, state.calendar, self._core.now()).status
+        status = standing(order, state.calendar, self._core.now()).status
         if status.final:
             state.orders[order.id] = order
         else:
@@ -113,7 +113,7 @@ class Tickets:
         order = state.order_of(hash_key(ticket.chain, ticket.hash))
         if order is None:
             return TicketView(ticket, TicketStatus.UNKNOWN, "")
-        status = view(order, state.calendar, self._core.now()).status
+        status = standing(order, state.calendar, self._core.now()).status
         if status is Status.SUCCEEDED:
             return TicketView(ticket, TicketStatus.SUCCEEDED, "completed")
         if status in (Status.FAILED, Status.REFUNDED):

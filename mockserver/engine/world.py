@@ -22,17 +22,25 @@ from mockserver.engine.timekeeping import Timekeeper
 class World:
     """A clock, lists, quotes, orders, tickets, balances and outages that belong together.
 
-    A world holds its scenario, which it shares, and its state; the services are made when asked
-    for, so that an idle world costs little. It is not safe for threads.
+    A world holds its scenario, which it shares, and its state. The services that nearly every
+    request asks for stay with it; the others are made when asked for, so that an idle world costs
+    little. It is not safe for threads.
     """
 
-    __slots__ = ("_core", "_snapshots")
+    __slots__ = ("_core", "_snapshots", "orders", "quotes")
+
+    quotes: Desk
+    """Its quotes, swap call data and prices."""
+    orders: OrderBook
+    """Its orders."""
 
     def __init__(
         self, scenario: Scenario, wall: Callable[[], int], state: State | None = None
     ) -> None:
         """Start from a scenario; `wall` returns the wall clock's time in milliseconds."""
         self._core = Core(scenario, state or _beginning(scenario, wall()), wall)
+        self.quotes = Desk(self._core)
+        self.orders = OrderBook(self._core)
         self._snapshots: dict[str, State] | None = None
 
     @classmethod
@@ -54,16 +62,6 @@ class World:
     def lists(self) -> Lists:
         """Its lists of chains and tokens as they are now."""
         return Lists(self._core)
-
-    @property
-    def quotes(self) -> Desk:
-        """Its quotes, swap call data and prices."""
-        return Desk(self._core)
-
-    @property
-    def orders(self) -> OrderBook:
-        """Its orders."""
-        return OrderBook(self._core)
 
     @property
     def tickets(self) -> Tickets:

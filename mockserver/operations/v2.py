@@ -17,6 +17,7 @@ from mockserver.operations.holdings import held_tokens, token_info
 from mockserver.operations.rules import STRICT, order_rules, rules_of
 
 _ENDS = {"source": "from", "target": "to"}
+_KINDS = {kind.value: kind for kind in Kind}
 
 
 def get_chain(world: World, inputs: Inputs) -> Json:
@@ -112,7 +113,7 @@ def get_aggregate_swap(world: World, inputs: Inputs) -> Json:
 def submit_order(world: World, inputs: Inputs) -> Json:
     """Accept an order; the deposit is what `sourceCerts` tells of (facts §6)."""
     deposit, rules = certificate(inputs), order_rules(inputs)
-    catalog, kind = world.scenario.catalog, Kind(inputs.integer("orderType"))
+    catalog, kind = world.scenario.catalog, _KINDS[inputs.integer("orderType")]
     if inputs.has("signerChain"):
         catalog.chain(inputs.text("signerChain"), "signer chain")
     if rules.execution is not None and inputs.reading("extra") == STRICT:

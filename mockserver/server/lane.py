@@ -56,7 +56,9 @@ class LaneConnection(Connection):
         if not data and self._between:
             # Who has read a body asks the parser to go on with what it kept, which is nothing.
             return
-        if waiter is None or waiter.done() or self._messages or self._busy():
+        # A client that does not read, or a connection that ends, is no business of the lane.
+        busy = self._paused or self._upgraded or self._close or self._force_close
+        if waiter is None or waiter.done() or self._messages or busy:
             waiting = len(self._messages)
             super().data_received(data)
             self._between = self._between and self._came_alone(data, waiting)
@@ -77,10 +79,6 @@ class LaneConnection(Connection):
         self._between = self._between and self._came_alone(data, 0)
         if self._messages and not (len(self._messages) == 1 and self._answered(data)):
             waiter.set_result(None)
-
-    def _busy(self) -> bool:
-        """Tell whether what comes now is no business of the lane."""
-        return self._paused or self._upgraded or self._close or self._force_close
 
     def _came_alone(self, data: bytes, waiting: int) -> bool:
         """Tell whether these bytes were one usual request, no less and no more."""

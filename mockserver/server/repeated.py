@@ -102,8 +102,9 @@ class Repeated:
                 if names is None or _VALUE.fullmatch(value) is None:
                     return None
                 known = names[1], (names[0], value.decode())
-            first[known[0]] = known[1][1]
-            items.append(known[1])
+            name, item = known
+            first[name] = item[1]
+            items.append(item)
         length = None if method == "GET" and not body else str(len(body))
         if tuple(first) not in self._shapes or len(first) < len(items):
             return None

@@ -56,7 +56,9 @@ def _shown(
         wanted, status, total = query.get("find", "").lower(), query.get("status"), 0
         kept = []
         for number, order in enumerate(stored, start=1):
-            if _has(order, wanted) and (status is None or standing.view(order).status == status):
+            if _has(order, standing, wanted) and (
+                status is None or standing.view(order).status == status
+            ):
                 if total in page:
                     kept.append(order)
                 total += 1
@@ -142,13 +144,13 @@ def shown(view: OrderView) -> dict[str, Json]:
     }
 
 
-def _has(order: Order, wanted: str) -> bool:
+def _has(order: Order, standing: Standing, wanted: str) -> bool:
     """Tell whether an order has a text of small letters in one of its names, in any case."""
     if not wanted:
         return True
     route = order.route
     names = (
-        *(order.id, order.sn or "", order.cert_hash, order.exec_hash, order.back_hash),
+        *(order.id, order.sn or "", order.cert_hash, *standing.hashes(order)),
         *(order.sender, order.recipient, order.evm_address, order.channel),
         *(route.source_chain, route.source_token, route.target_chain, route.target_token),
     )
