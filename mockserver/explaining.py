@@ -8,9 +8,9 @@ from typing import Any
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
-from jsonschema_rs import Draft202012Validator as CompiledValidator
 
 from mockserver.jsontext import Json
+from mockserver.validation import compiled
 from mockserver.violations import Violation, did_you_mean, kind_of, shown
 
 Schema = Mapping[str, Any]
@@ -64,7 +64,7 @@ class _Sound:
         """Tell whether the value surely keeps the part."""
         accepts = self._compiled.get(id(part))
         if accepts is None:
-            accepts = self._compiled[id(part)] = CompiledValidator(dict(part)).is_valid
+            accepts = self._compiled[id(part)] = compiled(part)
         try:
             return accepts(value)
         except ValueError:

@@ -1,5 +1,6 @@
 """Violations say where, what came and what would be right."""
 
+import sys
 from decimal import Decimal
 
 import pytest
@@ -90,3 +91,36 @@ def test_a_long_value_is_cut_and_never_breaks_the_line():
 def test_only_near_names_are_suggested():
     assert did_you_mean("FromChain", ["fromChain", "toChain"]) == "; did you mean 'fromChain'?"
     assert did_you_mean("zzz", ["fromChain"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        ({"pattern": "^[^ \\t]{2,300}$"}, ["ab", "a" * 300, 7], ["a", "a" * 301, "a b", "a\tb"]),
+        ({"pattern": "^[a-z]{2,3}$", "maxLength": 2}, ["ab"], ["abc", "a", "AB"]),
+        ({"pattern": "^(?:[a-z]{2,3})$"}, ["ab", "abc"], ["a", "abcd"]),
+        ({"properties": {"pattern": {"type": "string"}}}, [{"pattern": "a"}], [{"pattern": 1}]),
+        (
+            {"const": {"pattern": "^[a]{1,3}$"}},
+            [{"pattern": "^[a]{1,3}$"}],
+            [{"pattern": "^[a]*$"}],
+        ),
+    ],
+)
+def test_patterns_that_count_say_the_same_however_they_are_read(schema, right, wrong):
+    for check in (SchemaCheck(schema), SchemaCheck(schema, compiled=False)):
+        assert [value for value in [*right, *wrong] if check.accepts(value)] == right
+        assert all(check.violations(value) for value in wrong)
+
+
+def test_a_pattern_that_counts_far_takes_little_memory():
+    resource = pytest.importorskip("resource")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    kept = [SchemaCheck({"pattern": "^[^ ]{1,1000}$", "$comment": str(n)}) for n in range(200)]
+    assert all(check.accepts("x") for check in kept)
+    # 400 MiB where each of them counts its characters.
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / KIBIBYTES < 40
+
+
+KIBIBYTES = 1024 * (1024 if sys.platform == "darwin" else 1)
+"""Units of the memory that the system tells of, in a mebibyte."""
