@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 
+from mockserver.compiledschema import compiled
 from mockserver.jsontext import Json
-from mockserver.validation import compiled
 from mockserver.violations import Violation, did_you_mean, kind_of, shown
 
 Schema = Mapping[str, Any]

@@ -4,11 +4,13 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+import yaml
 
 from mockserver import documents
 from mockserver.errors import InvalidFile
 
 FILE = Path("some.yaml")
+SCHEMAS = Path(__file__).parents[1] / "schemas"
 
 
 def test_values_are_what_they_look_like():
@@ -101,3 +103,10 @@ def test_a_file_that_is_not_there_or_no_text(tmp_path, content, words):
         file.write_bytes(content)
     with pytest.raises(InvalidFile, match=words):
         documents.read(file)
+
+
+@pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.yaml")), ids=lambda path: path.name)
+def test_every_table_can_be_read_without_the_compiled_parser(path):
+    """A few platforms have no `libyaml`, whose parser takes more than the plain one."""
+    text = path.read_text(encoding="utf-8")
+    assert yaml.safe_load(text) == yaml.load(text, yaml.CSafeLoader)
