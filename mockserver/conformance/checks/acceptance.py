@@ -23,6 +23,7 @@ from mockserver.contract import Operation, shipped_facts
 from mockserver.exchange import query_pairs
 
 _SEVERAL = 2
+_AMOUNTS = ("amount", "fromAmount")
 
 
 def is_taken(
@@ -32,16 +33,26 @@ def is_taken(
     before = [
         one
         for one in context.of(operation)
-        if one.succeeded and one.number < exchange.number and not is_negative(one)
+        if one.succeeded
+        and one.number < exchange.number
+        and not is_negative(one)
+        # Bounds are not shown: another amount that was taken says nothing of this one.
+        and _amounts_of(operation, one) == _amounts_of(operation, exchange)
     ]
     if not before:
-        raise Vacuous("the usual request did not succeed either")
+        raise Vacuous("the usual request did not succeed either, nor one for the same amount")
     if not was_refused(exchange):
         return
     check_is_there(context, exchange, *_chains_of(exchange))
     yield Finding(
         f"the request is refused {how}: {said(exchange)}", (before[-1], exchange), cause=how
     )
+
+
+def _amounts_of(operation: Operation, exchange: Exchange) -> list[str]:
+    """Return the amounts that a request without a body names."""
+    names = [field.name for field in operation.fields if field.role in _AMOUNTS]
+    return [value for name, value in query_pairs(exchange.request.query) if name in names]
 
 
 def _chains_of(exchange: Exchange) -> tuple[str, ...]:
