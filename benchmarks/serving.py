@@ -45,18 +45,26 @@ from mockserver import __version__
 from mockserver.contract import load
 
 _RUN = random.Random().randrange(1 << 60)  # noqa: S311 - only makes requests new
+_TAIL = "abcd"
+"""The end of addresses and hashes, which is no reserved one (docs/reference/reserved.md)."""
+
+
+def units(number: int) -> int:
+    """Return an amount that no other number has; with its six decimals it is no reserved one."""
+    return 10_000_001 + 10 * number
 
 
 def quote(number: int) -> bytes:
     """Return a request for a quote that was never asked for before."""
-    amount = 10_000_000 + number
-    return loadgen.get(f"/v1/getBridgeQuote?amount={amount}&symbol=USDT&fromChain=ARB&toChain=BNB")
+    return loadgen.get(
+        f"/v1/getBridgeQuote?amount={units(number)}&symbol=USDT&fromChain=ARB&toChain=BNB"
+    )
 
 
 def submission(number: int) -> bytes:
     """Return a submission that no other repeats."""
-    sender, cert_hash = f"0x{_RUN + number:040x}", f"0x{(_RUN << 64) + number:064x}"
-    body = order_body(10_000_000 + number, sender, cert_hash)
+    sender, cert_hash = f"0x{_RUN + number:036x}{_TAIL}", f"0x{(_RUN << 64) + number:060x}{_TAIL}"
+    body = order_body(units(number), sender, cert_hash)
     return loadgen.post("/v1/submitOrder", body, _signed(number))
 
 
