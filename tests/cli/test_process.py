@@ -234,5 +234,5 @@ def test_a_signal_is_obeyed_at_once_whatever_a_connection_waits_for(start, conne
         begun = time.monotonic()
         code, _, err = server.stop()
         # It takes some 50 ms; a machine under load gets more, a wait for the client would be 2 s.
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < 1.9
     assert (code, err) == (0, f"console: {server.url}/__mock/\n")

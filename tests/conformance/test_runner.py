@@ -3,6 +3,7 @@
 import gc
 import weakref
 from contextlib import suppress
+from decimal import Decimal
 
 import pytest
 
@@ -95,7 +96,7 @@ def test_more_patience_is_spread_over_all_looks():
             waited.append(ms)
 
     target = Target("http://127.0.0.1:9", "http://127.0.0.1:9")
-    with Waiting(target, Permit(CONTRACT, target), Limits()) as transport:
+    with Waiting(target, Permit(CONTRACT, target), Limits(rate=Decimal(1_000_000))) as transport:
         session = Session(transport, RunContext(CONTRACT), patience_ms=60_000)
         for _ in range(10):
             with suppress(Refusing):
