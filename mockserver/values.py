@@ -1,11 +1,11 @@
-"""Values: immutable to the type checker, and as quick to make as anything with slots.
+"""Values: immutable to the type checker, as quick to make as anything with slots, kept for again.
 
 A frozen dataclass sets each field through `object.__setattr__`, which makes its making three times
 as dear. A request makes dozens of values, so that those on its road are held immutable by mypy,
 which the gate runs, and not once more at run time.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as value_class
@@ -18,4 +18,20 @@ else:
         return dataclass(slots=slots, unsafe_hash=True)
 
 
-__all__ = ["value_class"]
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def keep(kept: dict[K, V], key: K, value: V, most: int) -> V:
+    """Return a value, kept for the next time; what is full with `most` of them is emptied before.
+
+    To be called on a miss alone. Emptying costs less than knowing which was used last, where what
+    is asked for differs little.
+    """
+    if len(kept) >= most:
+        kept.clear()
+    kept[key] = value
+    return value
+
+
+__all__ = ["keep", "value_class"]

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mockserver.engine.refusal import Refusal, digits, shown, unknown
+from mockserver.values import keep
 
 EVM_FAMILY = 1
 """The chain family of EVM chains (DEMO)."""
@@ -251,9 +252,7 @@ class Catalog:
             chains = self.chain(source, "source chain"), self.chain(target, "target chain")
             token = self.token(symbol)
             found = self.placed(chains[0], token), self.placed(chains[1], token)
-            if len(self._ends) >= _KEPT_ENDS:
-                self._ends.clear()
-            self._ends[key] = found
+            keep(self._ends, key, found, _KEPT_ENDS)
         return found
 
     def ends_by_index(
@@ -276,9 +275,7 @@ class Catalog:
                 self.placed(begin, tokens[0], "source token"),
                 self.placed(end, tokens[1], "target token"),
             )
-            if len(self._order_ends) >= _KEPT_ENDS:
-                self._order_ends.clear()
-            self._order_ends[key] = found
+            keep(self._order_ends, key, found, _KEPT_ENDS)
         return found
 
     def placed_at(self, chain: Chain, address: str, about: str = "token address") -> Placed:

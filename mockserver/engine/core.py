@@ -14,6 +14,7 @@ from mockserver.engine.orders import Order
 from mockserver.engine.outages import Route
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import Scenario
+from mockserver.values import keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +202,7 @@ class Core:
         key = source.chain.nickname, source.symbol, target.chain.nickname, target.symbol
         found = routes.get(key)
         if found is None:
-            if len(routes) >= _KEPT_ROUTES:
-                routes.clear()
-            found = routes[key] = Route(*key)
+            found = keep(routes, key, Route(*key), _KEPT_ROUTES)
         return found
 
     def order(self, order_id: str) -> Order:

@@ -10,7 +10,7 @@ from mockserver.engine.fees import Rates, checked_channel_bps, fee_level_bps
 from mockserver.engine.prices import Prices
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import plain
-from mockserver.values import value_class
+from mockserver.values import keep, value_class
 
 
 @value_class(frozen=True, slots=True)
@@ -207,9 +207,8 @@ class TransferQuotes:
             one=one * 10**target.decimals,
         )
         if self.prices.drift is None:
-            if len(self._tariffs) >= _KEPT:
-                self._tariffs.clear()
-            self._tariffs[source.symbol, source.chain.nickname, target.chain.nickname] = tariff
+            key = source.symbol, source.chain.nickname, target.chain.nickname
+            keep(self._tariffs, key, tariff, _KEPT)
         return tariff
 
     def _gas(self, token: Placed, at: Placed, now_ms: int) -> int:

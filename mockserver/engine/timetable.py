@@ -6,6 +6,7 @@ from functools import cached_property
 from operator import attrgetter
 
 from mockserver.engine.outages import LIST_CHANGING, Direction, InFlight, Mode, Route, Window
+from mockserver.values import keep
 
 _KEPT_ROUTES = 4_096
 
@@ -119,9 +120,7 @@ class Timetable(Stretches):
         """Return the windows that orders of a route meet."""
         found = self._routes.get(route)
         if found is None:
-            if len(self._routes) >= _KEPT_ROUTES:
-                self._routes.clear()
-            found = self._routes[route] = RouteStretches(self._touching(route))
+            found = keep(self._routes, route, RouteStretches(self._touching(route)), _KEPT_ROUTES)
         return found
 
     def list_changes(self, now_ms: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from mockserver.contract import Contract, ContractSource, Erratum, Operation, Source
 from mockserver.contract.changed import Place, changed, may_undo
 from mockserver.exchange import Request
+from mockserver.values import keep
 
 _EXPLAINED = 65_536
 _KEPT = 256
@@ -75,10 +76,8 @@ class Contracts:
         key = operation, other
         found = self._changed.get(key)
         if found is None:
-            if len(self._changed) >= _KEPT_CHANGES:
-                self._changed.clear()
             found = changed(operation.request_schema, other.request_schema)
-            self._changed[key] = found
+            keep(self._changed, key, found, _KEPT_CHANGES)
         return found
 
     def _turned(self, contract: Contract, erratum: str) -> Contract:

@@ -4,6 +4,7 @@ import re
 
 from mockserver.contract import Contract
 from mockserver.exchange import Headers, Request, Response
+from mockserver.values import keep
 
 _OWN = ("Content-Type", "X-Mock-World")
 _EXPOSED = ", ".join(
@@ -54,10 +55,8 @@ class Opener:
         key = own, world, headers.lowered("origin")
         ready = self._ready.get(key)
         if ready is None:
-            if len(self._ready) >= _KEPT:
-                self._ready.clear()
             ready = (*own, *allowed_origin(headers), _EXPOSE, ("X-Mock-World", world))
-            self._ready[key] = ready
+            keep(self._ready, key, ready, _KEPT)
         return ready
 
 

@@ -8,6 +8,7 @@ from aiohttp.web_response import Response as WebResponse
 
 from mockserver.clock import wall_ms
 from mockserver.exchange import Response
+from mockserver.values import keep
 
 _KEPT = 1_024
 _BODILESS = (204, 304)
@@ -47,11 +48,8 @@ class Heads:
         return b"%b%d%b%b" % (head, len(body), self._end, body)
 
     def _made(self, response: Response) -> bytes:
-        if len(self._ready) >= _KEPT:
-            self._ready.clear()
         head = _head(response) if _plain(response) else b""
-        self._ready[response.status, response.headers] = head
-        return head
+        return keep(self._ready, (response.status, response.headers), head, _KEPT)
 
 
 def _plain(response: Response) -> bool:

@@ -8,9 +8,9 @@ Everything else is the parser's.
 """
 
 import re
-from typing import TypeVar
 
 from mockserver.exchange import Headers, Request
+from mockserver.values import keep
 
 _MOST_HEAD, _MOST_BODY = 4_096, 65_536
 """Bytes that are looked at here: less than every bound that the parser has."""
@@ -33,10 +33,6 @@ _HOW_IT_TRAVELS = frozenset(
     ]
 )
 _AS_EVER = b"connection: keep-alive"
-
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 class Repeated:
@@ -79,15 +75,15 @@ class Repeated:
         plain = Headers(headers.items_sent)
         names = tuple(plain)
         if line.startswith(b"GET ") and not body and "content-length" not in names:
-            _keep(self._blocks, fields, plain)
+            keep(self._blocks, fields, plain, _KEPT)
         lines = head.split(b"\r\n")
         if plain.repeats or not all(map(_may_differ, names, lines)):
             return
-        _keep(self._shapes, names, True)
+        keep(self._shapes, names, True, _KEPT)
         for raw, name, item in zip(lines, names, plain.items_sent, strict=True):
-            _keep(self._lines, raw, (name, item))
+            keep(self._lines, raw, (name, item), _KEPT)
             if name not in _HOW_IT_TRAVELS:
-                _keep(self._free, item[0].encode(), (item[0], name))
+                keep(self._free, item[0].encode(), (item[0], name), _KEPT)
 
     def _alike(self, method: str, head: bytes, body: bytes) -> Headers | None:
         """Return fields that differ from those before in values alone; None where in doubt."""
@@ -123,9 +119,3 @@ def _written(headers: Headers) -> bytes:
 def _may_differ(name: str, line: bytes) -> bool:
     """Tell whether requests with such a line travel alike, whatever its value is."""
     return name not in _HOW_IT_TRAVELS or line.lower() == _AS_EVER
-
-
-def _keep(kept: dict[K, V], key: K, value: V) -> None:
-    if len(kept) >= _KEPT:
-        kept.clear()
-    kept[key] = value
