@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from urllib.parse import unquote_to_bytes
 
+from mockserver import jsontext
+from mockserver.jsontext import Json
 from mockserver.values import value_class
 
 
@@ -92,6 +94,12 @@ class Request:
     def parameters(self) -> dict[str, str]:
         """The query by name, the last of a repeated one; empty where it is not UTF-8."""
         return dict(pairs_or(self.query))
+
+    @property
+    def members(self) -> dict[str, Json]:
+        """The members of the body; none where it is no JSON object."""
+        body = jsontext.decode_or(self.body)
+        return body if isinstance(body, dict) else {}
 
 
 @value_class(frozen=True, slots=True)

@@ -53,6 +53,11 @@ class Operation:
         return self._reader.fields
 
     @cached_property
+    def amount(self) -> Field | None:
+        """The input that says how much; None where there is none."""
+        return next((field for field in self.fields if field.is_amount), None)
+
+    @cached_property
     def response_schema(self) -> dict[str, Any]:
         """The schema of a whole answer, envelope included."""
         inside = self.generation.response_schema(self.data_schema)

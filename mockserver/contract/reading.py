@@ -14,6 +14,8 @@ from mockserver.validation import SchemaCheck, Violation
 from mockserver.values import value_class
 
 LOCATIONS = ("headers", "query", "body")
+AMOUNT_ROLES = ("amount", "fromAmount")
+"""The inputs that say how much; no operation has both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,11 @@ class Field:
         """The JSON types the contract allows; empty where it allows any."""
         kind = self.schema.get("type", ())
         return (kind,) if isinstance(kind, str) else tuple(kind)
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether it says how much is to be transferred, swapped or quoted."""
+        return self.role in AMOUNT_ROLES
 
 
 class Inputs:

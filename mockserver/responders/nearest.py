@@ -66,14 +66,9 @@ def _meant(contract: Contract, entry: Entry) -> Operation | None:
 
 
 def _sent(operation: Operation, request: Request) -> Parts:
-    body = jsontext.decode_or(request.body)
     names = [field.name for field in operation.fields if field.location == "headers"]
     headers = {name: request.headers[name] for name in names if name in request.headers}
-    return {
-        "headers": headers,
-        "query": dict(request.parameters),
-        "body": dict(body) if isinstance(body, Mapping) else {},
-    }
+    return {"headers": headers, "query": request.parameters, "body": request.members}
 
 
 def _kept(operation: Operation, sent: Parts) -> Parts:

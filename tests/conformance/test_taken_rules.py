@@ -4,7 +4,6 @@ import pytest
 
 from mockserver import contract
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.comparing import body_of
 from mockserver.conformance.options import Options
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
@@ -157,7 +156,7 @@ def test_a_refused_report_that_is_listed_is_told():
     )
     items = data_of(late)["list"]
     odd = by_probe(healthy_run().exchanges)["v2.submitTicket/chain unlisted"]
-    reported = body_of(odd)["hash"]
+    reported = odd.members["hash"]
     more = {late: {"list": [*items, {**items[0], "ticketId": 987, "hash": reported}]}}
     rules = only("refused-tickets-are-not-kept")
     assert [one.verdict for one in rejudged(more, rules).values()] == [VIOLATION]

@@ -23,7 +23,6 @@ from mockserver.contract import Operation, shipped_facts
 from mockserver.exchange import query_pairs
 
 _SEVERAL = 2
-_AMOUNTS = ("amount", "fromAmount")
 
 
 def is_taken(
@@ -51,8 +50,8 @@ def is_taken(
 
 def _amounts_of(operation: Operation, exchange: Exchange) -> list[str]:
     """Return the amounts that a request without a body names."""
-    names = [field.name for field in operation.fields if field.role in _AMOUNTS]
-    return [value for name, value in query_pairs(exchange.request.query) if name in names]
+    wanted = operation.amount.name if operation.amount else None
+    return [value for name, value in query_pairs(exchange.request.query) if name == wanted]
 
 
 def _chains_of(exchange: Exchange) -> tuple[str, ...]:
@@ -96,8 +95,8 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
         if "boolean" not in field.types:
             continue
         for value in ("true", "false"):
-            asked = [one for one in every if _given(one, field.name) == value]
-            others = [one for one in every if _given(one, field.name) not in (value, "")]
+            asked = [one for one in every if one.parameters.get(field.name, "") == value]
+            others = [one for one in every if one.parameters.get(field.name, "") not in (value, "")]
             if len(asked) < _SEVERAL or not any(one.succeeded for one in others):
                 continue
             yield JUDGED
@@ -110,7 +109,3 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
                     f"{field.location}.{field.name}",
                     cause=value,
                 )
-
-
-def _given(exchange: Exchange, name: str) -> str:
-    return dict(query_pairs(exchange.request.query)).get(name, "")

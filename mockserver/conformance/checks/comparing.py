@@ -5,13 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from mockserver import jsontext
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
-    SWAP_QUOTE,
     V1_QUOTE,
-    asked,
+    amount_asked,
     reading_of,
 )
 from mockserver.conformance.discovery.discovered import inventory_of
@@ -23,12 +21,11 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
-from mockserver.jsontext import Json, NotJson
+from mockserver.jsontext import Json
 from mockserver.validation import shown
 
 _MOST_DECIMALS = 77
 _JITTER = Decimal("1.05")
-_AMOUNT_NAMES = {BRIDGE: "amount", SWAP_QUOTE: "fromAmount"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +68,10 @@ def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
         return None
     if exchange.operation.id == V1_QUOTE:
         return _v1_quote(context, exchange)
-    sent = asked(exchange)
+    sent = exchange.parameters
     operation_id = exchange.operation.id
     route = _bridge_route(context, sent) if operation_id == BRIDGE else _swap_route(context, sent)
-    put = amounts.number(sent.get(_AMOUNT_NAMES.get(operation_id, "fromAmount")))
+    put = amount_asked(exchange)
     if route is None or put is None or put <= 0:
         return None
     source, target = route.source, route.target
@@ -97,7 +94,7 @@ def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
 
 def _v1_quote(context: RunContext, exchange: Exchange) -> Quote | None:
     route = v1_route(context, exchange)
-    put = amounts.number(body_of(exchange).get("amount"))
+    put = amounts.number(exchange.members.get("amount"))
     if route is None or put is None or put <= 0:
         return None
     data = exchange.member("data")
@@ -220,15 +217,6 @@ def token_at(
     return None
 
 
-def body_of(exchange: Exchange) -> dict[str, Json]:
-    """Return the fields of a request's body; none where it is no JSON object."""
-    try:
-        body = jsontext.decode(exchange.request.body)
-    except NotJson:
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
 def echoed(
     exchange: Exchange, sent: Mapping[str, Json], roles: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str, bool]]:
@@ -251,7 +239,7 @@ def v1_route(context: RunContext, exchange: Exchange) -> Route | None:
     """Return the route that a v1 request asks about, or None."""
     if exchange.operation.id != V1_QUOTE:
         return None
-    body = body_of(exchange)
+    body = exchange.members
     tokens = inventory_of(context).v1_tokens
     symbol = str(body.get("token", ""))
     source = token_at(tokens, str(body.get("fromChain", "")), symbol=symbol)

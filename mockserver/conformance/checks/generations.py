@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from mockserver.conformance.checks.comparing import (
     Quote,
-    body_of,
     echoed,
     named_quote,
     out_of,
@@ -162,7 +161,7 @@ def v1_prices_are_in_usd(context: RunContext, operation: Operation) -> Iterator[
 
 
 def v1_quote_echoes_the_request(_: RunContext, quote: Quote) -> Iterator[Said]:
-    for name, told, sent, same in echoed(quote.exchange, body_of(quote.exchange), _ECHOED):
+    for name, told, sent, same in echoed(quote.exchange, quote.exchange.members, _ECHOED):
         yield JUDGED
         is_address = name == "token" and told.lower() == quote.route.source.address.lower()
         if not same and not is_address:
@@ -206,7 +205,7 @@ def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Ite
 
 def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Iterator[Said]:
     found, token = moved(exchange), _raw_token(context, exchange)
-    put = amounts.number(body_of(exchange).get("amount"))
+    put = amounts.number(exchange.members.get("amount"))
     if found is None or token is None or token.decimals is None or put is None or put <= 0:
         return
     yield JUDGED
@@ -279,7 +278,7 @@ def _looks(context: RunContext, token: Token) -> tuple[Exchange, ...]:
 
 
 def _raw_token(context: RunContext, exchange: Exchange) -> Token | None:
-    body = body_of(exchange)
+    body = exchange.members
     chain, symbol = body.get("chain"), body.get("token")
     tokens = (token for token in inventory_of(context).v1_tokens if token.chain == chain)
     return next((token for token in tokens if token.symbol == symbol), None)

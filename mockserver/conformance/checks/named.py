@@ -10,7 +10,6 @@ from mockserver.conformance.checks.evidence import said
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.tickets import entries, unlike
-from mockserver.conformance.discovery.amount_units import asked
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.known_elsewhere import known_chain_names
 from mockserver.conformance.discovery.listing import folded, text
@@ -20,7 +19,6 @@ from mockserver.conformance.requests.writes import CHECK, CHECK_TICKET, DETAIL, 
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation, assumed
-from mockserver.exchange import query_pairs
 
 _LOOKS = {CHECK: (NAMED, LOOKS), DETAIL: (NAMED, LOOKS), CHECK_TICKET: (LISTED, LOOKS[:2])}
 _LISTS = tuple(f"{TICKETS}/{READ} {kind}" for kind in FILTERS)
@@ -44,7 +42,7 @@ def what_was_named_is_known(context: RunContext, operation: Operation) -> Iterat
         yield JUDGED
         refused = [one for one in looks if one.refused and not says_it_is_away(one)]
         if refused:
-            wanted = dict(query_pairs(refused[0].request.query))
+            wanted = refused[0].parameters
             lists = context.sent(*_LISTS)
             before = [one for one in looks if one.succeeded][:1] or lists
             yield Finding(
@@ -68,7 +66,7 @@ def listed_tickets_are_told_alike(context: RunContext, operation: Operation) -> 
             basis = assumed("A-241", "a ticket that has succeeded stays so")
             message = "a ticket that had succeeded has not any more"
             yield Finding(message, (first, last), "data.succeeded", basis, cause="unsolved")
-        wanted = dict(query_pairs(first.request.query)).get("ticketId", "")
+        wanted = first.parameters.get("ticketId", "")
         if wanted in listed and first.data == last.data:
             found = unlike(listed[wanted], first)
             yield from (replace(one, cause=one.place.removeprefix("data.")) for one in found)
@@ -89,7 +87,7 @@ def named_v1_orders_are_told_alike(context: RunContext, operation: Operation) ->
 
 
 def _of_another(look: Exchange) -> Iterator[Finding]:
-    for name, told, sent, same in echoed(look, asked(look), _ECHOED):
+    for name, told, sent, same in echoed(look, look.parameters, _ECHOED):
         if told and not same:
             message = f"{name} of the order is {told!r}, asked was {sent!r}"
             yield Finding(message, (look,), f"query.{name}")
@@ -125,7 +123,7 @@ def _tells_of(own: Exchange, other: Exchange) -> bool:
 
 
 def _difference(own: Exchange, other: Exchange) -> str:
-    asked, instead = dict(query_pairs(own.request.query)), dict(query_pairs(other.request.query))
+    asked, instead = own.parameters, other.parameters
     changed = (name for name in instead if asked.get(name) != instead[name])
     return ", ".join(f"{name} {instead[name][:80]!r}" for name in changed)
 

@@ -9,7 +9,7 @@ from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.pricing import DOLLARS, is_a_dollar
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, asked
+from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE
 from mockserver.conformance.discovery.clocks import (
     LEAST_S,
     MILLISECONDS,
@@ -175,7 +175,7 @@ def update_time_never_goes_back(context: RunContext, operation: Operation) -> It
 
 
 def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Iterator[Said]:
-    wanted = asked(exchange).get("address", "")
+    wanted = exchange.parameters.get("address", "")
     if not wanted:
         return
     yield JUDGED
@@ -245,6 +245,6 @@ def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
 
 
 def _asked_token(context: RunContext, exchange: Exchange) -> Token | None:
-    sent = asked(exchange)
+    sent = exchange.parameters
     address = sent.get("contractAddress", "")
     return token_at(inventory_of(context).tokens, sent.get("chain", ""), address=address)

@@ -30,7 +30,6 @@ from mockserver.conformance.requests.targets import (
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation
-from mockserver.exchange import query_pairs
 from mockserver.jsontext import Json
 
 _MOVED = Decimal("1.05")
@@ -141,7 +140,7 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> I
 
 def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Iterator[Said]:
     asked = {
-        frozenset(_inputs(one).items()): one
+        frozenset(one.parameters.items()): one
         for one in context.of(operation)
         if is_combination(one.probe) and is_its_own(one)
     }
@@ -255,7 +254,3 @@ def _quoted(context: RunContext, operation: Operation, label: str) -> Quote | No
         if label_of(exchange.probe) == label:
             return quote_of(context, exchange)
     return None
-
-
-def _inputs(exchange: Exchange) -> dict[str, str]:
-    return dict(query_pairs(exchange.request.query))

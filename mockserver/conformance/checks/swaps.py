@@ -8,7 +8,7 @@ from mockserver.conformance.checks.comparing import Quote, out_of, quote_of, ste
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, asked
+from mockserver.conformance.discovery.amount_units import SWAP_QUOTE
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.requests.comparisons import OF_THE_COIN
@@ -56,7 +56,7 @@ def call_data_is_hex(_: RunContext, exchange: Exchange) -> Iterator[Said]:
 
 def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Iterator[Said]:
     sender, to = exchange.data.get("from"), exchange.data.get("to")
-    wanted = asked(exchange).get("sender", "")
+    wanted = exchange.parameters.get("sender", "")
     if isinstance(sender, str) and wanted:
         yield JUDGED
         if sender.lower() != wanted.lower():
@@ -77,7 +77,7 @@ def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Iterator[Said]
 def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Iterator[Said]:
     text = exchange.data.get("value")
     source = _token(context, exchange, "from")
-    sent = asked(exchange).get("fromAmount", "")
+    sent = exchange.parameters.get("fromAmount", "")
     if not isinstance(text, str) or not _NUMBER.fullmatch(text) or source is None:
         return
     if not source.is_native and not source.address.startswith("0x"):
@@ -107,7 +107,7 @@ def call_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iter
     if paid is None:
         raise Vacuous("amountOut is no number")
     got = amounts.EXACT.scaleb(paid, -quote.route.target.decimals)
-    least = out_of(quote) * (1 - Decimal(asked(call).get("slippage", "100")) / _BPS) / _NEAR
+    least = out_of(quote) * (1 - Decimal(call.parameters.get("slippage", "100")) / _BPS) / _NEAR
     if not least <= got <= out_of(quote) * _NEAR:
         yield Finding(
             f"the call pays {got:.6g} {quote.route.target.symbol}, the quote {out_of(quote):.6g}",
@@ -162,7 +162,7 @@ def _told_of_slippage(
 ) -> tuple[Finding, ...] | None:
     """Return what is wrong with the slippages of two calls; None where they show none."""
     moved = _moved(context, one, other)
-    wanted = [Decimal(asked(call).get("slippage", "0")) / _BPS for call in (one, other)]
+    wanted = [Decimal(call.parameters.get("slippage", "0")) / _BPS for call in (one, other)]
     cuts = [pair for outs in _outputs(context, one, other) for pair in _cuts(one, other, outs)]
     told = [pair for pair in cuts if _follows(pair, moved) or min(pair) > max(wanted) + moved]
     if any(_fits(pair, wanted) for pair in cuts):
@@ -200,8 +200,8 @@ def more_slippage_asks_for_less(context: RunContext, operation: Operation) -> It
 def call_pays_the_recipient(context: RunContext, operation: Operation) -> Iterator[Finding]:
     one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
     usual, another = (
-        _bare(asked(one).get("recipient", "")),
-        _bare(asked(other).get("recipient", "")),
+        _bare(one.parameters.get("recipient", "")),
+        _bare(other.parameters.get("recipient", "")),
     )
     if not all(isinstance(call.data.get("data"), str) for call in (one, other)):
         raise Vacuous("data is no text in both calls")
@@ -254,8 +254,10 @@ def _cuts(
 ) -> Iterator[tuple[Decimal, Decimal]]:
     """Yield what share of the output is cut off in words of the calls that can be its least."""
     words = _words(one), _words(other)
-    given = asked(one).get("fromAmount", "")
-    if len(words[0]) != len(words[1]) or asked(one).get("slippage") == asked(other).get("slippage"):
+    given = one.parameters.get("fromAmount", "")
+    if len(words[0]) != len(words[1]) or one.parameters.get("slippage") == other.parameters.get(
+        "slippage"
+    ):
         return
     for pair in zip(*words, strict=True):
         # The amount given, a deadline and the recipient are no part of the output.
@@ -316,7 +318,7 @@ def _words(call: Exchange) -> list[int]:
 
 
 def _token(context: RunContext, exchange: Exchange, side: str) -> Token | None:
-    sent = asked(exchange)
+    sent = exchange.parameters
     address = sent.get(f"{side}TokenAddress", "").lower()
     found = (
         t for t in inventory_of(context).on(sent.get("chain", "")) if t.address.lower() == address

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.comparing import body_of
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.listing import text
@@ -199,7 +198,7 @@ def refused_tickets_are_not_kept(context: RunContext, operation: Operation) -> I
     if not refused:
         raise Vacuous("no report was refused")
     known = {"", *(one.number for one in early)} | _accepted(context)
-    reported = {str(body_of(one).get("hash", "")).lower() for one in refused} - {""}
+    reported = {str(one.members.get("hash", "")).lower() for one in refused} - {""}
     for one in late:
         told, address = (text(one.item.get(name)).lower() for name in ("hash", "address"))
         own = address == context.caller.address.lower()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mockserver.conformance.checks.comparing import body_of, check_is_there, token_at
+from mockserver.conformance.checks.comparing import check_is_there, token_at
 from mockserver.conformance.checks.evidence import is_its_own
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
@@ -11,7 +11,6 @@ from mockserver.conformance.discovery.amount_units import (
     ATTEMPT_NAMES,
     BRIDGE,
     accepted,
-    asked,
     attempts,
 )
 from mockserver.conformance.discovery.discovered import inventory_of
@@ -73,7 +72,7 @@ def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Ite
             raise Inconclusive("no quote was answered with success or with a refusal")
         for one in refused:
             check_is_there(context, one, *_chains(one))
-        if len({(asked(one).get("symbol"), _chains(one)) for one in refused}) < _FEWEST:
+        if len({(one.parameters.get("symbol"), _chains(one)) for one in refused}) < _FEWEST:
             raise Inconclusive("one token was tried only, and its amount may be what is refused")
         yield Finding(
             f"none of {len(sent)} quotes of listed tokens between listed chains is given"
@@ -93,7 +92,7 @@ def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Ite
             if not _amount_is_sound(context, quote) or not _number_is_sound(context, name):
                 unclear = quote
                 continue
-            sent_query = asked(quote)
+            sent_query = quote.parameters
             yield Finding(
                 f"{sent_query.get('symbol')} is listed on {sent_query.get('fromChain')} and "
                 f"{sent_query.get('toChain')}, and refused between them{_said(quote)}",
@@ -103,8 +102,8 @@ def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Ite
             )
     if unclear is not None:
         raise Inconclusive(
-            f"{asked(unclear).get('symbol')} may have been refused for its amount, whose worth is "
-            "not known"
+            f"{unclear.parameters.get('symbol')} may have been refused for its amount, "
+            "whose worth is not known"
         )
 
 
@@ -113,14 +112,14 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
 
     Where the worth of a token is not known, an amount may be too small or too large for it.
     """
-    sent = asked(quote)
+    sent = quote.parameters
     token = token_at(
         inventory_of(context).tokens, sent.get("fromChain", ""), symbol=sent.get("symbol", "")
     )
     if token is None:
         return False
     if any(
-        one.succeeded and asked(one).get("symbol") == token.symbol for one in context.of(BRIDGE)
+        one.succeeded and one.parameters.get("symbol") == token.symbol for one in context.of(BRIDGE)
     ):
         return True
     return is_stable(token) or price_of(context, token) is not None
@@ -134,9 +133,9 @@ def _number_is_sound(context: RunContext, name: str) -> bool:
 
 def _is_between_taken(context: RunContext, refused: Exchange) -> bool:
     """Tell whether numbers not smaller and not larger than a refused one were taken of others."""
-    number = amounts.number(asked(refused).get("amount"))
+    number = amounts.number(refused.parameters.get("amount"))
     taken = [
-        amounts.number(asked(one).get("amount")) for one in context.of(BRIDGE) if one.succeeded
+        amounts.number(one.parameters.get("amount")) for one in context.of(BRIDGE) if one.succeeded
     ]
     known = [one for one in taken if one is not None]
     return number is not None and bool(known) and min(known) <= number <= max(known)
@@ -155,7 +154,7 @@ def _refused_before(context: RunContext, sent: list[Exchange]) -> Iterator[Findi
                 "and none as small was taken of another token"
             )
         yield Finding(
-            f"{asked(pair[0]).get('symbol')} is listed on both chains, and refused between them"
+            f"{pair[0].parameters.get('symbol')} is listed on both chains, and refused between them"
             f"{_said(pair[0])}",
             tuple(pair),
             "query.symbol",
@@ -169,7 +168,7 @@ def sound_reads_are_taken(context: RunContext, operation: Operation) -> Iterator
         context.require_success(f"{operation.id}/usual")
     for one in exchanges:
         if one.refused:
-            chain = asked(one).get("chain", "")
+            chain = one.parameters.get("chain", "")
             check_is_there(context, one, *filter(None, (chain,)))
             yield Finding(
                 f"refused, though made of what the lists show: {one.request.query}{_said(one)}",
@@ -196,7 +195,7 @@ def names_of_v1_stay_in_v1(context: RunContext, operation: Operation) -> Iterato
 
 
 def _chains(exchange: Exchange) -> tuple[str, ...]:
-    sent = {**asked(exchange), **body_of(exchange)}
+    sent = {**exchange.parameters, **exchange.members}
     return tuple(str(sent[name]) for name in ("fromChain", "toChain") if name in sent)
 
 

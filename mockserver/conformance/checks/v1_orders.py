@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mockserver.conformance.checks.comparing import body_of, echoed
+from mockserver.conformance.checks.comparing import echoed
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.submitted import V1_ORDER
@@ -69,7 +69,7 @@ def _shown(
 def v1_order_tells_what_was_submitted(context: RunContext, operation: Operation) -> Iterator[Said]:
     for submission, made in V1_ORDER.made(context).items():
         for look in V1_ORDER.told(context, submission):
-            for name, told, sent, same in echoed(look, body_of(made), _ECHOED):
+            for name, told, sent, same in echoed(look, made.members, _ECHOED):
                 yield JUDGED
                 if not same:
                     message = f"{name} is {told!r}, submitted was {sent!r}"

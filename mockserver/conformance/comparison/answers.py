@@ -1,15 +1,13 @@
 """Two answers to the same request, compared from the outside in."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 
-from mockserver import jsontext
 from mockserver.conformance.comparison.bodies import Reading, differences
 from mockserver.conformance.comparison.difference import NOTHING, Difference, Kind, shown
 from mockserver.conformance.comparison.roles import Place, Roles
 from mockserver.conformance.comparison.values import Band
 from mockserver.conformance.session.exchange import Exchange, Trouble
-from mockserver.exchange import BadEncoding, Request, query_pairs
+from mockserver.exchange import Request, pairs_or
 from mockserver.jsontext import Json
 
 _NEVER_CAME = (Trouble.UNREACHABLE, Trouble.TLS, Trouble.TIMED_OUT)
@@ -83,15 +81,8 @@ def _bodies(
 
 def inputs_of(request: Request) -> frozenset[str]:
     """Return the texts that a request carries as inputs, in lower case."""
-    found: set[str] = set()
-    with suppress(BadEncoding):
-        found.update(value for _, value in query_pairs(request.query))
-    try:
-        body = jsontext.decode(request.body) if request.body else None
-    except jsontext.NotJson:
-        body = None
-    if isinstance(body, Mapping):
-        found.update(value for value in body.values() if isinstance(value, str))
+    found = [value for _, value in pairs_or(request.query)]
+    found += [value for value in request.members.values() if isinstance(value, str)]
     return frozenset(text.lower() for text in found if text)
 
 

@@ -21,14 +21,12 @@ from mockserver.conformance.discovery.routes import (
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
-from mockserver.exchange import BadEncoding, query_pairs
 from mockserver.jsontext import plain
 
 BRIDGE = "v2.getBridgeQuote"
 SWAP_QUOTE = "v2.getAggregateQuote"
 V1_QUOTE = "v1.getCrossChainQuote"
 ATTEMPT_NAMES = ("usual", "other reading", "second route", "third route")
-_AMOUNTS = {BRIDGE: "amount", SWAP_QUOTE: "fromAmount"}
 _NEAR = Decimal(1000)
 
 
@@ -142,18 +140,15 @@ def decimals_of(token: Token) -> int:
     return token.decimals
 
 
-def asked(exchange: Exchange) -> dict[str, str]:
-    """Return the query parameters of a request."""
-    try:
-        return dict(query_pairs(exchange.request.query))
-    except BadEncoding:
-        return {}
+def amount_asked(exchange: Exchange) -> Decimal | None:
+    """Return the amount that a query names, in whatever unit; None without one."""
+    field = exchange.operation.amount
+    return amounts.number(exchange.parameters.get(field.name)) if field else None
 
 
 def given(exchange: Exchange, token: Token, reading: Reading) -> Decimal:
     """Return the amount that a quote was asked for, in whole tokens. Raises `NotRun`."""
-    name = _AMOUNTS.get(exchange.operation.id, "fromAmount")
-    sent = amounts.number(asked(exchange).get(name))
+    sent = amount_asked(exchange)
     if sent is None:
         raise NotRun(f"{exchange.probe} has no amount")
     if reading is Reading.WHOLE:
@@ -169,10 +164,9 @@ def _reading_of_bridges(context: RunContext) -> Reading:
 def _shown(context: RunContext, one: Attempt) -> Reading | None:
     """Return the reading that fits the output of a quote, None where neither does."""
     exchange = one.exchange(context)
-    if exchange is None or exchange.operation.id not in _AMOUNTS:
+    if exchange is None or exchange.operation.id not in (BRIDGE, SWAP_QUOTE):
         return None
-    out = amounts.units(exchange.data.get("outAmount"))
-    sent = amounts.number(asked(exchange).get(_AMOUNTS[exchange.operation.id]))
+    out, sent = amounts.units(exchange.data.get("outAmount")), amount_asked(exchange)
     source, target = one.route.source, one.route.target
     if out is None or sent is None or source.decimals is None or target.decimals is None:
         return None

@@ -20,7 +20,6 @@ from mockserver.conformance.session.bindings import ROLES, Bindings
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK
 from mockserver.contract import shipped_facts
-from mockserver.exchange import BadEncoding, query_pairs
 from mockserver.jsontext import Json
 
 _WORDS = shipped_facts().names["words"]
@@ -268,11 +267,7 @@ def _chain_member(rows: list[Item], bindings: Bindings, names: Mapping[str, str]
 
 def asked_chain(exchange: Exchange) -> str:
     """Return the chain that a request for tokens named, in its query or its header."""
-    try:
-        pairs = dict(query_pairs(exchange.request.query))
-    except BadEncoding:
-        return ""
-    return pairs.get("chain") or exchange.request.headers.get("chain", "")
+    return exchange.parameters.get("chain") or exchange.request.headers.get("chain", "")
 
 
 def is_offered(item: Item) -> bool:

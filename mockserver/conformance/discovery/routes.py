@@ -13,7 +13,6 @@ from mockserver.conformance.discovery.inventory import Chain, Token
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
-from mockserver.exchange import query_pairs
 
 USUAL_USD = Decimal(100)
 """What a usual request is worth: above the fees of any chain, below the depth of any pool."""
@@ -211,7 +210,7 @@ def _told_price(exchange: Exchange) -> tuple[str | None, Decimal | None]:
     if not exchange.succeeded:
         return None, None
     price = amounts.number(exchange.data.get("price"))
-    symbol = dict(query_pairs(exchange.request.query)).get("symbol")
+    symbol = exchange.parameters.get("symbol")
     return symbol, price if price is not None and price > 0 else None
 
 

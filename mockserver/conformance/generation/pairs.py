@@ -18,7 +18,6 @@ from mockserver.jsontext import Json
 _USUAL_DECIMALS = 18
 _MOST_DECIMALS = 76
 _NAME = re.compile(r"[^ \t\r\n]{1,64}")
-_AMOUNTS = ("amount", "fromAmount")
 _GIVEN = {
     **dict.fromkeys(("fromChain", "chain"), "chain"),
     **dict.fromkeys(("symbol", "token", "fromToken"), "symbol"),
@@ -73,9 +72,7 @@ class Scenery:
         )
         self._targets = self._choice({field.role for field in operation.fields})
         self._amounts = {
-            field.role: "number" in field.types
-            for field in operation.fields
-            if field.role in _AMOUNTS
+            field.role: "number" in field.types for field in operation.fields if field.is_amount
         }
         # Worked out here: Hypothesis keeps strategies for long, and with them whatever they reach.
         priced = self._tokens if self._amounts else ()

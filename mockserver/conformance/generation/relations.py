@@ -28,7 +28,6 @@ from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
 
-_AMOUNTS = ("amount", "fromAmount")
 _ENDS = (
     ("fromChain", "toChain"),
     ("fromToken", "toToken"),
@@ -111,8 +110,8 @@ def _in_upper_case(context: RunContext, first: Exchange, draft: Draft) -> Draft 
 
 
 def _doubled(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
-    field = next(one for one in first.operation.fields if one.role in _AMOUNTS)
-    amount = amounts.number(draft.part(field.location).get(field.name))
+    field = first.operation.amount
+    amount = amounts.number(draft.part(field.location).get(field.name)) if field else None
     if amount is None:
         return None
     return _with_amount(draft, first.operation, amount * 2)
@@ -139,9 +138,8 @@ def _back(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
 
 def _with_amount(draft: Draft, operation: Operation, amount: Decimal) -> Draft | None:
     """Return a request for another amount, None where that is none or steers a stand-in."""
-    field = next(one for one in operation.fields if one.role in _AMOUNTS)
-    text = f"{amount:f}"
-    if amount <= 0 or is_reserved(text) or len(text) > _MOST_DIGITS:
+    field, text = operation.amount, f"{amount:f}"
+    if field is None or amount <= 0 or is_reserved(text) or len(text) > _MOST_DIGITS:
         return None
     value: Json = amount if "number" in field.types else text
     return draft.having(field.location, field.name, value)

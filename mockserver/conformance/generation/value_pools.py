@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from mockserver import jsontext
 from mockserver.conformance.generation.constraints import Demand, breaks
 from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Field, Operation
-from mockserver.exchange import BadEncoding, Request, query_pairs
+from mockserver.exchange import Request
 from mockserver.jsontext import Json
 
 UNKNOWN_DOMAINS = (
@@ -61,22 +60,7 @@ def _candidates(context: RunContext, operation: Operation, field: Field) -> Iter
 
 def parts_of(request: Request) -> Mapping[str, Mapping[str, Json]]:
     """Return what a request carries by location; nothing where that cannot be read."""
-    return {"query": _query(request), "body": _body(request), "headers": request.headers}
-
-
-def _query(request: Request) -> Mapping[str, Json]:
-    try:
-        return dict(query_pairs(request.query))
-    except BadEncoding:
-        return {}
-
-
-def _body(request: Request) -> Mapping[str, Json]:
-    try:
-        body = jsontext.decode(request.body)
-    except jsontext.NotJson:
-        return {}
-    return body if isinstance(body, Mapping) else {}
+    return {"query": request.parameters, "body": request.members, "headers": request.headers}
 
 
 def _typed(value: Json, field: Field) -> Json:

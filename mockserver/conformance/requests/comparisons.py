@@ -61,8 +61,6 @@ _ALIKE = Decimal("1.25")
 _FINE = 15
 """Decimals with which some tokens are more smallest units than fit into 64 bits."""
 OF_THE_COIN = "of the coin"
-NOBODYS = "of nobody"
-"""What is asked of an address that nobody uses, and that most likely has nothing."""
 
 
 def again(context: RunContext, operation_id: str) -> Draft:

@@ -35,9 +35,6 @@ _HOSTILE_INPUTS = {
     "v2.checkOrder": "id",
     "v2.checkTicket": "ticketId",
 }
-HOSTILE_OPERATIONS = tuple(_HOSTILE_INPUTS)
-FORGETFUL = ("v2.getBridgeQuote",)
-"""The operations that are asked the usual thing again after refusals."""
 _LONG_TEXT = "A" * 2048
 _FOREIGN_TEXT = "\u6f22\u5b57 \u0645\u0631\u062d\u0628\u0627 \U0001f600"
 _HOSTILE_TEXTS = (

@@ -81,7 +81,6 @@ _NEXT_TO_NOTHING = "500"
 _MANY_COINS = Decimal(10)
 _SLIPPAGES = ("0", "1", "50", "500", "1000", "1001", "2001", "5000")
 _FEE_LEVELS = (0, 1, 2, 5, 6, 10)
-_AMOUNTS = ("amount", "fromAmount")
 NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
 _ADDRESSES = ("address", "sender", "recipient", "evmAddress")
 _CONTRACTS = ("contractAddress", "fromTokenAddress", "toTokenAddress")
@@ -248,9 +247,9 @@ def _edges(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
         yield from ((f"is {str(value).lower()}", value) for value in (True, False))
     elif choices := _choices(field):
         yield from ((f"is {value}", value) for value in choices)
-    elif field.role in _AMOUNTS and "number" in field.types:
+    elif field.is_amount and "number" in field.types:
         yield from ((f"is {value}", value) for value in _LARGE_NUMBERS)
-    elif field.role in _AMOUNTS:
+    elif field.is_amount:
         yield from ((f"of {count} digits", _digits(count)) for count in DIGITS)
     elif field.role == "slippage":
         yield from ((f"is {value}", value) for value in _SLIPPAGES)
@@ -262,10 +261,10 @@ def _edges(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
 
 def _odd_edges(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
     before = str(usual.part(field.location).get(field.name, ""))
-    if field.role in _AMOUNTS and "number" in field.types:
+    if field.is_amount and "number" in field.types:
         yield from ((f"is {value}", value) for value in _ODD_NUMBERS)
         yield "as a text", before
-    elif field.role in _AMOUNTS:
+    elif field.is_amount:
         yield from ((f"is {value!r}", value) for value in _ODD_AMOUNTS)
     elif field.role in ("fromDecimal", "toDecimal"):
         yield from ((f"is {value!r}", value) for value in ("-1", "018", "1000"))

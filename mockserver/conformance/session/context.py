@@ -12,7 +12,6 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK, is_first_look
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import query_pairs
 
 _T = TypeVar("_T")
 _LONGEST_RUN_MS = 86_400_000
@@ -155,7 +154,7 @@ class RunContext:
 
     def _is_named(self, look: Exchange) -> bool:
         # A look-up of nothing may be answered with one that was named, too.
-        wanted = dict(query_pairs(look.request.query)).get("id", "")
+        wanted = look.parameters.get("id", "")
         return any(wanted.startswith(one) for one in self._caller.orders)
 
     def get(self, probe: str) -> Exchange | None:

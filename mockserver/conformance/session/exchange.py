@@ -72,6 +72,16 @@ class Exchange:
         return f"<Exchange {self.number} {self.probe}: {self.answer.status}>"
 
     @property
+    def parameters(self) -> dict[str, str]:
+        """The query of the request by name."""
+        return self.request.parameters
+
+    @property
+    def members(self) -> dict[str, Json]:
+        """The members of the request's body; none where it is no JSON object."""
+        return self.request.members
+
+    @property
     def whole(self) -> bool:
         """Whether an answer came, of whatever kind."""
         return self.answer.trouble is None

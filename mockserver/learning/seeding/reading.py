@@ -61,8 +61,7 @@ def data_of(one: RecordedExchange) -> Any:
 
 def asked_of(one: RecordedExchange) -> dict[str, Any]:
     """Return parameters and members of a request by name."""
-    body = jsontext.decode_or(one.request.body)
-    return {**one.request.parameters, **(body if isinstance(body, dict) else {})}
+    return {**one.request.parameters, **one.request.members}
 
 
 def items_of(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

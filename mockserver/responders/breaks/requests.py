@@ -60,15 +60,10 @@ class Asked:
 def asked_of(call: Call) -> Asked:
     """Return what a call asks for."""
     request = call.request
-    return Asked(request, _query(request.query), _body(request.body))
+    return Asked(request, _query(request.query), request.members)
 
 
 def _query(text: str) -> Mapping[str, str]:
     pairs = pairs_or(text)
     found = dict(pairs)
     return found if len(found) == len(pairs) else {}
-
-
-def _body(raw: bytes) -> Mapping[str, Json]:
-    found = jsontext.decode_or(raw)
-    return found if isinstance(found, dict) else {}

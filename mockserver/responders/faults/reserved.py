@@ -53,7 +53,6 @@ _HINT = re.compile(f"{_COMMON}(?:{_RESTS})0*(?![0-9a-dA-DfF])")
 _HINT_BYTES = re.compile(_HINT.pattern.encode())
 _HINT_HEX = re.compile(_COMMON_HEX + f"(?:{_REST_HEXES})(?:30)*(?!3[0-9])".encode())
 
-_AMOUNTS = ("amount", "fromAmount")
 _MOST_DIGITS = 77
 _EXACT = Context(prec=500)
 
@@ -100,9 +99,8 @@ def _strike(reserved: Reserved, call: Call) -> Strike:
 
 def _reserved(operation: Operation, inputs: Inputs, catalog: Catalog) -> Iterator[Reserved]:
     deposit = deposit_of(inputs)
-    for role in _AMOUNTS:
-        if inputs.has(role):
-            yield from _of_amount(operation, inputs, role, catalog)
+    if operation.amount and inputs.has(operation.amount.role):
+        yield from _of_amount(operation, inputs, operation.amount.role, catalog)
     if deposit is not None:
         yield from _of_deposit(deposit.amount, deposit.chain, deposit.index, catalog)
     texts = [inputs.text(field.role) for field in operation.fields if inputs.has(field.role)]
