@@ -8,6 +8,7 @@ from typing import Any
 
 from mockserver import documents, resources
 from mockserver.contract.basis import Basis, BasisKind
+from mockserver.tables import UnknownName
 
 FACTS = "facts.yaml"
 
@@ -82,7 +83,7 @@ class Statuses:
         return (*self.final, *self.held)
 
 
-class UnknownFact(KeyError):
+class UnknownFact(UnknownName):
     """An id that the register does not have."""
 
 

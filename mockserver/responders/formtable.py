@@ -9,13 +9,10 @@ from typing import Any
 from mockserver import documents, limits, resources
 from mockserver.jsontext import Json
 from mockserver.responders.forms import Schema, choice, described, members
+from mockserver.tables import UnknownName
 
 _TYPES = frozenset({"string", "integer", "number", "boolean", "array", "object"})
 _NAMED = re.compile(r"\{([\w.]+:\w+)\}")
-
-
-class UnknownName(Exception):
-    """A name in a table that nothing has."""
 
 
 def named_code(name: str) -> Any:
@@ -24,7 +21,7 @@ def named_code(name: str) -> Any:
     try:
         return getattr(import_module(f"mockserver.{module}"), inner)
     except (ImportError, AttributeError):
-        raise UnknownName(repr(name)) from None
+        raise UnknownName(f"{name!r} is nothing") from None
 
 
 def filled(value: Json) -> Json:
@@ -113,7 +110,7 @@ class FormTable:
             return found
         plain = name.removesuffix("?")
         if plain not in _TYPES:
-            raise UnknownName(repr(name))
+            raise UnknownName(f"{name!r} is nothing")
         return {"type": plain if plain == name else [plain, "null"]}
 
 

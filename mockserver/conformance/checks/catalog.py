@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from types import FunctionType, ModuleType
 from typing import Any
 
-from mockserver import documents, resources
+from mockserver import documents, resources, tables
 from mockserver.conformance.checks import (
     acceptance,
     bodies,
@@ -44,18 +43,15 @@ from mockserver.conformance.requests.negative import Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
 from mockserver.conformance.requests.wrong_values import WRONG_VALUES
 from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
-from mockserver.contract import Basis, Layer, UnknownFact, assumed, documented, observed
-from mockserver.errors import InvalidFile
+from mockserver.contract import Basis, Layer, assumed, documented, observed
+from mockserver.tables import UnknownName, by_name, function_of
 
-_FILES: Mapping[str, ModuleType] = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (
-        *(acceptance, bodies, extras, generations, list_forms, list_items, lists, lists_compared),
-        *(named, orders, protocol, published_forms, quotes, quotes_compared, reads, refusals),
-        *(relations, schema, swaps, tickets, timing, unlisted, usable_offers, v1_orders),
-        *(judging, submissions, things),
-    )
-}
+_FILES = by_name(
+    *(acceptance, bodies, extras, generations, list_forms, list_items, lists, lists_compared),
+    *(named, orders, protocol, published_forms, quotes, quotes_compared, reads, refusals),
+    *(relations, schema, swaps, tickets, timing, unlisted, usable_offers, v1_orders),
+    *(judging, submissions, things),
+)
 _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "plain": (PLAIN,),
     "missing": (refusals.MISSING,),
@@ -77,10 +73,6 @@ _UNJUDGED: Mapping[str, type[Vacuous | NotApplicable]] = {
 }
 
 
-class _UnknownWord(Exception):
-    """The table names something that is not there."""
-
-
 def read(file: Path) -> Iterator[Rule]:
     """Yield the rules of a file, in the order of reports. Raises `InvalidFile`."""
     document = documents.read(file, "rules")
@@ -89,18 +81,15 @@ def read(file: Path) -> Iterator[Rule]:
         for name, row in part["rules"].items():
             # What a row asks of each operation stands in place of what the others ask for.
             usual = part if "each" not in row else {**part, "asks": ()}
-            try:
-                yield _rule(name, place, {**usual, **row}, table)
-            except (_UnknownWord, UnknownFact) as error:
-                raise InvalidFile(
-                    [document.problem(("rules", place, "rules", name), str(error))]
-                ) from None
+            with tables.row(document, "rules", place, "rules", name):
+                rule = _rule(name, place, {**usual, **row}, table)
+            yield rule
 
 
 def _rule(name: str, place: str, row: Mapping[str, Any], table: Mapping[str, Any]) -> Rule:
     judged = _operations(row.get("judges", ()), table)
     if not judged:
-        raise _UnknownWord("it judges no operation")
+        raise UnknownName("it judges no operation")
     each = (f"{one}/{words}" for one in judged for words in row.get("each", ()))
     return Rule(
         name=name,
@@ -124,7 +113,7 @@ def _check(place: str, row: Mapping[str, Any]) -> Check:
     if "given" in row:
         strange = row["given"].keys() - signature(check).parameters
         if strange:
-            raise _UnknownWord(f"{name!r} takes no {', '.join(sorted(strange))}")
+            raise UnknownName(f"{name!r} takes no {', '.join(sorted(strange))}")
         check = partial(check, **row["given"])
     if "of" in row:
         check = each(check, _function("things", row["of"]), row["place"])
@@ -135,11 +124,10 @@ def _check(place: str, row: Mapping[str, Any]) -> Check:
 
 
 def _function(file: str, name: str) -> Callable[..., Any]:
-    module = _FILES.get(file)
-    found = vars(module).get(name.replace("-", "_")) if module else None
-    if module and isinstance(found, FunctionType) and found.__module__ == module.__name__:
-        return found
-    raise _UnknownWord(f"checks/{file}.py has no function {name!r}")
+    found = function_of(_FILES[file], name) if file in _FILES else None
+    if found is None:
+        raise UnknownName(f"checks/{file}.py has no function {name!r}")
+    return found
 
 
 def _operations(names: Iterable[str], table: Mapping[str, Any]) -> tuple[str, ...]:
@@ -155,7 +143,7 @@ def _needs(asked: Iterable[Any], groups: Mapping[str, Any]) -> Iterator[Need]:
         elif one in _NEEDS:
             yield from _NEEDS[one]
         else:
-            raise _UnknownWord(f"no probes are called {one!r}")
+            raise UnknownName(f"no probes are called {one!r}")
 
 
 def _basis(fact: str | Mapping[str, str]) -> Basis:

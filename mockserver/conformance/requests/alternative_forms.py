@@ -17,7 +17,7 @@ from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.requests.comparisons import tenfold_v1
 from mockserver.conformance.requests.negative import Change, signed
 from mockserver.conformance.requests.probe import Build, Probe, Stage
-from mockserver.conformance.requests.table import known, made_of, shipped_requests
+from mockserver.conformance.requests.table import made_of, shipped_requests
 from mockserver.conformance.requests.valid import (
     fresh_hash,
     order,
@@ -39,8 +39,10 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, documented, observed
+from mockserver.contract.reading import AMOUNT_ROLES
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
+from mockserver.tables import known
 
 _FAR_MS, _LONG_MS = "4102444800000", "315360000000"
 """The begin of the year 2100, and a time-out of ten years: longer than a clock may be wrong."""
@@ -204,7 +206,7 @@ def _amount(
     make: Callable[[RunContext, Decimal], Json],
 ) -> Change:
     def change(draft: Draft, context: RunContext) -> Draft:
-        name = next((one for one in ("amount", "fromAmount") if one in draft.part("body")), "")
+        name = next((one for one in AMOUNT_ROLES if one in draft.part("body")), "")
         given = amounts.number(draft.part("body").get(name))
         if given is None:
             raise NotRun("the request has no amount")
@@ -306,7 +308,7 @@ def forms_of(document: Document) -> tuple[AlternativeForm, ...]:
 
 
 def _form(row: Mapping[str, Json]) -> AlternativeForm:
-    """Return a row of the table. Raises `UnknownFact`, and `UnknownName` for a change."""
+    """Return a row of the table. Raises `UnknownName`."""
     change = _sending(row) if "send" in row else known(_CHANGES, row["change"])
     basis = documented(row["fact"]) if "fact" in row else observed(*row["seen"])
     return AlternativeForm(row["of"], row["words"], row["input"], row["with"], basis, change)

@@ -3,26 +3,21 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import ModuleType
 
-from mockserver import documents, resources
+from mockserver import documents, resources, tables
 from mockserver.conformance.discovery.settling import orders_settled, tickets_settled
 from mockserver.conformance.requests import comparisons, lists, named, reads, valid, writes
 from mockserver.conformance.requests.alternative_forms import contrast_probes
 from mockserver.conformance.requests.further import further_probes
 from mockserver.conformance.requests.negative_cases import negative_probes
 from mockserver.conformance.requests.probe import Build, Probe, Stage
-from mockserver.conformance.requests.table import UnknownName, known
 from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Contract
 from mockserver.documents import Document
-from mockserver.errors import InvalidFile
 from mockserver.jsontext import Json
+from mockserver.tables import UnknownName, by_name, function_of, known
 
-_FILES: Mapping[str, ModuleType] = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (comparisons, lists, named, reads, valid, writes)
-}
+_FILES = by_name(comparisons, lists, named, reads, valid, writes)
 _SETTLED: Mapping[str, Callable[[RunContext], bool]] = {
     "orders": orders_settled,
     "tickets": tickets_settled,
@@ -46,12 +41,9 @@ def read(document: Document) -> Iterator[Probe]:
     for number, block in enumerate(document.value["probes"]):
         for one in block.get("each", ("",)):
             for name, row in block["rows"].items():
-                try:
+                with tables.row(document, "probes", number, "rows", name):
                     probe = _probe(name, row, block["stage"], one, sets)
                     _check_known(probe.after, found)
-                except UnknownName as error:
-                    place = ("probes", number, "rows", name)
-                    raise InvalidFile([document.problem(place, str(error))]) from None
                 found.add(probe.name)
                 yield probe
 
@@ -83,7 +75,7 @@ def _build(row: Mapping[str, Json], probe: str, one: str) -> Build:
     if "asks" not in row:
         return partial(valid.valid_request, operation_id=probe.partition("/")[0])
     module, _, name = row["asks"].partition(".")
-    function = getattr(known(_FILES, module), name, None)
+    function = function_of(known(_FILES, module), name)
     if function is None:
         raise UnknownName(f"{row['asks']!r} is no function")
     if "given" not in row:

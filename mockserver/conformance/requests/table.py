@@ -4,30 +4,17 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TypeVar
 
-from mockserver import documents, resources
-from mockserver.contract import UnknownFact
+from mockserver import documents, resources, tables
 from mockserver.documents import Document
-from mockserver.errors import InvalidFile
 from mockserver.jsontext import Json
 
 _T = TypeVar("_T")
-
-
-class UnknownName(Exception):
-    """A name in the table that nothing has."""
 
 
 @cache
 def shipped_requests() -> Document:
     """Return the table that is shipped."""
     return documents.read(resources.schemas() / "requests.yaml", "requests")
-
-
-def known(names: Mapping[str, _T], name: str) -> _T:
-    """Return what has a name. Raises `UnknownName`."""
-    if name not in names:
-        raise UnknownName(f"{name!r} is none of {', '.join(names)}")
-    return names[name]
 
 
 def made_of(
@@ -40,8 +27,6 @@ def made_of(
     rows = document.value[part]
     found: dict[str | int, _T] = {}
     for name, row in rows.items() if isinstance(rows, Mapping) else enumerate(rows):
-        try:
+        with tables.row(document, part, name):
             found[name] = make(row)
-        except (UnknownName, UnknownFact) as error:
-            raise InvalidFile([document.problem((part, name), str(error))]) from None
     return found

@@ -7,13 +7,14 @@ from decimal import Decimal
 from mockserver.conformance.basis import basis_of_input
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.requests.negative import Kind, NegativeCase
-from mockserver.conformance.requests.table import known, made_of, shipped_requests
+from mockserver.conformance.requests.table import made_of, shipped_requests
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, Field, Operation, assumed
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
+from mockserver.tables import known
 
 Value = Callable[[Json, RunContext, str], Json]
 """Makes a wrong value of the right one; the text is a label to draw by."""

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from mockserver import documents, resources
+from mockserver import documents, resources, tables
 from mockserver.contract import Layer
-from mockserver.contract.facts import UnknownFact, shipped_facts
-from mockserver.errors import InvalidFile
+from mockserver.contract.facts import shipped_facts
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.values import Break, Verdict
-from mockserver.responders.breaks.verbs import VERBS, UnknownWord, only
+from mockserver.responders.breaks.verbs import VERBS, only
 
 _ASSUMPTION = re.compile(r"A-\d+")
 
@@ -23,11 +22,9 @@ def read(file: Path) -> Iterator[Break]:
     for part in ("breaks", "controls"):
         for layer, rows in table[part].items():
             for name, row in rows.items():
-                try:
-                    yield _break(name, Layer(layer), row, table["groups"], part == "controls")
-                except (UnknownWord, UnknownFact) as error:
-                    problem = document.problem((part, layer, name), str(error))
-                    raise InvalidFile([problem]) from None
+                with tables.row(document, part, layer, name):
+                    one = _break(name, Layer(layer), row, table["groups"], part == "controls")
+                yield one
 
 
 def _break(

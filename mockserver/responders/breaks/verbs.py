@@ -9,7 +9,7 @@ needs code of its own in `edits`, `bodies` and `acts`.
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from mockserver import jsontext
@@ -25,26 +25,22 @@ from mockserver.responders.breaks.answers import (
 from mockserver.responders.breaks.requests import asked_of
 from mockserver.responders.breaks.values import Act, Turn
 from mockserver.responders.delivery import Delivery
+from mockserver.tables import UnknownName, function_of
 
 Headers = tuple[tuple[str, str], ...]
 _MEDIA_TYPES = {"page": "text/html; charset=utf-8", "text": "text/plain"}
 
 
-class UnknownWord(Exception):
-    """The table names a function that is not there."""
-
-
 def word(spec: Json, *modules: ModuleType) -> Callable[..., Any]:
-    """Return the function of a word. Raises `UnknownWord` where no module has it."""
+    """Return the function of a word. Raises `UnknownName` where no module has it."""
     name, given = (spec, ()) if isinstance(spec, str) else next(iter(spec.items()))
     given = () if isinstance(spec, str) else (given,)
     for module in modules:
-        found = vars(module).get("WORDS", {}).get(name)
-        made = found or vars(module).get(name.replace("-", "_"))
-        if isinstance(made, FunctionType) and made.__module__ == module.__name__:
+        made = vars(module).get("WORDS", {}).get(name) or function_of(module, name)
+        if made is not None:
             return lambda *values: made(*values, *given)
     places = " or ".join(module.__name__.rpartition(".")[2] for module in modules)
-    raise UnknownWord(f"no function of {places} is called {name!r}")
+    raise UnknownName(f"no function of {places} is called {name!r}")
 
 
 def only(condition: Json, act: Act) -> Act:
@@ -156,7 +152,7 @@ def _asking(spec: Mapping[str, Json], concerned: Callable[..., bool]) -> Act:
 def _input(spec: Json) -> Callable[..., Json]:
     try:
         return word(spec, inputs)
-    except UnknownWord:
+    except UnknownName:
         how = word(spec, converters, inputs)
         return lambda call, value: how(value)
 

@@ -8,17 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mockserver import documents, limits, resources
-from mockserver.documents import FieldPath
-from mockserver.errors import InvalidFile
+from mockserver import documents, limits, resources, tables
 from mockserver.jsontext import Json
-from mockserver.responders.formtable import (
-    FormTable,
-    UnknownName,
-    filled,
-    named_code,
-    shipped_forms,
-)
+from mockserver.responders.formtable import FormTable, filled, named_code, shipped_forms
 from mockserver.server.control.row import KEPT_DEPTH, Example, Row
 
 
@@ -29,11 +21,9 @@ def read(file: Path) -> Iterator[Row]:
     # A table may leave the shipped forms out and name them all the same.
     found = FormTable({**shipped_forms().named, **table["forms"]})
     for line, told in table["rows"].items():
-        try:
-            yield _row(line, told, found, table["requests"])
-        except UnknownName as error:
-            where: FieldPath = ("rows", line)
-            raise InvalidFile([document.problem(where, f"{error} is nothing")]) from None
+        with tables.row(document, "rows", line):
+            row = _row(line, told, found, table["requests"])
+        yield row
 
 
 def _row(

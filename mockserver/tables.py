@@ -1,0 +1,43 @@
+"""Tables of ours whose rows name what stands elsewhere: functions, facts and other rows."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FunctionType, ModuleType
+from typing import Any, TypeVar
+
+from mockserver.documents import Document
+from mockserver.errors import InvalidFile
+
+_T = TypeVar("_T")
+
+
+class UnknownName(Exception):
+    """A name in a table that nothing has."""
+
+
+@contextmanager
+def row(document: Document, *place: str | int) -> Iterator[None]:
+    """Read a row, and raise `InvalidFile` with its line where it names what nothing has."""
+    try:
+        yield
+    except UnknownName as error:
+        raise InvalidFile([document.problem(place, str(error))]) from None
+
+
+def known(names: Mapping[str, _T], name: str) -> _T:
+    """Return what has a name. Raises `UnknownName`."""
+    if name not in names:
+        raise UnknownName(f"{name!r} is none of {', '.join(names)}")
+    return names[name]
+
+
+def by_name(*modules: ModuleType) -> Mapping[str, ModuleType]:
+    """Return modules by the names of their files."""
+    return {module.__name__.rpartition(".")[2]: module for module in modules}
+
+
+def function_of(module: ModuleType, name: str) -> Callable[..., Any] | None:
+    """Return a module's own function of a name, which tables write with dashes; None without it."""
+    found = vars(module).get(name.replace("-", "_"))
+    is_own = isinstance(found, FunctionType) and found.__module__ == module.__name__
+    return found if is_own else None
