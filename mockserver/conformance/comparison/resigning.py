@@ -38,7 +38,9 @@ def resigned(request: Request, caller: Caller) -> Request:
     is_v1 = "timestamp" in headers or "appKey" in headers or request.path.startswith("/open/")
     makers: dict[str, Callable[[], str]] = {
         "appkey": lambda: caller.app_key,
-        "signature": v1_signature if is_v1 else lambda: caller.wallet_signature,
+        "signature": v1_signature
+        if is_v1
+        else lambda: caller.wallet_signed(request.body, headers.get("EvmAddress", "")),
     }
     items = [
         (name, makers[name.lower()]() if name.lower() in makers else value)

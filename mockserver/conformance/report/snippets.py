@@ -7,8 +7,10 @@ from email.utils import parsedate_to_datetime
 
 from mockserver.conformance.report.masking import Masker, label_of
 from mockserver.conformance.report.shown import url_of
+from mockserver.conformance.session.caller import EXAMPLE_ADDRESS, EXAMPLE_WALLET_KEY
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
+from mockserver.signing import wallet
 
 _ARGUMENT = 100_000
 _EXPECTING = 1_000
@@ -58,8 +60,12 @@ def curl(exchange: Exchange, target: Target, masker: Masker, *, own_keys: bool) 
 def needs(exchange: Exchange, *, own_keys: bool) -> str:
     """Return what has to be exported before a curl line runs; empty where nothing has.
 
-    A v1 signature is made by `crosschain-mock sign`, which finds the secret in the environment.
+    Signatures are made by `crosschain-mock sign`, which finds the secret in the environment; the
+    key of the example's wallet is none. A signature of 2.0 that is none by its form stays.
     """
+    sent = exchange.request.headers.get("Signature", "")
+    if exchange.operation.auth == "wallet-signature" and wallet.well_formed(sent):
+        return _wallet_needs(exchange)
     named = [label_of(name) for name, _ in exchange.request.headers.items_sent if label_of(name)]
     if not own_keys or not named:
         return ""
@@ -76,6 +82,18 @@ def needs(exchange: Exchange, *, own_keys: bool) -> str:
         f"export TIMESTAMP={time} && export SIGNATURE=$(crosschain-mock sign v1 "
         f'--app-key "$APP_KEY" --timestamp "$TIMESTAMP" --expire-time {expire} '
         f"--body {shlex.quote(body)} | sed -n 's/^signature: //p')"
+    )
+
+
+def _wallet_needs(exchange: Exchange) -> str:
+    headers, body = exchange.request.headers, exchange.request.body.decode("utf-8", "replace")
+    address = headers.get("EvmAddress", "")
+    known = address == EXAMPLE_ADDRESS
+    key = f"--key {EXAMPLE_WALLET_KEY} " if known else ""
+    first = "" if known else "export CROSSCHAIN_MOCK_WALLET_KEY first, then "
+    return (
+        f"{first}export SIGNATURE=$(crosschain-mock sign v2 {key}--address {shlex.quote(address)} "
+        f"--body {shlex.quote(body)} | sed -n 's/^Signature: //p')"
     )
 
 

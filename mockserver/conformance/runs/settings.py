@@ -17,6 +17,8 @@ from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.errors import InvalidFile
+from mockserver.signing import wallet
+from mockserver.signing.curve import SigningUnavailable
 from mockserver.validation import did_you_mean
 
 Duration = str | timedelta
@@ -47,6 +49,7 @@ class RunOptions(TypedDict, total=False):
     most_writes: int
     app_key: str
     app_secret: str
+    wallet_key: str
     address: str
     orders: str | Iterable[str]
     tickets: str | Iterable[str]
@@ -130,8 +133,7 @@ def _caller(chosen: Mapping[str, Any]) -> Caller:
         if not f"{key}{secret}".isprintable() or not key.isascii():
             raise UnsafeOrWrong("the developer key or its secret holds what no header can carry")
         changes = {"app_key": key, "app_secret": secret, "own_keys": True}
-    if chosen.get("address"):
-        changes["address"] = chosen["address"]
+    changes |= _wallet(chosen.get("wallet_key"), chosen.get("address"))
     changes |= {name: chosen[name] for name in ("orders", "tickets", "hashes") if name in chosen}
     for one in changes.get("hashes", ()):
         if not all(one.partition(":")):
@@ -139,6 +141,19 @@ def _caller(chosen: Mapping[str, Any]) -> Caller:
     if "timestamp" in chosen:
         changes |= {"timestamp_ms": chosen["timestamp"], "fixed_time": True}
     return Caller(**changes)
+
+
+def _wallet(key: str | None, address: str | None) -> dict[str, Any]:
+    """Return the wallet's key and address: without its key, nobody signs for an address."""
+    if not key:
+        return {"address": address, "wallet_key": None} if address else {}
+    try:
+        own = wallet.address_of(key)
+    except (ValueError, SigningUnavailable) as problem:
+        raise UnsafeOrWrong(f"wallet_key: {problem}") from None
+    if address and address.lower() != own.lower():
+        raise UnsafeOrWrong(f"wallet_key is the key of {own}, and not of the address {address}")
+    return {"address": address or own, "wallet_key": key}
 
 
 def _bindings(chosen: Mapping[str, Any]) -> Bindings:

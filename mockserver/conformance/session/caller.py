@@ -1,14 +1,17 @@
 """Who calls: the accounts and keys that requests are made with."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mockserver import jsontext
 from mockserver.conformance.session.draft import Draft
-from mockserver.jsontext import Json
-from mockserver.signing import developer
+from mockserver.jsontext import Json, NotJson
+from mockserver.signing import developer, wallet
+from mockserver.signing.curve import SigningUnavailable
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
 
 EXAMPLE_ADDRESS = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
+EXAMPLE_WALLET_KEY = "11" * 32
+"""The private key of the example's address, which everybody knows (facts 3.2)."""
 EXAMPLE_TIME_MS = 1_767_225_600_000
 MOST_TICKETS = 4
 """How many of the tickets that a list shows are looked up."""
@@ -23,9 +26,11 @@ class Caller:
     `own_keys` tells that the account was given by a user, and is not the example. `timestamp_ms` is
     what requests are stamped with: a fixed time makes runs equal byte for byte; where a service
     refuses it, the wall clock's is taken unless `fixed_time` forbids that. `address` is an
-    account that exists on no chain for our purposes; `wallet_signature` is what 2.0 submissions
-    carry. `orders` and `tickets` are ids of 2.0, and `hashes` transactions of v1 orders, with
-    the v1 name of their chain and a colon before them, that the account has from before.
+    account that exists on no chain for our purposes. 2.0 submissions are signed with `wallet_key`,
+    its private key; where that is None, or what signs is not installed, they carry
+    `wallet_signature`, which has the form of a signature and is none. `orders` and `tickets` are
+    ids of 2.0, and `hashes` transactions of v1 orders, with the v1 name of their chain and a colon
+    before them, that the account has from before.
     """
 
     app_key: str = DEMO_APP_KEY
@@ -35,6 +40,7 @@ class Caller:
     fixed_time: bool = False
     expire_ms: int = 15_000
     address: str = EXAMPLE_ADDRESS
+    wallet_key: str | None = field(default=EXAMPLE_WALLET_KEY, repr=False)
     wallet_signature: str = field(default="0x" + "1b" * 65, repr=False)
     orders: tuple[str, ...] = ()
     tickets: tuple[str, ...] = ()
@@ -61,6 +67,35 @@ class Caller:
         }
         return Draft(headers=headers, query=draft.query, body=draft.body)
 
+    def sign_v2(self, draft: Draft) -> Draft:
+        """Return a 2.0 submission with its signature; what carries another one is left as it is."""
+        made = {
+            name: self.wallet_signed(_body(draft), _user_of(draft))
+            for name, value in draft.headers.items()
+            if value == self.wallet_signature
+        }
+        return replace(draft, headers={**draft.headers, **made}) if made else draft
+
+    def wallet_signed(self, body: bytes, address: str) -> str:
+        """Return the signature of a 2.0 body for an address as it is sent (facts 3.2).
+
+        It is `wallet_signature` where nothing can be signed: without a key, without the libraries,
+        and for a body that is no JSON object.
+        """
+        if self.wallet_key is None:
+            return self.wallet_signature
+        try:
+            return wallet.signature(wallet.signed_text(body, address), self.wallet_key)
+        except (NotJson, SigningUnavailable):
+            return self.wallet_signature
+
+
+def _user_of(draft: Draft) -> str:
+    users = (value for name, value in draft.headers.items() if name.lower() == "evmaddress")
+    return str(next(users, ""))
+
 
 def _body(draft: Draft) -> bytes:
+    if draft.raw_body is not None:
+        return draft.raw_body
     return b"" if draft.body is None else jsontext.encode(draft.body)

@@ -101,11 +101,13 @@ class Session:
         return exchange
 
     def _fresh(self, draft: Draft, operation: Operation) -> Draft:
-        """Return a v1 request stamped with the time at which it leaves.
+        """Return a 2.0 submission signed, and a v1 request stamped with the time when it leaves.
 
         Many are made at once and leave one after the other: the last would be too old by then. A
         time that was tried on purpose is far from now, or not signed, and stays.
         """
+        if operation.auth == "wallet-signature":
+            return self.context.caller.sign_v2(draft)
         made, now = str(draft.headers.get("timestamp", "")), self.context.caller_now
         if not (made.isascii() and made.isdecimal()):
             return draft
