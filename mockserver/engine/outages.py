@@ -152,7 +152,7 @@ class Window:
 
     def strikes(self, since_ms: int) -> int | None:
         """Return the first moment, from `since_ms` on, at which it fails or refunds orders."""
-        if self.in_flight not in (InFlight.FAIL, InFlight.REFUND) or self.mode is Mode.LAGGING:
+        if self.in_flight not in (InFlight.FAIL, InFlight.REFUND):
             return None
         if since_ms <= self.from_ms:
             return self.from_ms

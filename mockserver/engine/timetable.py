@@ -94,7 +94,6 @@ class RouteStretches(Stretches):
             (number, window)
             for number, window in enumerate(self.windows)
             if window.in_flight in (InFlight.FAIL, InFlight.REFUND)
-            and window.mode is not Mode.LAGGING
         ]
 
     @cached_property

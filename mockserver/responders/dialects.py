@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from mockserver.contract import Contract, ContractSource, Erratum, Operation, Source
 from mockserver.contract.changed import Place, changed, may_undo
 from mockserver.exchange import Request
+from mockserver.validation import Violation
 from mockserver.values import keep
 
 _EXPLAINED = 65_536
 _KEPT = 256
 _KEPT_CHANGES = 1_024
+_INPUT = 2
+"""How long the path to an input is: a location and a name."""
 
 
 class Contracts:
@@ -68,7 +71,11 @@ class Contracts:
             other = next((one for one in turned if one.id == operation.id), None)
             if other is None or not may_undo(self._changes(operation, other), violations):
                 continue
-            if len(other.read(request).violations) < len(violations):
+            owed = violations
+            if contract.dialect.applies(erratum.id):
+                # A value of an input that the erratum itself brings has no other form without it.
+                owed = tuple(one for one in violations if _known(other, one))
+            if len(other.read(request).violations) < len(owed):
                 yield erratum
 
     def _changes(self, operation: Operation, other: Operation) -> frozenset[Place]:
@@ -86,6 +93,15 @@ class Contracts:
         if erratum not in applied:
             turned.append(erratum)
         return self.get(",".join(turned) or "documented")
+
+
+def _known(operation: Operation, violation: Violation) -> bool:
+    """Tell whether an operation knows the input whose value a violation is about, if it is one."""
+    if len(violation.path) < _INPUT or violation.keyword == "required":
+        return True
+    location, name = violation.path[:_INPUT]
+    inputs = operation.request_schema.get("properties", {}).get(location, {})
+    return name in inputs.get("properties", {})
 
 
 def _sentence(erratum: Erratum, *, applied: bool) -> str:

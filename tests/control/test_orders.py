@@ -2,7 +2,10 @@
 
 import pytest
 
+from mockserver.engine.reserved import RESERVED
 from tests.conftest import HASH, USDT_BNB, WALLET, certificate, order
+
+HALF = next(one for one in RESERVED if one.name == "partial")
 
 
 @pytest.fixture
@@ -76,6 +79,29 @@ def test_every_v1_status_is_reached(serve, course, wanted):
     client.timestamp = client.control("GET", "/clock")["ms"]
     detail = client.get("/open/v1/order/getOrderDetail", query={"sn": sn}, headers=client.keys)
     assert detail.data["order"]["status"] == wanted
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"sourceCerts": certificate(fromAmount="10400600")},
+        {"sourceCerts": certificate(certHash=HALF.hash)},
+        {"toAddr": HALF.address},
+    ],
+    ids=["amount", "hash", "address"],
+)
+def test_the_reserved_half_fills_half_of_a_swap_and_all_of_a_transfer(desk, mock, place):
+    transfer = order(**place)
+    swap = order(**place, orderType="2", slippage="100", toIndex="8")
+    filled = {}
+    for kind, body in (("transfer", transfer), ("swap", swap)):
+        desk.post("/reset", {})
+        made = mock.post("/v1/submitOrder", body, headers=mock.wallet).data["id"]
+        desk.post("/clock", {"runUntil": {"order": made, "terminal": True}})
+        told = desk.get(f"/orders/{made}")
+        assert told["status"] == "Succeeded"
+        filled[kind] = (told["course"], "partially filled" in told["reason"])
+    assert filled == {"transfer": ("success", False), "swap": ("partial", True)}
 
 
 def test_a_dropped_order_is_resolved_by_a_ticket(desk, mock, order_id):

@@ -81,6 +81,41 @@ def test_a_swap_order_in_a_vault_out_call(observed):
     assert (done["status"], done["amountOut"]) == ("Succeeded", str(net))
 
 
+CAKE = "0x0e09fabb73bd3ade0a17ecc321fd13a19e81ce82"
+
+
+def _quoted(client, amount, source, target):
+    """Return a quote, and the order that a client of it puts into its contract call (SDK2)."""
+    (from_chain, from_address, from_decimal), (to_chain, to_address, to_decimal) = source, target
+    quote = client.get(
+        "/v1/getAggregateQuote",
+        query={
+            "fromAmount": str(amount),
+            "fromTokenAddress": from_address,
+            "fromDecimal": from_decimal,
+            "fromChain": from_chain,
+            "toTokenAddress": to_address,
+            "toDecimal": to_decimal,
+            "toChain": to_chain,
+        },
+    ).data
+    net = int(quote["outAmount"]) - int(quote["serviceFee"]) - int(quote["gasFee"])
+    rules = f"1_{net};2_0;3_2;4_{net * 99 // 100};5_{to_chain}"
+    return net, f"chainge:{to_chain}:{to_address}:{WALLET}:100:{rules}"
+
+
+@pytest.mark.parametrize("imported", [CAKE, to_checksum_address(CAKE)])
+def test_a_token_that_was_imported_is_bought_and_sold(observed, imported):
+    told = observed.get("/v1/getTokenInfo", query={"chain": "BNB", "tokenAddress": imported}).data
+    bsc, arb = ("BNB", told["tokenAddress"], told["decimals"]), ("ARB", USDT_ARB, "6")
+    for source, target, amount in ((arb, bsc, 100 * TEN), (bsc, arb, 10**20)):
+        net, order = _quoted(observed, amount, source, target)
+        call = _vault_out(order, token=source[1], amount=amount)
+        seen = _told(observed, call, chain=source[0])
+        done = _end(observed, _order_of(observed, source[0], seen["hash"]).data["id"])
+        assert (done["status"], done["amountOut"]) == ("Succeeded", str(net))
+
+
 def test_the_native_coin_has_to_come_with_the_call(observed):
     order = f"chainge:ETH:{NATIVE}:{WALLET}:100:1_1;3_2;4_1;5_ETH"
     data = _vault_out(order, token=NATIVE, amount=10**18)

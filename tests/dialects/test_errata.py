@@ -211,6 +211,14 @@ def _refused_naming(erratum, answer, form):
     assert f"this is the {form} form of erratum {erratum} " in answer.refusal
 
 
+@pytest.mark.parametrize(("name", "value"), [("direct", "x"), ("slippage", "0"), ("slippage", "")])
+def test_nonsense_in_what_an_erratum_brings_is_nobodys_form(observed, name, value):
+    query = {**SWAP, name: value}
+    answer = observed.get("/v1/getAggregateQuote", query=query)
+    assert answer.refusal.startswith(f"contract-violation: query parameter '{name}'")
+    assert "erratum" not in answer.refusal
+
+
 def test_names_that_nobody_declares(mock, observed):
     query = {**BRIDGE, "lang": "en"}
     assert "'lang'" in mock.get("/v1/getBridgeQuote", query=query).refusal

@@ -1,6 +1,7 @@
 """What public clients were seen to need (facts/clients-seen), over HTTP in the observed dialect."""
 
 import hashlib
+import itertools
 import json
 
 import pytest
@@ -129,6 +130,28 @@ def test_the_default_pair_of_a_kaspa_wallet_can_be_quoted_and_is_charged(client)
     assert net(quote) > 0
 
 
+def test_a_swap_on_any_one_chain_is_executed_there_and_free_where_it_is_an_evm_chain(client):
+    judged = set()
+    for chain in client.get("/v1/getChain").data["list"]:
+        name = chain["nickName"]
+        for source, target in itertools.pairwise(tokens_on(client, name).values()):
+            query = {
+                "fromAmount": str(1000 * 10 ** source["decimals"]),
+                "fromTokenAddress": source["contractAddress"],
+                "fromDecimal": str(source["decimals"]),
+                "fromChain": name,
+                "toTokenAddress": target["contractAddress"],
+                "toDecimal": str(target["decimals"]),
+                "toChain": name,
+            }
+            quote = client.get("/v1/getAggregateQuote", query=query).data
+            is_evm = chain["family"] == 1
+            judged.add(is_evm)
+            free = quote["serviceFee"] == quote["gasFee"] == "0"
+            assert (quote["chain"], free) == (chain["network"], is_evm), name
+    assert judged == {True, False}
+
+
 def test_a_swap_on_one_evm_chain_is_still_free(client):
     query = {**SWAP, "toChain": "ARB"}
     quote = client.get("/v1/getAggregateQuote", query=query).data
@@ -236,10 +259,28 @@ def test_a_token_outside_of_the_list_can_be_imported_and_tried(client):
         ("/v1/getBridgeQuote", {**BRIDGE, "amount": "10"}, 31071),
         ("/v1/getAggregateQuote", {**SWAP, "fromAmount": "10"}, 31031),
         ("/v1/getAggregateQuote", {**SWAP, "toTokenAddress": "0x" + "1" * 40}, 31006),
+        ("/v1/getAssetsByChain", {"chain": "NOPE"}, 31005),
+        ("/v1/getPrice", {"chain": "NOPE", "contractAddress": NATIVE, "symbol": "X"}, 31005),
+        ("/v1/getBalance", {"chain": "NOPE", "contractAddress": NATIVE, "address": WALLET}, 31005),
+        ("/v1/getTokenInfo", {"chain": "BNB", "tokenAddress": "0x" + "1" * 40}, 31006),
     ],
 )
 def test_refusals_have_the_codes_that_a_wallet_tells_apart(client, path, query, code):
     assert client.get(path, query=query).json["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"toChain": "NOPE"}, 31005),
+        ({"toIndex": "77777"}, 31006),
+        ({"sourceCerts": certs(fromChain="NOPE")}, 31005),
+        ({"sourceCerts": certs(fromAmount="10")}, 31071),
+    ],
+)
+def test_so_have_refusals_of_orders(client, changes, code):
+    body = order(**{"extra": "1_1;3_2;4_1", "sourceCerts": certs(), **changes})
+    assert client.post("/v1/submitOrder", body, headers=client.wallet).json["code"] == code
 
 
 def test_the_documented_dialect_keeps_one_code(mock):

@@ -290,13 +290,14 @@ STRIKING = [(InFlight.FAIL, "Failed"), (InFlight.REFUND, "Refunding")]
 
 
 @pytest.mark.parametrize(("policy", "struck"), STRIKING)
-@pytest.mark.parametrize("mode", [Mode.LISTED_DEAD, Mode.ACCEPT_STALL, Mode.DELISTED])
+@pytest.mark.parametrize("mode", Mode)
 def test_an_outage_of_the_very_instant_of_the_submission_strikes(
     policy: InFlight, struck: str, mode: Mode
 ) -> None:
     here = world()
     order_id = here.orders.submit(bridge()).order.id
-    here.outages.suspend(Window("BNB", None, 0, mode=mode, in_flight=policy))
+    window = Window("BNB", None, 0, mode=mode, in_flight=policy, lag=2, period_ms=10_000)
+    here.outages.suspend(window)
     assert here.orders.look(order_id).status == struck
     here.outages.restore("BNB")
     assert here.orders.look(order_id).status == struck
