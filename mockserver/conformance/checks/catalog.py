@@ -36,7 +36,7 @@ from mockserver.conformance.checks import (
     usable_offers,
     v1_orders,
 )
-from mockserver.conformance.checks.judging import counted, each
+from mockserver.conformance.checks.judging import counted, each, paired
 from mockserver.conformance.checks.rule import Check, Rule
 from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.requests.negative import Kind
@@ -117,6 +117,8 @@ def _check(place: str, row: Mapping[str, Any]) -> Check:
         check = partial(check, **row["given"])
     if "of" in row:
         check = each(check, _function("things", row["of"]), row["place"])
+    elif "pair" in row:
+        check = paired(check, row["pair"], row["place"])
     for key, kind in _UNJUDGED.items():
         if key in row:
             check = counted(check, kind, row[key], row.get("requires", ()))

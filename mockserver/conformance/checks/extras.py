@@ -2,28 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 
-from mockserver.conformance.basis import joined
 from mockserver.conformance.checks.evidence import answered
 from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.checks.schema_walk import Unspoken, parts_of
+from mockserver.conformance.checks.schema_walk import Applied, Unspoken, first_parts
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Operation
-from mockserver.jsontext import Json
 from mockserver.validation import shown
 
 _MOST = 100
 
 
 def no_undocumented_members(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    found: dict[str, tuple[Exchange, Json]] = {}
-    for exchange in answered(context, operation):
-        if exchange.unreadable:
-            continue
-        for part in parts_of(exchange):
-            if isinstance(part, Unspoken) and _counts(exchange, part):
-                found.setdefault(joined(part.place), (exchange, part.value))
+    found = first_parts(answered(context, operation), _counts)
     # Where a list is keyed by names the contract does not have, there may be thousands.
     for place, (exchange, value) in list(found.items())[:_MOST]:
         yield Finding(
@@ -35,8 +27,8 @@ def no_undocumented_members(context: RunContext, operation: Operation) -> Iterat
         )
 
 
-def _counts(exchange: Exchange, part: Unspoken) -> bool:
+def _counts(exchange: Exchange, part: Applied | Unspoken) -> bool:
     """Tell whether a member is judged: of a refusal, whose data is open, only the envelope's."""
-    if exchange.succeeded:
-        return True
+    if isinstance(part, Applied) or exchange.succeeded:
+        return isinstance(part, Unspoken)
     return len(part.place) == 1 and isinstance(exchange.body, Mapping) and "code" in exchange.body

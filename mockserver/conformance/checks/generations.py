@@ -218,13 +218,12 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Iterator[Sa
         yield Finding(f"the transaction calls {found.contract}, {at}")
 
 
-def raw_depends_on_the_amount(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    one, other = context.require_success(f"{RAW}/usual"), context.require_success(f"{RAW}/tenfold")
+def raw_depends_on_the_amount(_: RunContext, one: Exchange, other: Exchange) -> Iterator[Finding]:
     texts = [scalar(exchange.member("data"), "raw") for exchange in (one, other)]
     if not all(isinstance(text, str) and text for text in texts):
         raise NotApplicable("the raw transaction is not shown under a name that is known")
     if texts[0] == texts[1]:
-        yield Finding("ten times the amount makes the same transaction", (one, other), "data.raw")
+        yield Finding("ten times the amount makes the same transaction")
 
 
 def _v1_chains(context: RunContext) -> tuple[Chain, ...]:

@@ -42,13 +42,32 @@ def each(
         for thing in things(context, operation):
             exchange = thing if isinstance(thing, Exchange) else thing.exchange
             for said in check(context, thing):
-                if isinstance(said, Finding):
-                    shown = said.exchanges or (exchange,)
-                    yield replace(said, exchanges=shown, place=said.place or place)
-                else:
-                    yield said
+                yield _placed(said, (exchange,), place) if isinstance(said, Finding) else said
 
     return judged
+
+
+def paired(
+    check: Callable[[RunContext, Exchange, Exchange], Iterator[Finding]],
+    names: Sequence[str],
+    place: str,
+) -> Check:
+    """Make a check of one that judges two answers together, of probes that both succeeded.
+
+    `names` are those of the probes behind their operation. A finding that names no exchange is
+    shown by both, and one that names no place is at `place`.
+    """
+
+    def judged(context: RunContext, operation: Operation) -> Iterator[Finding]:
+        one, other = context.require_each(*(f"{operation.id}/{name}" for name in names))
+        for found in check(context, one, other):
+            yield _placed(found, (one, other), place)
+
+    return judged
+
+
+def _placed(found: Finding, exchanges: tuple[Exchange, ...], place: str) -> Finding:
+    return replace(found, exchanges=found.exchanges or exchanges, place=found.place or place)
 
 
 def counted(

@@ -65,8 +65,9 @@ def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> 
         )
 
 
-def balance_is_of_the_token(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    one, other = context.require_each(f"{BALANCE}/usual", f"{BALANCE}/other token")
+def balance_is_of_the_token(
+    context: RunContext, one: Exchange, other: Exchange
+) -> Iterator[Finding]:
     tokens = _asked_token(context, one), _asked_token(context, other)
     balances = one.text("balance"), other.text("balance")
     if tokens[0] is None or tokens[1] is None or tokens[0].decimals == tokens[1].decimals:
@@ -77,9 +78,7 @@ def balance_is_of_the_token(context: RunContext, operation: Operation) -> Iterat
     if same:
         yield Finding(
             f"balance {balances[0][:60]} and hrpBalance {one.text('hrpBalance')[:60]} are told of "
-            f"{tokens[0].symbol} and of {tokens[1].symbol} alike",
-            (one, other),
-            "query.contractAddress",
+            f"{tokens[0].symbol} and of {tokens[1].symbol} alike"
         )
 
 
@@ -95,8 +94,7 @@ def price_is_a_price(context: RunContext, exchange: Exchange) -> Iterator[Said]:
         yield Finding(f"price of {token.symbol} is {price}, expected about 1 USD")
 
 
-def price_is_of_the_token(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    one, other = context.require_each(f"{PRICE}/swap source", f"{PRICE}/swap target")
+def price_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -> Iterator[Finding]:
     tokens = _asked_token(context, one), _asked_token(context, other)
     if tokens[0] is None or tokens[1] is None or all(map(is_stable, filter(None, tokens))):
         raise Vacuous("no two tokens of different value were asked about")
@@ -116,9 +114,7 @@ def price_is_of_the_token(context: RunContext, operation: Operation) -> Iterator
     if prices[0] == prices[1] and not amounts.within(rates[0], Decimal(1), Decimal(2)):
         yield Finding(
             f"{tokens[0].symbol} and {tokens[1].symbol} are both {prices[0][:40]} USD, while 1 "
-            f"{tokens[0].symbol} pays {rates[0]:.6g} {tokens[1].symbol}",
-            (one, other),
-            "query.contractAddress",
+            f"{tokens[0].symbol} pays {rates[0]:.6g} {tokens[1].symbol}"
         )
 
 
@@ -160,18 +156,13 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Iterator[S
         yield Finding(f"{shown}, {ahead} hours ahead of the service's own time", cause="ahead")
 
 
-def update_time_never_goes_back(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    one, again = context.require_each(f"{PRICE}/usual", f"{PRICE}/again")
+def update_time_never_goes_back(_: RunContext, one: Exchange, again: Exchange) -> Iterator[Finding]:
     told = [text(answer.data.get("updateTime")) for answer in (one, again)]
     times = seconds_of(told[0]), seconds_of(told[1])
     if times[0] is None or times[1] is None:
         raise Vacuous("updateTime is no time that can be read")
     if times[1] < times[0]:
-        yield Finding(
-            f"updateTime goes back from {told[0]} to {told[1]}",
-            (one, again),
-            "data.updateTime",
-        )
+        yield Finding(f"updateTime goes back from {told[0]} to {told[1]}")
 
 
 def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Iterator[Said]:

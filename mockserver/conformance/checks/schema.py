@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
-from mockserver.conformance.basis import basis_of, joined, place_of
+from mockserver.conformance.basis import basis_of, place_of
 from mockserver.conformance.checks.evidence import answered, successes
 from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.checks.schema_walk import Applied, parts_of
+from mockserver.conformance.checks.schema_walk import Applied, Unspoken, first_parts
 from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -104,20 +104,14 @@ def _without_list(context: RunContext, operation: Operation) -> Iterator[Finding
 
 
 def integers_are_plain(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    found: dict[str, tuple[Exchange, object]] = {}
-    for exchange in answered(context, operation):
-        if exchange.unreadable:
-            continue
-        for part in parts_of(exchange):
-            if type(part) is Applied and _is_odd_integer(part):
-                found.setdefault(joined(part.place), (exchange, part.value))
+    found = first_parts(answered(context, operation), _is_odd_integer)
     for place, (exchange, value) in found.items():
         yield Finding(f"{place}: the integer is written {shown(value)}", (exchange,), place=place)
 
 
-def _is_odd_integer(part: Applied) -> bool:
+def _is_odd_integer(_: Exchange, part: Applied | Unspoken) -> bool:
     value = part.value
-    if type(value) is not Decimal or not value.is_finite():
+    if type(value) is not Decimal or type(part) is not Applied or not value.is_finite():
         return False
     kinds = part.schema.get("type", ())
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)

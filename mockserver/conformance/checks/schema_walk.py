@@ -1,15 +1,15 @@
 """Schemas walked beside a value: which parts of them apply, and what they do not speak about."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mockserver.conformance.basis import SchemaPath, joined
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck
 
 Schema = Mapping[str, Any]
-SchemaPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,21 @@ def parts_of(exchange: Exchange) -> tuple[Applied | Unspoken, ...]:
     """Return the parts of an answer, by the schema of its operation."""
     schema = exchange.operation.response_schema
     return exchange.cached("parts", lambda: tuple(walk(schema, exchange.body)))
+
+
+def first_parts(
+    exchanges: Iterable[Exchange], which: Callable[[Exchange, Applied | Unspoken], bool]
+) -> dict[str, tuple[Exchange, Json]]:
+    """Return the parts that `which` tells of: by place, the first answer with one, and its value.
+
+    Answers that are no JSON have no parts.
+    """
+    found: dict[str, tuple[Exchange, Json]] = {}
+    for exchange in exchanges:
+        for part in () if exchange.unreadable else parts_of(exchange):
+            if which(exchange, part):
+                found.setdefault(joined(part.place), (exchange, part.value))
+    return found
 
 
 def _walk(

@@ -182,23 +182,19 @@ def _told_of_slippage(
     )
 
 
-def more_slippage_asks_for_less(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
+def more_slippage_asks_for_less(
+    context: RunContext, one: Exchange, other: Exchange
+) -> Iterator[Finding]:
     first, second = (amounts.number(call.data.get("amountOut")) for call in (one, other))
     if first is None or second is None or first <= 0:
         raise Vacuous("amountOut is no number above zero in both calls")
     if second > first * _NEAR:
         if second <= first * (1 + _moved(context, one, other)):
             raise Inconclusive("equal quotes moved as far as amountOut did between the calls")
-        yield Finding(
-            f"amountOut rises from {first} to {second} as slippage rises from 100 to 500",
-            (one, other),
-            "data.amountOut",
-        )
+        yield Finding(f"amountOut rises from {first} to {second} as slippage rises from 100 to 500")
 
 
-def call_pays_the_recipient(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
+def call_pays_the_recipient(_: RunContext, one: Exchange, other: Exchange) -> Iterator[Finding]:
     usual, another = (
         _bare(one.parameters.get("recipient", "")),
         _bare(other.parameters.get("recipient", "")),
@@ -210,31 +206,19 @@ def call_pays_the_recipient(context: RunContext, operation: Operation) -> Iterat
         if another in data[1]:
             return
         if data[0] == data[1]:
-            yield Finding(
-                "the call data for another recipient is the same, and names neither",
-                (one, other),
-                "query.recipient",
-                assumed("A-277", "a call that pays another recipient is another call"),
-                cause="same call",
-            )
+            message = "the call data for another recipient is the same, and names neither"
+            basis = assumed("A-277", "a call that pays another recipient is another call")
+            yield Finding(message, basis=basis, cause="same call")
             return
         if usual in data[1]:
-            yield Finding(
-                "the call data for another recipient names the sender, and not who is paid",
-                (one, other),
-                "query.recipient",
-                assumed("A-277", "a call that names who pays names who is paid as well"),
-                cause="sender alone",
-            )
+            message = "the call data for another recipient names the sender, and not who is paid"
+            basis = assumed("A-277", "a call that names who pays names who is paid as well")
+            yield Finding(message, basis=basis, cause="sender alone")
             return
         raise NotApplicable("the call data does not show whom it pays")
     if another not in data[1]:
         kept = " and still names the sender" if usual in data[1] else ""
-        yield Finding(
-            f"the call data does not name the recipient 0x{another}{kept}",
-            (one, other),
-            "query.recipient",
-        )
+        yield Finding(f"the call data does not name the recipient 0x{another}{kept}")
 
 
 def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tuple[int, int]]:

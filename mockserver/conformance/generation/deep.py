@@ -39,7 +39,7 @@ from mockserver.conformance.generation.properties import (
     judged_alone,
     server_error,
 )
-from mockserver.conformance.generation.rules import fuzzed_requests, named_rule, stage_rule
+from mockserver.conformance.generation.rules import FUZZED
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
@@ -47,7 +47,6 @@ from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis, Contract, Layer, Operation, assumed
 from mockserver.contract.openapi import document
 
-WORDS = "fuzzed"
 PREFIX = "schemathesis-"
 _NOWHERE = "http://127.0.0.1:9"
 """Schemathesis wants an address; nothing is ever sent to it."""
@@ -84,7 +83,7 @@ def deep(
         for one in contract
         if is_answered(session, one)
         and (not operations or one.id in operations)
-        and options.chooses(stage_rule(fuzzed_requests), one.id)
+        and options.chooses(FUZZED.rule(), one.id)
     ]
     with isolated_hypothesis():
         for generation in session.transport.generations:
@@ -139,7 +138,7 @@ class _Fuzz:
         self._examples = options.deep
         self._most = options.deep * _MOST_PER_EXAMPLE
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}:deep".encode())
-        self._asking = Asking(session, operation, WORDS)
+        self._asking = Asking(session, operation, FUZZED.words)
         # Schemathesis holds answers against the schema itself, and takes any time for an answer.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
         self._known = found_already(RULES, session.context, operation)
@@ -161,10 +160,10 @@ class _Fuzz:
         for (check, _), problem in self._found.items():
             by_check.setdefault(check, []).append(problem.finding)
         for check, findings in by_check.items():
-            rule = named_rule(check, fuzzed_requests, self._operation.id)
+            rule = FUZZED.rule(self._operation.id, name=check)
             yield self._outcome(rule, tuple(findings))
         if not by_check:
-            yield self._outcome(stage_rule(fuzzed_requests, self._operation.id), ())
+            yield self._outcome(FUZZED.rule(self._operation.id), ())
 
     def _outcome(self, rule: Rule, findings: tuple[Finding, ...]) -> Outcome:
         reason = self._asking.stopped or self._unmade

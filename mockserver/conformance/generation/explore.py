@@ -30,7 +30,7 @@ from mockserver.conformance.generation.relations import (
     related_problems,
     relations_of,
 )
-from mockserver.conformance.generation.rules import generated_requests, stage_rule
+from mockserver.conformance.generation.rules import GENERATED
 from mockserver.conformance.generation.strategies import Broken, Requests, any_of, itself
 from mockserver.conformance.generation.timing import PRICE, catch_up
 from mockserver.conformance.generation.value_pools import assumed_domains
@@ -42,7 +42,6 @@ from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict, verdict_on
 from mockserver.contract import Contract, Layer, Operation
 
-WORDS = "generated"
 _MOST_CAUSES = 6
 _DRAWN_PER_REQUEST = 2
 _A_ROUND = 8
@@ -93,7 +92,7 @@ def explore(
 
 def _is_asked(session: Session, operation: Operation, options: Options) -> bool:
     may_be = options.arming.writes or not operation.writes
-    chosen = options.chooses(stage_rule(generated_requests), operation.id)
+    chosen = options.chooses(GENERATED.rule(), operation.id)
     wanted = not options.generated_for or operation.id in options.generated_for
     return may_be and chosen and wanted and is_answered(session, operation)
 
@@ -126,7 +125,7 @@ class _Exploration:
         self._feedback = feedback
         self._contract: Contract = session.context.contract
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}".encode())
-        self._asking = Asking(session, operation, WORDS)
+        self._asking = Asking(session, operation, GENERATED.words)
         self._known = found_already(rules, session.context, operation)
         if operation.auth == "developer-key" and options.arming.writes:
             # Orders that are looked up make the clock of a stand-in jump.
@@ -137,7 +136,7 @@ class _Exploration:
 
     def outcome(self) -> Outcome:
         """Ask, shrink what is found, and say what it comes to."""
-        rule = stage_rule(generated_requests, self._operation.id)
+        rule = GENERATED.rule(self._operation.id)
         try:
             return self._judged(rule)
         except HypothesisException as error:

@@ -12,15 +12,13 @@ from mockserver.conformance.generation.properties import (
     judged_alone,
     server_error,
 )
-from mockserver.conformance.generation.rules import kept_requests, stage_rule
+from mockserver.conformance.generation.rules import KEPT
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.kept import KeptRequest
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Operation
-
-WORDS = "kept"
 
 
 def kept(session: Session, options: Options, rules: Iterable[Rule] = RULES) -> tuple[Outcome, ...]:
@@ -30,17 +28,17 @@ def kept(session: Session, options: Options, rules: Iterable[Rule] = RULES) -> t
         _outcome(session, operation, requests, chosen)
         for operation in session.context.contract
         if (requests := [one for one in options.probes if one.operation_id == operation.id])
-        and options.chooses(stage_rule(kept_requests), operation.id)
+        and options.chooses(KEPT.rule(), operation.id)
     )
 
 
 def _outcome(
     session: Session, operation: Operation, requests: list[KeptRequest], rules: tuple[Rule, ...]
 ) -> Outcome:
-    rule = stage_rule(kept_requests, operation.id)
+    rule = KEPT.rule(operation.id)
     if not is_answered(session, operation):
         return Outcome(rule, operation, Verdict.NOT_RUN, reason="the service did not answer")
-    asking = Asking(session, operation, WORDS)
+    asking = Asking(session, operation, KEPT.words)
     findings: dict[tuple[str, str, str], Finding] = {}
     for request in requests:
         exchange = asking.ask(request.draft(session.context, operation))

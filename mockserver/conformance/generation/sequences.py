@@ -11,24 +11,14 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from mockserver.conformance.checks.evidence import said
 from mockserver.conformance.checks.outcome import Outcome, worst
-from mockserver.conformance.checks.rule import Check, Finding
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.generation.asking import is_answered
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.machines.orders import OrderFlow
 from mockserver.conformance.generation.machines.reads import ReadFlow
 from mockserver.conformance.generation.machines.tickets import TicketFlow
 from mockserver.conformance.generation.machines.transfers import TransferFlow
-from mockserver.conformance.generation.rules import (
-    ORDERS,
-    READS,
-    TICKETS,
-    TRANSFERS,
-    order_flow,
-    reads_in_any_order,
-    stage_rule,
-    ticket_flow,
-    transfer_flow,
-)
+from mockserver.conformance.generation.rules import ORDERS, READS, TICKETS, TRANSFERS, Stage
 from mockserver.conformance.generation.sequence_run import Break, MachineRun, NotHeld, SequenceRun
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.session import Session
@@ -42,21 +32,19 @@ _TO_SHRINK = 60
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A state machine, the words of its probes, and the operations that it is about."""
+    """A state machine, and the stage that it is."""
 
-    words: str
+    stage: Stage
     make: Callable[[SequenceRun], RuleBasedStateMachine]
-    check: Check
-    operations: tuple[str, ...]
     writes: bool = True
     steps: int = 10
 
 
 MACHINES = (
-    Machine("reads", ReadFlow, reads_in_any_order, READS, writes=False, steps=20),
-    Machine("orders", OrderFlow, order_flow, ORDERS),
-    Machine("tickets", TicketFlow, ticket_flow, TICKETS),
-    Machine("transfers", TransferFlow, transfer_flow, TRANSFERS),
+    Machine(READS, ReadFlow, writes=False, steps=20),
+    Machine(ORDERS, OrderFlow),
+    Machine(TICKETS, TicketFlow),
+    Machine(TRANSFERS, TransferFlow),
 )
 """Every machine; those that submit run only where writes are armed."""
 
@@ -76,14 +64,14 @@ def sequences(
 
 
 def _is_run(session: Session, machine: Machine, options: Options) -> bool:
-    operation = session.context.contract.operation(machine.operations[0])
+    operation = session.context.contract.operation(machine.stage.operations[0])
     may_be = options.arming.writes or not machine.writes
-    chosen = options.chooses(stage_rule(machine.check, *machine.operations))
+    chosen = options.chooses(machine.stage.rule())
     return may_be and chosen and is_answered(session, operation)
 
 
 def _outcomes(session: Session, machine: Machine, options: Options) -> list[Outcome]:
-    machine_run = MachineRun(session, machine.words, most=0)
+    machine_run = MachineRun(session, machine.stage.words, most=0)
     unclear: set[tuple[str, str]] = set()
     reason = ""
     try:
@@ -95,10 +83,11 @@ def _outcomes(session: Session, machine: Machine, options: Options) -> list[Outc
         reason = str(error)
     except Exception as error:
         # A defect of ours must neither accuse the service nor end the run.
-        log.exception("the sequences of %s failed", machine.words)
+        log.exception("the sequences of %s failed", machine.stage.words)
         reason = f"a defect of these sequences: {type(error).__name__}: {error}; please report it"
     return [
-        _outcome(session, machine, one, machine_run, unclear, reason) for one in machine.operations
+        _outcome(session, machine, one, machine_run, unclear, reason)
+        for one in machine.stage.operations
     ]
 
 
@@ -108,7 +97,7 @@ def _hunted(
     """Play sequences until something does not hold, and shrink it; tell whether there was any."""
     machine_run.hunted = None
 
-    @seeded(zlib.crc32(f"{options.seed}:{machine.words}".encode()))
+    @seeded(zlib.crc32(f"{options.seed}:{machine.stage.words}".encode()))
     def make() -> RuleBasedStateMachine:
         return machine.make(SequenceRun(machine_run))
 
@@ -147,7 +136,7 @@ def _outcome(
     reason: str,
 ) -> Outcome:
     operation = session.context.contract.operation(operation_id)
-    rule = stage_rule(machine.check, *machine.operations)
+    rule = machine.stage.rule()
     mine = {key: found for key, found in machine_run.found.items() if key[0] == operation_id}
     findings = tuple(_finding(found) for key, found in mine.items() if key not in unclear)
     told = reason or machine_run.stopped
@@ -161,7 +150,7 @@ def _outcome(
     asked = [
         one
         for one in session.context.of(operation)
-        if one.probe.startswith(f"{operation_id}/{machine.words} ")
+        if one.probe.startswith(f"{operation_id}/{machine.stage.words} ")
     ]
     if reason or not asked:
         return Outcome(rule, operation, Verdict.NOT_RUN, reason=told or "no sequence came to it")

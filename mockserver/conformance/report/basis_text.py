@@ -5,16 +5,22 @@ from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis, BasisKind, Contract, shipped_facts
 
 
-def explain_basis(basis: Basis, contract: Contract) -> str:
-    """Return a sentence that names what a finding contradicts, and what that says."""
+def told_by(basis: Basis, contract: Contract, *, section_of: str = "", shows: str = "") -> str:
+    """Return where a fact stands, and what it says; more words about the first two kinds."""
     says = f": {basis.says}" if basis.says else ""
     match basis.kind:
         case BasisKind.DOCUMENTED:
-            return f"contradicts section {section(basis.reference)}{says}"
+            return f"section {section(basis.reference)}{section_of}{says}"
         case BasisKind.OBSERVED:
-            return f"differs from what {basis.reference} shows{says}"
+            return f"what {basis.reference} shows{shows}{says}"
         case _:
-            return f"differs from assumption {basis.reference}{assumption(basis, contract)}"
+            return f"assumption {basis.reference}{assumption(basis, contract)}"
+
+
+def explain_basis(basis: Basis, contract: Contract) -> str:
+    """Return a sentence that names what a finding contradicts, and what that says."""
+    verb = "contradicts" if basis.kind is BasisKind.DOCUMENTED else "differs from"
+    return f"{verb} {told_by(basis, contract)}"
 
 
 def ground_of(cause: Cause, contract: Contract) -> str:

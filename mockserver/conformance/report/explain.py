@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.basis_text import section
+from mockserver.conformance.report.basis_text import told_by
 from mockserver.conformance.requests.index import ProbeIndex
 from mockserver.conformance.requests.probe import Group, Probe, Stage
 from mockserver.conformance.session.target import UnsafeOrWrong
@@ -64,21 +64,15 @@ def explained(
 
 
 def _standing(basis: Basis, contract: Contract) -> str:
-    says = f": {basis.says}" if basis.says else ""
-    match basis.kind:
-        case BasisKind.DOCUMENTED:
-            return f"section {section(basis.reference)} of the interface description{says}"
-        case BasisKind.OBSERVED:
-            return f"what {basis.reference} shows of the service in use{says}"
-        case _:
-            found = next((one for one in contract.assumptions if one.id == basis.reference), None)
-            if found is None:
-                return f"assumption {basis.reference}{says}"
-            others = "; ".join(found.alternatives)
-            return (
-                f"assumption {found.id} ({found.title}): {found.chosen}, as {found.reason}; "
-                f"as plausible: {others}"
-            )
+    found = next((one for one in contract.assumptions if one.id == basis.reference), None)
+    if basis.kind is BasisKind.ASSUMED and found is not None:
+        others = "; ".join(found.alternatives)
+        return (
+            f"assumption {found.id} ({found.title}): {found.chosen}, as {found.reason}; "
+            f"as plausible: {others}"
+        )
+    of, seen = " of the interface description", " of the service in use"
+    return told_by(basis, contract, section_of=of, shows=seen)
 
 
 def _needs(rule: Rule, probes: Sequence[Probe]) -> str:

@@ -8,10 +8,10 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.generation.rules import (
     FLOWS,
+    FUZZED,
+    GENERATED,
+    KEPT,
     STAGES,
-    fuzzed_requests,
-    generated_requests,
-    kept_requests,
     stage_rules,
 )
 from mockserver.conformance.options import Options
@@ -55,15 +55,15 @@ def generating(options: Options, selected: Sequence[Case], every: Sequence[Case]
     Requests at edges are judged by the rules of the plan, so that they belong to all of them.
     """
     checks = {case.rule.check for case in selected}
-    wanted = tuple(c.operation_id for c in selected if c.rule.check is generated_requests)
+    wanted = tuple(c.operation_id for c in selected if c.rule.check is GENERATED)
     return replace(
         options,
         edges=options.edges and len(selected) == len(every),
-        examples=options.examples if generated_requests in checks else 0,
-        sequences=options.sequences if checks & FLOWS else 0,
-        deep=options.deep if fuzzed_requests in checks else 0,
+        examples=options.examples if GENERATED in checks else 0,
+        sequences=options.sequences if checks.intersection(FLOWS) else 0,
+        deep=options.deep if FUZZED in checks else 0,
         generated_for=wanted,
-        probes=options.probes if kept_requests in checks else (),
+        probes=options.probes if KEPT in checks else (),
     )
 
 

@@ -13,7 +13,7 @@ def test_every_stage_has_a_rule_with_a_sentence_of_its_own():
     assert len({rule.summary for rule in rules.values()}) == 7
     known = {operation.id for operation in contract}
     assert all(set(rule.operations) <= known for rule in rules.values())
-    judged = [set(machine.operations) for machine in MACHINES]
+    judged = [set(machine.stage.operations) for machine in MACHINES]
     assert all(any(set(rule.operations) == one for rule in rules.values()) for one in judged)
 
 

@@ -68,7 +68,7 @@ QUICK = (
 
 
 def machine(words):
-    return tuple(one for one in MACHINES if one.words == words)
+    return tuple(one for one in MACHINES if one.stage.words == words)
 
 
 def test_a_healthy_service_gives_no_finding(opened, is_deep):

@@ -5,19 +5,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    Bundle,
-    MultipleResults,
-    RuleBasedStateMachine,
-    initialize,
-    multiple,
-    rule,
-)
+from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
 
 from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.checks.timeline import Property, Timeline
 from mockserver.conformance.discovery.amount_units import BRIDGE, attempts
 from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.generation.machines.flow import Flow
 from mockserver.conformance.generation.sequence_run import SequenceRun
 from mockserver.conformance.requests.valid import (
     filled,
@@ -69,15 +63,14 @@ class Order:
     line: Timeline = field(default_factory=lambda: Timeline(ORDER))
 
 
-class OrderFlow(RuleBasedStateMachine):
+class OrderFlow(Flow):
     """Submits orders and follows each of them."""
 
     orders: Bundle[Order] = Bundle("orders")
 
     def __init__(self, sequence: SequenceRun) -> None:
         """Take the tape that the sequence is played on."""
-        super().__init__()
-        self._sequence = sequence
+        super().__init__(sequence)
         self._orders: dict[str, Order] = {}
 
     @rule()

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import rule
 
 from mockserver.conformance.checks.evidence import IN_BETWEEN
 from mockserver.conformance.discovery.amount_units import BRIDGE, amount_text, reading_of
@@ -11,6 +11,7 @@ from mockserver.conformance.discovery.amounts import units, within
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token, chains_of, tokens_of
 from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
+from mockserver.conformance.generation.machines.flow import Flow
 from mockserver.conformance.generation.sequence_run import SequenceRun
 from mockserver.conformance.requests.valid import bridge, filled, price
 from mockserver.conformance.session.bindings import Bindings
@@ -29,13 +30,12 @@ _AS_ASKED = documented("v2.get-bridge-quote")
 _OF_CHAIN = documented("v2.get-assets-by-chain")
 
 
-class ReadFlow(RuleBasedStateMachine):
+class ReadFlow(Flow):
     """Asks for lists and quotes; remembers the first answer to each request."""
 
     def __init__(self, sequence: SequenceRun) -> None:
         """Take the tape that the sequence is played on."""
-        super().__init__()
-        self._sequence = sequence
+        super().__init__(sequence)
         self._first: dict[str, Exchange] = {}
         self._quoted: dict[tuple[Route, int], int] = {}
         self._listed: dict[str, frozenset[tuple[str, str]]] = {}

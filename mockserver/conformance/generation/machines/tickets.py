@@ -4,17 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    Bundle,
-    MultipleResults,
-    RuleBasedStateMachine,
-    initialize,
-    multiple,
-    rule,
-)
+from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
 
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.generation.machines.flow import Flow
 from mockserver.conformance.generation.sequence_run import SequenceRun
 from mockserver.conformance.requests.valid import filled, fresh_address, ticket, tickets
 from mockserver.conformance.session.exchange import Exchange
@@ -42,15 +36,14 @@ class Ticket:
     transaction: str
 
 
-class TicketFlow(RuleBasedStateMachine):
+class TicketFlow(Flow):
     """Reports problems for two addresses, and looks at both."""
 
     reported: Bundle[Ticket] = Bundle("reported")
 
     def __init__(self, sequence: SequenceRun) -> None:
         """Take the tape that the sequence is played on."""
-        super().__init__()
-        self._sequence = sequence
+        super().__init__(sequence)
         context = sequence.context
         self._addresses = (context.caller.address, fresh_address(context, "another ticket holder"))
         self._chains = [one.name for one in inventory_of(context).chains if one.offered][:3]

@@ -5,20 +5,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    Bundle,
-    MultipleResults,
-    RuleBasedStateMachine,
-    initialize,
-    multiple,
-    rule,
-)
+from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
 
 from mockserver.conformance.checks.evidence import IN_BETWEEN
 from mockserver.conformance.checks.submitted import V1_ORDER
 from mockserver.conformance.checks.timeline import Property, Timeline, breaking
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.generation.machines.flow import Flow
 from mockserver.conformance.generation.sequence_run import SequenceRun
 from mockserver.conformance.generation.timing import PRICE, catch_up
 from mockserver.conformance.requests.valid import (
@@ -53,7 +47,7 @@ class Transfer:
     line: Timeline = field(default_factory=lambda: Timeline(V1_ORDER))
 
 
-class TransferFlow(RuleBasedStateMachine):
+class TransferFlow(Flow):
     """Submits transfers and follows each of them."""
 
     quotes: Bundle[Decimal] = Bundle("quotes")
@@ -61,8 +55,7 @@ class TransferFlow(RuleBasedStateMachine):
 
     def __init__(self, sequence: SequenceRun) -> None:
         """Take the tape that the sequence is played on."""
-        super().__init__()
-        self._sequence = sequence
+        super().__init__(sequence)
         self._route = sequence.once("route", lambda context: v1_attempt(context).route)
         source = self._route.source
         self._usual = sequence.once("amount", lambda context: usual_amount(context, source))
