@@ -1,4 +1,4 @@
-"""Files that a person names, read whole up to a bound: no device, no pipe, nothing without end."""
+"""Files that a person names: read whole up to a bound, no device, no pipe; and written."""
 
 import os
 import stat
@@ -6,10 +6,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mockserver import limits
+from mockserver.errors import CrosschainMockError
+from mockserver.wording import reason_of
 
 
 class NotReadable(Exception):
     """A file that is not read; the text says why, as the end of a sentence."""
+
+
+class CannotWrite(CrosschainMockError):
+    """A file that was asked for, and could not be written."""
 
 
 def read(file: Path, limit: limits.Limit = limits.FILE) -> bytes:
@@ -22,8 +28,7 @@ def read(file: Path, limit: limits.Limit = limits.FILE) -> bytes:
                 raise NotReadable("cannot be read: it is no regular file")
             return read_stream(stream, limit)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise NotReadable(f"cannot be read: {reason.lower()}") from None
+        raise NotReadable(f"cannot be read: {reason_of(error)}") from None
 
 
 def read_stream(stream: BinaryIO, limit: limits.Limit = limits.FILE) -> bytes:
@@ -32,3 +37,13 @@ def read_stream(stream: BinaryIO, limit: limits.Limit = limits.FILE) -> bytes:
     if len(found) > limit.most:
         raise NotReadable(f"cannot be read: larger than {limit}")
     return found
+
+
+def write_text(path: Path, text: str, *, parents: bool = False) -> None:
+    """Write a text file; with `parents` the folders above it too. Raises `CannotWrite`."""
+    try:
+        if parents:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise CannotWrite(f"cannot write {str(path)!r}: {reason_of(error)}") from None

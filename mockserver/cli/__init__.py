@@ -12,6 +12,7 @@ import click
 from mockserver import __version__
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
+from mockserver.wording import reason_of
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -125,7 +126,7 @@ def main() -> None:
         if error.filename is None and error.errno not in _FULL:
             raise
         where = "the output" if error.filename is None else str(error.filename)[:200]
-        _complain(f"{where}: {(error.strerror or str(error)).lower()}")
+        _complain(f"{where}: {reason_of(error)}")
         sys.exit(2)
 
 

@@ -2,9 +2,9 @@
 
 import click
 
-from mockserver.cli.remote import Remote, connected, plain, show
+from mockserver.cli.printing import print_json, print_table
+from mockserver.cli.remote import Remote, connected, plain
 from mockserver.cli.shared_options import JSON
-from mockserver.cli.tables import print_table
 from mockserver.jsontext import Json
 
 
@@ -25,7 +25,7 @@ def breaks(context: click.Context, *, as_json: bool) -> None:
 
     found = [shown(one) for one in CATALOGUE.values()]
     if as_json:
-        show(found)
+        print_json(found)
         return
     rows = [
         (

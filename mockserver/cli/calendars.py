@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mockserver.cli.printing import print_json, print_table
 from mockserver.cli.shared_options import JSON
 
 if TYPE_CHECKING:
@@ -35,11 +36,13 @@ def calendar() -> None:
 @JSON
 def calendar_list(as_json: bool) -> None:
     """List the shipped calendars; `calendar show NAME` draws one."""
-    from mockserver import jsontext
     from mockserver.scenarios import calendar_names
 
     names = calendar_names()
-    click.echo(jsontext.pretty(names) if as_json else "\n".join(names))
+    if as_json:
+        print_json(names)
+    else:
+        click.echo("\n".join(names))
 
 
 @calendar.command("show")
@@ -106,7 +109,6 @@ def _print(line: TimeLine, windows: Sequence["Window"]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from mockserver.cli.tables import print_table
     from mockserver.clock import iso
 
     label = max((len(subject) for subject, _ in line.rows), default=0)

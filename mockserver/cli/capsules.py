@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from mockserver.cli import shared_options
-from mockserver.cli.files import write_text
 from mockserver.cli.remote import Remote, connected
+from mockserver.userfiles import write_text
 
 _TEST = '''"""Goes through the capsule {name} again: {title}."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from mockserver.cli.files import spread, with_overlay
+from mockserver.cli.printing import print_json
 from mockserver.cli.shared_options import JSON, OVERLAY
 from mockserver.errors import InvalidFile, Problem
 
@@ -78,12 +79,11 @@ def _breaches(file: Path, dialect: str | None, overlay: Path | None) -> list[Pro
 @JSON
 def doctor(as_json: bool) -> None:
     """Tell what is installed, what is missing, and what may get in the way."""
-    from mockserver import jsontext
     from mockserver.cli.examination import examine
 
     found = tuple(examine())
     if as_json:
-        click.echo(jsontext.pretty([{"mark": one.mark, "text": one.text} for one in found]))
+        print_json([{"mark": one.mark, "text": one.text} for one in found])
     else:
         for one in found:
             click.echo(f"{one.mark:4}  {one.text}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli import selftesting
+from mockserver.cli.printing import print_json, print_table
 from mockserver.cli.report_options import ReportOptions
 from mockserver.cli.run_options import with_rows
 from mockserver.cli.shared_options import JSON
@@ -107,15 +108,13 @@ def explain(rule: str) -> None:
 def rules(as_json: bool) -> None:
     """List the rules."""
     from mockserver import contract as contracts
-    from mockserver import jsontext
-    from mockserver.cli.tables import print_table
     from mockserver.conformance.checks.catalog import RULES
     from mockserver.conformance.generation.rules import stage_rules
     from mockserver.conformance.report.facts import rule_facts
 
     every = (*RULES, *stage_rules(contracts.load()))
     if as_json:
-        click.echo(jsontext.pretty([rule_facts(rule) for rule in every]))
+        print_json([rule_facts(rule) for rule in every])
         return
     print_table(
         ("rule", "layer", "severity", "stands on", "operations", "says"),
@@ -138,16 +137,14 @@ def rules(as_json: bool) -> None:
 @JSON
 def plan(as_json: bool, **given: Any) -> None:
     """Tell which requests would be sent to URL, and send none."""
-    from mockserver import jsontext
     from mockserver.cli.planning import planned
-    from mockserver.cli.tables import print_table
 
     if not any(given[name] for name in ("url", "v1", "v2")):
         given["url"] = "http://127.0.0.1:8765"
     target = _target(given)
     told = planned(target, _generating(given, target))
     if as_json:
-        click.echo(jsontext.pretty(told.facts()))
+        print_json(told.facts())
         return
     print_table(("stage", "probe", "request"), told.rows)
     for line in told.summary:

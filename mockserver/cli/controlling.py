@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from mockserver.cli.remote import Remote, connected, given, pairs, plain, show, value_of
-from mockserver.cli.tables import print_table
+from mockserver.cli.printing import print_json, print_table
+from mockserver.cli.remote import Remote, connected, given, pairs, plain, value_of
 from mockserver.cli.types import Word
 from mockserver.jsontext import Json
 
@@ -235,7 +235,7 @@ def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[s
     meant = given(operation=operation)
     if operation is not None and "=" in operation:
         meant, options = {}, (operation, *options)
-    show(remote.post("/faults", {"kind": kind, **meant, **pairs(options)}))
+    print_json(remote.post("/faults", {"kind": kind, **meant, **pairs(options)}))
 
 
 @click.group()
@@ -248,7 +248,7 @@ def stub() -> None:
 @connected
 def stub_add(remote: Remote, file: str) -> None:
     """Set the stub that a JSON FILE describes; - reads standard input."""
-    show(remote.post("/stubs", _json_of(file)))
+    print_json(remote.post("/stubs", _json_of(file)))
 
 
 @click.group()
@@ -283,7 +283,7 @@ def order_list(remote: Remote) -> None:
 @connected
 def order_steer(remote: Remote, order_id: str, course: str | None, policy: str | None) -> None:
     """Send an ORDER along another COURSE: success, slow, fail, refund, dropped, stuck, partial."""
-    show(remote.post(f"/orders/{order_id}", given(course=course, policy=policy)))
+    print_json(remote.post(f"/orders/{order_id}", given(course=course, policy=policy)))
 
 
 @order.command("force")
@@ -297,14 +297,14 @@ def order_force(
 ) -> None:
     """Set the STATUS of an ORDER now."""
     body = given(status=status, reason=reason, policy=policy)
-    show(remote.post(f"/orders/{order_id}", body))
+    print_json(remote.post(f"/orders/{order_id}", body))
 
 
 @click.command()
 @connected
 def reset(remote: Remote) -> None:
     """Begin the scenario of a world anew, without faults, stubs and journal."""
-    show(remote.post("/reset", {}))
+    print_json(remote.post("/reset", {}))
 
 
 @click.command()
@@ -316,7 +316,9 @@ def control(remote: Remote, method: str, path: str, body: str | None) -> None:
     """Send any request to the control API: METHOD, the PATH below /__mock, and a JSON BODY."""
     path, _, query = path.partition("?")
     parameters = pairs(tuple(query.split("&"))) if query else {}
-    show(remote.send(method, path, query=parameters, body=None if body is None else value_of(body)))
+    print_json(
+        remote.send(method, path, query=parameters, body=None if body is None else value_of(body))
+    )
 
 
 def _json_of(file: str) -> Json:
@@ -329,12 +331,8 @@ def _json_of(file: str) -> Json:
         raise click.UsageError(f"{file}: {error}; expected a JSON object") from None
 
 
-def _removed(told: Json) -> None:
-    click.echo(f"{told['removed']} removed")
-
-
 def _stubs(told: Json) -> None:
-    show(told["stubs"])
+    print_json(told["stubs"])
 
 
 _ADVANCE = "Move the clock forward by DURATION, such as 9h or 1h30m."
@@ -349,9 +347,9 @@ plain(clock, "advance", "POST /clock", _ADVANCE, takes={"DURATION": "advance"}, 
 plain(clock, "set", "POST /clock", _SET, takes={"TIME": "set"}, told=_clock)
 plain(clock, "next", "POST /clock", _NEXT, body={"next": True}, told=_clock)
 plain(fault, "remove", "DELETE /faults/{ID}", "Take a fault away.")
-plain(fault, "clear", "DELETE /faults", "Take all faults away.", told=_removed)
+plain(fault, "clear", "DELETE /faults", "Take all faults away.", told="{removed} removed")
 plain(stub, "list", "GET /stubs", _LISTED, told=_stubs)
 plain(stub, "remove", "DELETE /stubs/{ID}", "Take a stub away.")
-plain(stub, "clear", "DELETE /stubs", "Take all stubs away.", told=_removed)
+plain(stub, "clear", "DELETE /stubs", "Take all stubs away.", told="{removed} removed")
 plain(order, "show", "GET /orders/{ORDER}", _EVENTS)
 plain(order, "step", "POST /orders/{ORDER}", _STEP, body={"step": True})

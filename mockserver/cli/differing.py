@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
+from mockserver.cli.printing import print_json
 from mockserver.cli.run_options import with_rows
 from mockserver.cli.shared_options import JSON
-from mockserver.cli.types import Quantity
+from mockserver.cli.types import quantity
 from mockserver.conformance.option_table import RUN
 
 
@@ -17,7 +18,7 @@ from mockserver.conformance.option_table import RUN
 @click.argument("right")
 @click.option(
     "--band",
-    type=Quantity("percent", "percent", "0", "1000", sign="%"),
+    type=quantity("percent", "percent", "0", "1000", sign="%"),
     default="1",
     show_default=True,
     help="By how many percent prices and amounts may differ.",
@@ -42,7 +43,6 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any
     Exit 0 where they answer alike, 1 where they differ, 2 for wrong or unsafe options, 3 where
     nothing could be compared.
     """
-    from mockserver import jsontext
     from mockserver.conformance.comparison import Band, Terms
     from mockserver.conformance.comparison import compare as held_against
     from mockserver.conformance.comparison.rendering import facts, lines
@@ -55,7 +55,7 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any
     with Progress(sys.stderr) if sys.stderr.isatty() else nullcontext() as progress:
         comparison = held_against(left, right, options, terms, watch=progress)
     if as_json:
-        click.echo(jsontext.pretty(facts(comparison)))
+        print_json(facts(comparison))
     else:
         for line in lines(comparison, verbose=verbose):
             click.echo(line)

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from mockserver import __version__
-from mockserver.cli.files import write_text
+from mockserver.cli.files import put
+from mockserver.cli.printing import print_json, print_table
 from mockserver.cli.shared_options import JSON
-from mockserver.cli.tables import print_table
 from mockserver.jsontext import Json
+from mockserver.userfiles import write_text
 
 _DIALECT = click.option(
     "--dialect",
@@ -30,7 +31,7 @@ def routes(dialect: str, as_json: bool) -> None:
 
     contract = load(dialect)
     if as_json:
-        _print_json(
+        print_json(
             [
                 {
                     "id": operation.id,
@@ -72,7 +73,10 @@ def openapi(
     from mockserver.contract.openapi import document
 
     if generation == "control":
-        _write(_control_document(), output)
+        from mockserver.server.control import ROWS
+        from mockserver.server.control.openapi import document as of_rows
+
+        put(jsontext.pretty(of_rows(ROWS)) + "\n", output)
         return
     contract = load(dialect)
     found = document(
@@ -83,7 +87,7 @@ def openapi(
         lifted=lifted,
         examples=shipped_examples(contract),
     )
-    _write(jsontext.pretty(found) + "\n", output)
+    put(jsontext.pretty(found) + "\n", output)
 
 
 @click.command()
@@ -134,27 +138,6 @@ def reference(folder: Path, check: bool) -> None:
         sys.exit(1)
 
 
-def _control_document() -> str:
-    from mockserver import jsontext
-    from mockserver.server.control import ROWS
-    from mockserver.server.control.openapi import document
-
-    return jsontext.pretty(document(ROWS)) + "\n"
-
-
-def _print_json(value: object) -> None:
-    from mockserver import jsontext
-
-    click.echo(jsontext.pretty(value))
-
-
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_text(output, text)
-
-
 def _print_register(
     register: Iterable[object], columns: Mapping[str, str], more: Sequence[str], *, as_json: bool
 ) -> None:
@@ -164,7 +147,7 @@ def _print_register(
         for one in register
     ]
     if as_json:
-        _print_json(told)
+        print_json(told)
         return
     rows = [tuple(_joined(one[name]) for name in columns.values()) for one in told]
     print_table(tuple(columns), rows)

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import click
+
 from mockserver import limits, userfiles
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
@@ -11,10 +13,6 @@ from mockserver.exchange import printable
 
 class CannotRead(CrosschainMockError):
     """A file that a command was given, and cannot read."""
-
-
-class CannotWrite(CrosschainMockError):
-    """A file that a command was asked to write, and could not."""
 
 
 def with_overlay(dialect: str, file: Path | None) -> str:
@@ -42,12 +40,9 @@ def read_input(name: str, limit: limits.Limit = limits.BODY) -> bytes:
         raise CannotRead(f"{shown} {error}") from None
 
 
-def write_text(path: Path, text: str, *, parents: bool = False) -> None:
-    """Write a text file; with `parents` the folders above it too. Raises `CannotWrite`."""
-    try:
-        if parents:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise CannotWrite(f"cannot write {str(path)!r}: {reason}") from None
+def put(text: str, output: Path | None) -> None:
+    """Write a text to a file, or to standard output where none is named. Raises `CannotWrite`."""
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        userfiles.write_text(output, text)

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from mockserver.cli.files import write_text
-from mockserver.cli.remote import NotDone, Remote, connected, given, plain, show, value_of
-from mockserver.cli.tables import print_table
+from mockserver.cli.files import put
+from mockserver.cli.printing import print_json, print_table
+from mockserver.cli.remote import NotDone, Remote, connected, given, plain, value_of
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 
@@ -61,7 +61,7 @@ def world_new(
     )
     seed = options.pop("seed")
     body |= given(**options) | ({} if seed is None else {"seed": seed})
-    show(remote.post("/worlds", body))
+    print_json(remote.post("/worlds", body))
 
 
 @world.command("from-recording")
@@ -87,10 +87,7 @@ def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
         )
     for sentence in seed.orders.left_out:
         click.echo(f"left out: {sentence}", err=True)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_text(output, text)
+    put(text, output)
 
 
 @world.command("dump")
@@ -100,11 +97,7 @@ def world_dump(remote: Remote, output: Path | None) -> None:
     """Print a world as JSON, to be loaded later."""
     from mockserver import jsontext
 
-    text = jsontext.pretty(remote.get("/dump")) + "\n"
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_text(output, text)
+    put(jsontext.pretty(remote.get("/dump")) + "\n", output)
 
 
 @world.command("load")
@@ -120,7 +113,7 @@ def world_load(remote: Remote, file: str) -> None:
     except jsontext.NotJson as error:
         raise NotLoadable(f"{file}: {error}; expected the dump of a world") from None
     try:
-        show(remote.post("/load", dump))
+        print_json(remote.post("/load", dump))
     except NotDone as error:
         raise NotLoadable(f"{file}: {error}") from None
 
@@ -130,7 +123,7 @@ def world_load(remote: Remote, file: str) -> None:
 @connected
 def world_bind(remote: Remote, app_keys: tuple[str, ...]) -> None:
     """Send the v1 requests of these app keys to the world meant."""
-    show(remote.post("/app-keys", {"appKeys": list(app_keys)}))
+    print_json(remote.post("/app-keys", {"appKeys": list(app_keys)}))
 
 
 @click.group()
@@ -151,14 +144,6 @@ def _snapshots(told: Json) -> None:
         click.echo(name)
 
 
-def _reverted(told: Json) -> None:
-    click.echo(f"{told['name']}: it is {told['now']}")
-
-
-def _nothing(told: Json) -> None:
-    """A snapshot that is forgotten leaves nothing to say."""
-
-
 _DROP = "Forget the world of KEY with everything in it."
 _FORK = "Make a world under the key TO that has been the same up to now."
 _LIST = "List the snapshots of a world, oldest first."
@@ -168,5 +153,7 @@ plain(world, "drop", "DELETE /worlds/{KEY}", _DROP)
 plain(world, "fork", "POST /fork", _FORK, takes={"TO": "to"})
 plain(world, "unbind", "DELETE /app-keys", "Send no app keys to the world meant.")
 plain(snapshot, "list", "GET /snapshots", _LIST, told=_snapshots)
-plain(snapshot, "revert", "POST /revert", _REVERT, takes={"NAME": "name"}, told=_reverted)
-plain(snapshot, "drop", "DELETE /snapshots/{NAME}", "Forget a snapshot.", told=_nothing)
+plain(
+    snapshot, "revert", "POST /revert", _REVERT, takes={"NAME": "name"}, told="{name}: it is {now}"
+)
+plain(snapshot, "drop", "DELETE /snapshots/{NAME}", "Forget a snapshot.", told="")

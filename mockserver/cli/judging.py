@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from mockserver.cli.files import write_text
 from mockserver.cli.report_options import ReportOptions
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
@@ -31,6 +30,7 @@ from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import FAIL_ON
 from mockserver.recordings import gather
+from mockserver.userfiles import write_text
 
 if TYPE_CHECKING:
     from mockserver.conformance.report.progress import Progress

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mockserver.cli.files import write_text
+from mockserver.cli.printing import print_json
 from mockserver.cli.run_options import with_rows
 from mockserver.cli.shared_options import JSON, changes_as
 from mockserver.conformance.option_table import PERMIT
+from mockserver.userfiles import write_text
 
 if TYPE_CHECKING:
     from mockserver.contract import Contract
@@ -41,7 +42,6 @@ def drift(  # noqa: PLR0913 (one parameter an option)
     is asked what was recorded: reading requests only. Values may differ freely. Exits with 1 where
     something changed of the level of --fail-on, or worse.
     """
-    from mockserver import jsontext
     from mockserver.contract import load
     from mockserver.learning.drift import drift as compared
     from mockserver.learning.drift_report import as_facts, as_junit, as_lines, as_test
@@ -55,9 +55,10 @@ def drift(  # noqa: PLR0913 (one parameter an option)
     if form == "text":
         for level, line in as_lines(found):
             click.echo(click.style(line, fg=_COLOURS[level], bold=True) if level else line)
+    elif form == "junit":
+        click.echo(as_junit(found, fail_on))
     else:
-        told = as_junit(found, fail_on) if form == "junit" else jsontext.pretty(as_facts(found))
-        click.echo(told)
+        print_json(as_facts(found))
     if found.fails(fail_on):
         sys.exit(1)
 
@@ -84,7 +85,6 @@ def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> Non
     changed: where it is violated, that is said. --overlay writes the errata that were seen and the
     members that the contract does not mention to a file for `serve`, `conform` and `validate`.
     """
-    from mockserver import jsontext
     from mockserver.learning.lesson import learn as learned
     from mockserver.learning.lesson_report import as_facts, as_lines, as_overlay
     from mockserver.recordings import gather
@@ -93,7 +93,7 @@ def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> Non
     if overlay is not None:
         write_text(overlay, as_overlay(lesson, f"learned from {', '.join(named)}"))
     if as_json:
-        click.echo(jsontext.pretty(as_facts(lesson)))
+        print_json(as_facts(lesson))
         return
     for line in as_lines(lesson):
         click.echo(line)

@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 from mockserver.conformance.options import MOST_EDGES, Options
-from mockserver.conformance.report.report import counted
 from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.runs.planner import Plan
 from mockserver.conformance.runs.preparation import prepared
@@ -12,6 +11,7 @@ from mockserver.conformance.session.pace import Limits
 from mockserver.conformance.session.target import Target
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
+from mockserver.wording import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import click
 from mockserver.cli.files import spread
 from mockserver.cli.run_options import as_click, with_options
 from mockserver.cli.shared_options import HOST, Decorator, port, ready_file, secrets
-from mockserver.cli.types import Duration
+from mockserver.cli.types import duration
 from mockserver.conformance.option_table import PERMIT
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _OPTIONS: tuple[Decorator, ...] = (
     click.option(
         "--wait",
         "wait_ms",
-        type=Duration(),
+        type=duration(),
         default="60s",
         show_default=True,
         help="For a connection, and for each part of an answer.",

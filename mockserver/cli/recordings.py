@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli import learning
-from mockserver.cli.files import spread, write_text
+from mockserver.cli.files import put, spread
 from mockserver.cli.recording import KEEPING, keeper_options
 from mockserver.cli.run_options import with_options
+from mockserver.userfiles import write_text
 
 if TYPE_CHECKING:
     from mockserver.recordings import Recording
@@ -99,10 +100,8 @@ def export(files: tuple[Path, ...], name: str, out: Path | None, base_url: str |
     exchanges = [one for recording in loaded for one in recording.exchanges]
     base = base_url or _common_base(loaded)
     text = har_text(exchanges, base) if name == "har" else wiremock_text(exchanges)
-    if out is None:
-        click.echo(text, nl=False)
-    else:
-        write_text(out, text)
+    put(text, out)
+    if out is not None:
         click.echo(f"{len(exchanges)} exchanges: {out}", err=True)
 
 

@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 
 from mockserver import jsontext
+from mockserver.cli.printing import print_json
 from mockserver.cli.shared_options import JSON
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
@@ -133,7 +134,7 @@ def connected(function: Callable[..., None]) -> Callable[..., None]:
         finally:
             # A command that answers no ends here with its exit code, and its answer counts too.
             for answer in remote.answers:
-                show(answer)
+                print_json(answer)
 
     options = (
         *(() if own_json else (JSON,)),
@@ -161,11 +162,6 @@ def connected(function: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def show(value: Json) -> None:
-    """Print an answer as JSON that people can read and programs, too."""
-    click.echo(jsontext.pretty(value))
-
-
 def plain(  # noqa: PLR0913 (one parameter a column)
     group: click.Group,
     name: str,
@@ -174,13 +170,13 @@ def plain(  # noqa: PLR0913 (one parameter a column)
     *,
     takes: Mapping[str, str] = MappingProxyType({}),
     body: Mapping[str, Json] | None = None,
-    told: Callable[[Any], None] = show,
+    told: str | Callable[[Any], None] = print_json,
 ) -> None:
     """Give a group a command that is one request of the control API.
 
     `request` is its method and path, in which `{ID}` is an argument of the command. `takes` names
     further arguments with the members of the body that they are, beside those of `body`. `told`
-    prints what came of it.
+    prints what came of it, or is the line to print, with its members in braces.
     """
     method, _, path = request.partition(" ")
     inside = re.findall(r"\{(\w+)\}", path)
@@ -189,7 +185,11 @@ def plain(  # noqa: PLR0913 (one parameter a column)
         where = {one: options[one.lower()] for one in inside}
         members = {member: options[one.lower()] for one, member in takes.items()}
         sent = None if method in ("GET", "DELETE") else {**(body or {}), **members}
-        told(remote.send(method, path.format(**where), body=sent))
+        answer = remote.send(method, path.format(**where), body=sent)
+        if not isinstance(told, str):
+            told(answer)
+        elif told:
+            click.echo(told.format_map(answer))
 
     made: Callable[..., None] = connected(command)
     for one in reversed([*inside, *takes]):

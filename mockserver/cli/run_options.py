@@ -7,16 +7,16 @@ from typing import Any
 import click
 
 from mockserver.cli.shared_options import Decorator
-from mockserver.cli.types import Duration, Instant, Quantity
+from mockserver.cli.types import INSTANT_OR_MS, duration, quantity
 from mockserver.conformance.option_table import ADDRESSES, Kind, Option
 
 _TYPES: Mapping[Kind, Callable[[Option], dict[str, Any]]] = {
     "text": lambda _: {},
     "texts": lambda _: {"multiple": True},
     "whole": lambda row: {"type": click.IntRange(int(row.least))},
-    "rate": lambda row: {"type": Quantity("rate", "requests a second", str(row.least), row.most)},
-    "duration": lambda row: {"type": Duration(zero=not row.least)},
-    "instant": lambda _: {"type": Instant(milliseconds=True)},
+    "rate": lambda row: {"type": quantity("rate", "requests a second", str(row.least), row.most)},
+    "duration": lambda row: {"type": duration(zero=not row.least)},
+    "instant": lambda _: {"type": INSTANT_OR_MS},
     "word": lambda row: {"type": click.Choice(row.words)},
     "flag": lambda _: {"is_flag": True, "default": False},
     "switch": lambda _: {"default": None},

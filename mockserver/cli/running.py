@@ -14,6 +14,7 @@ from mockserver.cli import serving, shared_options
 from mockserver.cli.child import Child, typed
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
+from mockserver.wording import reason_of
 
 if TYPE_CHECKING:
     from mockserver.responders.hosted import HostedWorld
@@ -107,8 +108,7 @@ def _ended(command: Sequence[str], environment: Mapping[str, str]) -> int:
                 f"command {command[0]!r} is not found; write a program that exists behind '--'", 127
             ) from None
         except (OSError, ValueError) as error:
-            reason = (getattr(error, "strerror", None) or str(error)).lower()
-            raise CannotRun(f"cannot run {command[0]!r}: {reason}", 126) from None
+            raise CannotRun(f"cannot run {command[0]!r}: {reason_of(error)}", 126) from None
         deliver_to(child.send)
         for number in early:
             child.send(number)

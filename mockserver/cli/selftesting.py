@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mockserver.cli.tables import print_table
+from mockserver.cli.printing import print_json, print_table
 from mockserver.errors import CrosschainMockError
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ def selftest(
     BREAKs restrict it to some; `crosschain-mock breaks` lists them. Exit 0 where every break is
     found under its right name and nothing is said of what keeps the description, 1 otherwise.
     """
-    from mockserver import jsontext
     from mockserver.conformance.checks.catalog import RULES
     from mockserver.selftest import summaries, summary_of, trials
 
@@ -64,7 +63,7 @@ def selftest(
         _progress(len(made), len(jobs))
     summary = summary_of(made, () if names else RULES)
     if as_json:
-        click.echo(jsontext.pretty(summaries.as_json(summary)))
+        print_json(summaries.as_json(summary))
     else:
         _print(summary, told=told)
     if not summary.passed:

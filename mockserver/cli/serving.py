@@ -15,7 +15,7 @@ import click
 
 from mockserver.cli.files import with_overlay
 from mockserver.cli.shared_options import HOST, OVERLAY, port, ready_file
-from mockserver.cli.types import Instant
+from mockserver.cli.types import INSTANT, Parsed, Wrong
 from mockserver.clock import ClockMode
 
 if TYPE_CHECKING:
@@ -24,47 +24,27 @@ if TYPE_CHECKING:
 _LEVELS = ("debug", "info", "warning", "error")
 
 
-class _Clock(click.ParamType[tuple[ClockMode, Decimal | None]]):
-    """A clock mode, with the factor of a scaled one behind a colon."""
-
-    name = "clock"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[ClockMode, Decimal | None]:
-        """Return the mode and the rate."""
-        if isinstance(value, tuple):
-            return value[0], value[1]
-        name, colon, factor = str(value).partition(":")
-        try:
-            mode = ClockMode(name)
-            rate = Decimal(factor) if colon else None
-        except (ValueError, InvalidOperation):
-            self.fail(f"{value!r} is none of real, frozen, auto or scaled:60", param, ctx)
-        if (mode is ClockMode.SCALED) != (rate is not None):
-            self.fail(f"{value!r}: a factor goes with 'scaled', as in 'scaled:60'", param, ctx)
-        if rate is not None and not (rate.is_finite() and 0 < rate <= 1_000_000):
-            self.fail(f"{value!r}: the factor is more than 0 and at most 1000000", param, ctx)
-        return mode, rate
+def _clock(text: str) -> tuple[ClockMode, Decimal | None]:
+    """Return a clock mode, and the factor that a scaled one has behind a colon."""
+    name, colon, factor = text.partition(":")
+    try:
+        mode = ClockMode(name)
+        rate = Decimal(factor) if colon else None
+    except (ValueError, InvalidOperation):
+        raise Wrong(f"{text!r} is none of real, frozen, auto or scaled:60") from None
+    if (mode is ClockMode.SCALED) != (rate is not None):
+        raise Wrong(f"{text!r}: a factor goes with 'scaled', as in 'scaled:60'")
+    if rate is not None and not (rate.is_finite() and 0 < rate <= 1_000_000):
+        raise Wrong(f"{text!r}: the factor is more than 0 and at most 1000000")
+    return mode, rate
 
 
-class _AppKey(click.ParamType[tuple[str, str]]):
-    """A developer key and its secret, joined by a colon."""
-
-    name = "key:secret"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        """Return the key and the secret; what came is not repeated, as it may be a secret."""
-        if isinstance(value, tuple):
-            return value[0], value[1]
-        key, _, secret = str(value).partition(":")
-        if not key or not secret:
-            self.fail(
-                "a developer key and its secret belong together, as in KEY:SECRET", param, ctx
-            )
-        return key, secret
+def _app_key(text: str) -> tuple[str, str]:
+    """Return a developer key and its secret; what came is not repeated: it may be a secret."""
+    key, _, secret = text.partition(":")
+    if not key or not secret:
+        raise Wrong("a developer key and its secret belong together, as in KEY:SECRET")
+    return key, secret
 
 
 @click.command()
@@ -74,8 +54,8 @@ class _AppKey(click.ParamType[tuple[str, str]]):
 @click.option("--dialect", default="documented", show_default=True, help="documented or observed.")
 @OVERLAY
 @click.option("--erratum", multiple=True, metavar="E-NN", help="Apply one erratum; repeatable.")
-@click.option("--clock", type=_Clock(), help="real, frozen, auto or scaled:FACTOR.")
-@click.option("--start", type=Instant(), help="The clock's first time, 2026-01-01T00:00:00Z.")
+@click.option("--clock", type=Parsed("clock", _clock), help="real, frozen, auto or scaled:FACTOR.")
+@click.option("--start", type=INSTANT, help="The clock's first time, 2026-01-01T00:00:00Z.")
 @click.option("--seed", type=click.IntRange(0), help="Another seed than the scenario's.")
 @click.option(
     "--replay",
@@ -107,7 +87,7 @@ class _AppKey(click.ParamType[tuple[str, str]]):
 @click.option(
     "--app-key",
     "app_keys",
-    type=_AppKey(),
+    type=Parsed("key:secret", _app_key),
     multiple=True,
     metavar="KEY:SECRET",
     envvar="CROSSCHAIN_MOCK_APP_KEYS",

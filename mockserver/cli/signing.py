@@ -6,6 +6,7 @@ from typing import TypeVar
 import click
 
 from mockserver.cli.files import read_input
+from mockserver.cli.printing import print_json
 from mockserver.cli.shared_options import JSON
 from mockserver.errors import CrosschainMockError
 
@@ -160,10 +161,9 @@ def _key_bytes(key: str) -> bytes:
 
 
 def _print(headers: Mapping[str, str], *, as_json: bool) -> None:
-    from mockserver import jsontext
 
     if as_json:
-        click.echo(jsontext.pretty(dict(headers)))
+        print_json(dict(headers))
         return
     for name, value in headers.items():
         click.echo(f"{name}: {value}")

@@ -1,8 +1,10 @@
 """The types of options that several commands take; a wrong value is a usage error."""
 
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from importlib import import_module
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -10,78 +12,73 @@ from click.shell_completion import CompletionItem
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.violations import did_you_mean
 
+T = TypeVar("T")
+
 _LONGEST_MS = 7 * 86_400_000
 
 
-class Instant(click.ParamType[int]):
-    """An ISO 8601 time with its offset, as milliseconds since 1970; these themselves if allowed."""
-
-    name = "time"
-
-    def __init__(self, *, milliseconds: bool = False) -> None:
-        self._milliseconds = milliseconds
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Return the milliseconds."""
-        if isinstance(value, int):
-            return value
-        text = str(value)
-        if self._milliseconds and text.isascii() and text.isdecimal() and len(text) < 16:
-            return int(text)
-        try:
-            return parse_instant(text)
-        except ClockRefused as error:
-            self.fail(str(error), param, ctx)
+class Wrong(Exception):
+    """A value that an option cannot have; the message says what would be right."""
 
 
-class Duration(click.ParamType[int]):
-    """A duration such as 30s, as milliseconds."""
+class Parsed(click.ParamType[T]):
+    """What a function reads out of a text; a `Wrong` or `ClockRefused` of it is a usage error."""
 
-    name = "duration"
-
-    def __init__(self, *, zero: bool = False) -> None:
-        """Take whether none at all is a duration, too."""
-        self._least_ms = 0 if zero else 1
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """Return the milliseconds."""
-        if isinstance(value, int):
-            return value
-        try:
-            found = parse_duration(str(value))
-        except ClockRefused as error:
-            self.fail(str(error), param, ctx)
-        if not self._least_ms <= found <= _LONGEST_MS:
-            least = "more than 0" if self._least_ms else "at least 0"
-            self.fail(f"{value!r} is not {least} and at most 7d", param, ctx)
-        return found
-
-
-class Quantity(click.ParamType[Decimal]):
-    """A number of something within bounds, after which `sign` may stand."""
-
-    def __init__(self, name: str, of: str, least: str, most: str, sign: str = "") -> None:
+    def __init__(self, name: str, parse: Callable[[str], T]) -> None:
+        """Take the name that help and usage show, and the function."""
         self.name = name
-        self._of = of
-        self._least, self._most = least, most
-        self._sign = sign
+        self._parse = parse
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Decimal:
-        """Return the number, without the sign."""
-        try:
-            found = Decimal(str(value).removesuffix(self._sign))
-        except InvalidOperation:
-            self.fail(f"{value!r} is no number of {self._of}", param, ctx)
-        if not (found.is_finite() and Decimal(self._least) <= found <= Decimal(self._most)):
-            bounds = f"between {self._least} and {self._most} {self._of}"
-            self.fail(f"{value!r} is not {bounds}", param, ctx)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:
+        """Return what the text says; what was read before stays as it is."""
+        found: T = value
+        if isinstance(value, str):
+            try:
+                found = self._parse(value)
+            except (Wrong, ClockRefused) as error:
+                self.fail(str(error), param, ctx)
         return found
+
+
+INSTANT = Parsed("time", parse_instant)
+"""An ISO 8601 time with its offset, as milliseconds since 1970."""
+
+
+def _instant_or_ms(text: str) -> int:
+    is_ms = text.isascii() and text.isdecimal() and len(text) < 16
+    return int(text) if is_ms else parse_instant(text)
+
+
+INSTANT_OR_MS = Parsed("time", _instant_or_ms)
+"""The same, or the milliseconds themselves."""
+
+
+def duration(*, zero: bool = False) -> Parsed[int]:
+    """Return the type of a duration such as 30s, in milliseconds; `zero` tells that 0 is one."""
+
+    def parse(text: str) -> int:
+        found = parse_duration(text)
+        if not (0 if zero else 1) <= found <= _LONGEST_MS:
+            least = "at least 0" if zero else "more than 0"
+            raise Wrong(f"{text!r} is not {least} and at most 7d")
+        return found
+
+    return Parsed("duration", parse)
+
+
+def quantity(name: str, of: str, least: str, most: str, sign: str = "") -> Parsed[Decimal]:
+    """Return the type of a number of something within bounds, after which `sign` may stand."""
+
+    def parse(text: str) -> Decimal:
+        try:
+            found = Decimal(text.removesuffix(sign))
+        except InvalidOperation:
+            raise Wrong(f"{text!r} is no number of {of}") from None
+        if not (found.is_finite() and Decimal(least) <= found <= Decimal(most)):
+            raise Wrong(f"{text!r} is not between {least} and {most} {of}")
+        return found
+
+    return Parsed(name, parse)
 
 
 class Word(click.ParamType[str]):

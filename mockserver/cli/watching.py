@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from mockserver.cli.remote import Remote, connected, given, pairs, show
+from mockserver.cli.printing import print_json
+from mockserver.cli.remote import Remote, connected, given, pairs
 from mockserver.cli.types import Word
 from mockserver.exchange import printable
 from mockserver.jsontext import Json
@@ -34,7 +35,7 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
     Such as: journal submitOrder --refused
     """
     if clear:
-        show(remote.delete("/journal"))
+        print_json(remote.delete("/journal"))
         return
     options["operation"] = _operation(options)
     search = given(**options)
@@ -106,7 +107,7 @@ def verify(  # noqa: PLR0913 (one parameter an option)
 def check(remote: Remote) -> None:
     """Tell of unused stubs, failures and unexpected refusals; exit 1 where there are any."""
     told = remote.get("/check")
-    show(told)
+    print_json(told)
     if not told["ok"]:
         sys.exit(1)
 

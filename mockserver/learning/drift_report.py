@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from mockserver import jsontext
 from mockserver.contract.diff import Level
 from mockserver.learning.drift import Drift
+from mockserver.wording import counted
 
 _TEST = '''\
 """What has changed in the answers of a service: each test fails for as long as it is so."""
@@ -50,10 +51,8 @@ def as_lines(found: Drift) -> Iterator[tuple[Level | None, str]]:
         for change in changes:
             yield None, f"  {change}"
             yield None, f"    seen in {change.example}"
-    total = len(found.changes)
-    told = "nothing has changed" if not total else f"{total} change{'s' if total > 1 else ''}"
-    operations = "operation" if len(found.compared) == 1 else "operations"
-    yield None, f"{told} in {len(found.compared)} {operations} that both show"
+    told = counted(len(found.changes), "change") if found.changes else "nothing has changed"
+    yield None, f"{told} in {counted(len(found.compared), 'operation')} that both show"
     for names, side in ((found.only_old, "old"), (found.only_new, "new")):
         if names:
             yield None, f"only in the {side} recordings: {', '.join(names)}"

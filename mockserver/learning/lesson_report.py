@@ -6,6 +6,7 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.learning.lesson import Evidence, Lesson
 from mockserver.recordings.files import yaml_text
+from mockserver.wording import counted
 
 _TOLD = 3
 
@@ -21,8 +22,8 @@ def as_lines(lesson: Lesson) -> Iterator[str]:
         where = f"{violated.operation}: {violated.place}".rstrip(": ")
         yield f"violated, {violated.basis}: {where}: {violated.message} ({violated.example})"
     for member in lesson.unknown:
-        kinds = " or ".join(member.types)
-        yield f"unknown: {member.operation}: {member.place}: {kinds}, in {_count(member.seen)}"
+        kinds, seen = " or ".join(member.types), counted(member.seen, "exchange")
+        yield f"unknown: {member.operation}: {member.place}: {kinds}, in {seen}"
 
 
 def as_facts(lesson: Lesson) -> dict[str, Any]:
@@ -54,8 +55,8 @@ def _evidence(one: Evidence, good: str, bad: str) -> Iterator[str]:
         yield f"{one.id} {bad} by {label}{rest}: {reason} ({one.title})"
     if one.seen_in:
         shown = ", ".join(list(one.seen_in)[:_TOLD])
-        mixed = ", elsewhere" if one.against else ""
-        yield f"{one.id} {good} by {_count(len(one.seen_in))}{mixed}: {one.title} ({shown})"
+        seen = counted(len(one.seen_in), "exchange") + (", elsewhere" if one.against else "")
+        yield f"{one.id} {good} by {seen}: {one.title} ({shown})"
 
 
 def _facts(one: Evidence) -> dict[str, Any]:
@@ -66,7 +67,3 @@ def _facts(one: Evidence) -> dict[str, Any]:
         "seenIn": list(one.seen_in),
         "against": [{"exchange": label, "reason": why} for label, why in one.against.items()],
     }
-
-
-def _count(number: int) -> str:
-    return "1 exchange" if number == 1 else f"{number} exchanges"

@@ -14,6 +14,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.recordings import bodies
 from mockserver.recordings.files import exchange_text, head_text
 from mockserver.recordings.recording import RecordedExchange, Recording
+from mockserver.wording import reason_of
 
 LOCK_FILE = ".recorder.lock"
 LARGE_BODY = 64 * 1024
@@ -243,8 +244,7 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise CannotKeep(f"cannot write {str(path)!r}: {reason}") from None
+        raise CannotKeep(f"cannot write {str(path)!r}: {reason_of(error)}") from None
 
 
 def _locked(folder: Path) -> IO[bytes]:

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mockserver.wording import reason_of
+
 log = logging.getLogger("mockserver.server")
 
 _OUT_OF = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -81,8 +83,7 @@ class Exhaustion:
         if self._shed_at is not None and now - self._shed_at < 0.5:
             return
         self._shed_at = now
-        reason = (error.strerror or str(error)).lower()
-        self._tell(now, f"no connection can be accepted: {reason}", self._shed())
+        self._tell(now, f"no connection can be accepted: {reason_of(error)}", self._shed())
 
     def _once_more(self) -> None:
         self._again = None

@@ -8,6 +8,7 @@ import socket
 from aiohttp.web_server import Server
 
 from mockserver.errors import CannotServe
+from mockserver.wording import reason_of
 
 DRAIN_SECONDS = 0.02
 """How long what is on its way may take once a server was asked to stop, in seconds.
@@ -107,7 +108,7 @@ def _advice(error: OSError) -> str:
         return "the port is taken; stop what listens there or choose another with --port (0: any)"
     if error.errno == errno.EACCES:
         return "not allowed; ports below 1024 need rights, choose another with --port"
-    return (error.strerror or str(error)).lower()
+    return reason_of(error)
 
 
 async def _two_turns() -> None:

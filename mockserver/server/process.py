@@ -19,6 +19,7 @@ from mockserver.server.collecting import rarely_collected
 from mockserver.server.exhaustion import Exhaustion, allow_more_files, most_connections
 from mockserver.server.http import Answering, HttpServer
 from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bound
+from mockserver.wording import reason_of
 
 log = logging.getLogger("mockserver.server")
 
@@ -130,8 +131,8 @@ def _ready_file(path: Path | None, url: str) -> Iterator[None]:
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        reason = (error.strerror or str(error)).lower()
-        raise CannotServe(f"cannot write the ready file {str(path)!r}: {reason}") from None
+        why = f"cannot write the ready file {str(path)!r}: {reason_of(error)}"
+        raise CannotServe(why) from None
     try:
         yield
     finally:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from mockserver.conformance.comparison.difference import Found, Kind
 from mockserver.conformance.comparison.roles import Place
 from mockserver.conformance.report.masking import Masker
+from mockserver.wording import counted
 
 _PARTICULAR = (
     Kind.OUTCOME,
@@ -97,11 +98,10 @@ class Comparison:
         """What it comes to, in words."""
         if not self.compared:
             return "nothing could be compared"
-        number = len(self.causes)
-        what = f"{self.compared} request{'s' if self.compared != 1 else ''} compared"
-        if not number:
+        what = f"{counted(self.compared, 'request')} compared"
+        if not self.causes:
             return f"no difference: {what}"
-        return f"they differ: {number} difference{'s' if number != 1 else ''}, {what}"
+        return f"they differ: {counted(len(self.causes), 'difference')}, {what}"
 
 
 def _cause_of(found: Found) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from mockserver.conformance.comparison.comparison import Asked, Cause, Comparison
 from mockserver.conformance.comparison.difference import Found, Kind, dotted
-from mockserver.conformance.report.report import counted, listed
 from mockserver.conformance.report.shown import visible
 from mockserver.jsontext import Json
+from mockserver.wording import counted, listed, one_line
 
 FORMAT = "crosschain-mock/comparison@1"
 SAYS = {
@@ -150,5 +150,4 @@ def _side(side: Asked) -> dict[str, Json]:
 
 
 def _clean(text: str, comparison: Comparison) -> str:
-    line = " ".join(visible(comparison.masker.text(text)).split())
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    return one_line(visible(comparison.masker.text(text)), _LONGEST)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from mockserver.conformance.report.model import CauseModel, OutcomeModel, ReportModel, one_line
-from mockserver.conformance.report.report import counted, listed, report_of
+from mockserver.conformance.report.model import CauseModel, OutcomeModel, ReportModel
+from mockserver.conformance.report.report import report_of
 from mockserver.conformance.result import Result
 from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
+from mockserver.wording import counted, listed, one_line
 
 _MOST_CAUSES = 20
 _LONGEST = 600

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from mockserver.conformance.report.model import CauseModel, ReportModel
-from mockserver.conformance.report.report import listed
 from mockserver.conformance.verdict import Verdict
+from mockserver.wording import github_command, listed
 
 _LEVELS: Mapping[Verdict, str] = {
     Verdict.VIOLATION: "error",
@@ -22,16 +22,16 @@ def as_github(model: ReportModel) -> str:
 
 def _lines(model: ReportModel) -> Iterator[str]:
     for text in (*model.hints, *model.notes):
-        yield _command("warning", "conform", text)
+        yield github_command("warning", "conform", text)
     for cause in model.causes:
         level = "error" if cause.verdict in model.failing else _LEVELS[cause.verdict]
         title = f"{cause.rule.name} [{listed(cause.operations, 3)}]"
-        yield _command(level, title, _told(cause))
+        yield github_command(level, title, _told(cause))
     for one in model.accepted:
         word = one.acceptance
         title = f"{one.rule.name} is accepted until {word.expires} by {word.owner}"
-        yield _command("notice", title, word.reason)
-    yield _command(
+        yield github_command("notice", title, word.reason)
+    yield github_command(
         "notice",
         "conform",
         f"{model.conclusion}; {model.requests} requests, submissions sent: {model.submissions}",
@@ -41,15 +41,3 @@ def _lines(model: ReportModel) -> Iterator[str]:
 def _told(cause: CauseModel) -> str:
     lines = [cause.located, cause.ground, *([cause.best.command] if cause.best else [])]
     return "\n".join(line[:_LONGEST] for line in lines)
-
-
-def _command(level: str, title: str, text: str) -> str:
-    return f"::{level} title={_property(title)}::{_data(text)}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mockserver import __version__
-from mockserver.conformance.report.model import CauseModel, ExchangeModel, ReportModel, one_line
-from mockserver.conformance.report.report import counted, listed
+from mockserver.conformance.report.model import CauseModel, ExchangeModel, ReportModel
 from mockserver.conformance.report.shown import Shown, Text
 from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
+from mockserver.wording import counted, listed, one_line
 
 _NAMES = {
     Verdict.VIOLATION: "violation",

@@ -3,14 +3,10 @@
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from mockserver.conformance.report.model import (
-    CauseModel,
-    OutcomeModel,
-    ReportModel,
-    one_line,
-)
+from mockserver.conformance.report.model import CauseModel, OutcomeModel, ReportModel
 from mockserver.conformance.verdict import UNJUDGED
 from mockserver.contract import Layer
+from mockserver.wording import one_line
 
 _MOST_FINDINGS = 20
 

@@ -326,12 +326,6 @@ class ReportModel:
         return replace(coverage, targets=replace(coverage.targets, missed=missed))
 
 
-def one_line(text: str, most: int = 0) -> str:
-    """Return a text on one line, cut to `most` characters where a number is given."""
-    line = " ".join(text.split())
-    return f"{line[:most]}…" if most and len(line) > most else line
-
-
 def _command(line: str) -> str:
     """Return a command on one line: what stood at the begin of another could be one of a CI's."""
     return visible(line).replace("\n", "\\n").replace("\t", "\\t")

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from mockserver.conformance.checks.outcome import Outcome, worst
@@ -13,6 +13,7 @@ from mockserver.conformance.report.masking import Masker, masker_for
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
+from mockserver.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,17 +149,6 @@ def coverage_of(result: Result) -> Coverage:
     ]
     targets = targets_of_run(result.exchanges, result.unsent or {})
     return replace(exercised(facts, result.exchanges), targets=targets)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 cause`, `3 causes`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """Return names in a row, with the number of those left out."""
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def _exemplified(outcome: Outcome, result: Result) -> Outcome:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from mockserver import __version__, jsontext
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.model import CauseModel, ReportModel, one_line
+from mockserver.conformance.report.model import CauseModel, ReportModel
 from mockserver.conformance.verdict import Severity, Verdict, verdict_on
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
+from mockserver.wording import one_line
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Mapping[Verdict, str] = {

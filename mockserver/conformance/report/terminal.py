@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from mockserver.conformance.report.model import CauseModel, ReportModel, one_line
-from mockserver.conformance.report.report import counted, listed
+from mockserver.conformance.report.model import CauseModel, ReportModel
 from mockserver.conformance.verdict import Verdict
+from mockserver.wording import counted, listed, one_line
 
 HEADINGS = {
     Verdict.VIOLATION: "violations of the description",

@@ -13,12 +13,8 @@ from mockserver.conformance.report.junit import as_junit
 from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.sarif import as_sarif
 from mockserver.conformance.session.target import UnsafeOrWrong
-from mockserver.errors import CrosschainMockError
+from mockserver.userfiles import write_text
 from mockserver.validation import did_you_mean
-
-
-class CannotReport(CrosschainMockError):
-    """A report that could not be written after the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +59,14 @@ def check_writable(file: Path, option: str) -> None:
 
 
 def write(order: Order, model: ReportModel) -> None:
-    """Write a report. Raises `CannotReport`."""
+    """Write a report. Raises `CannotWrite`."""
     text = FORMATS[order.format](model)
     if order.file is None:
         # Whatever the encoding of the terminal is, the formats say UTF-8.
         sys.stdout.buffer.write(text.encode("utf-8"))
         sys.stdout.buffer.flush()
-        return
-    try:
-        order.file.write_text(text, "utf-8")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise CannotReport(f"cannot write {str(order.file)!r}: {reason}") from None
+    else:
+        write_text(order.file, text)
 
 
 FORMATS: Mapping[str, Callable[[ReportModel], str]] = {

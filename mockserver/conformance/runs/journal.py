@@ -32,6 +32,7 @@ from mockserver.conformance.session.target import Target
 from mockserver.contract import Contract
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
+from mockserver.wording import reason_of
 
 FORMAT = "crosschain-mock/run@1"
 _NOTHING_CAME = (Trouble.UNREACHABLE, Trouble.TLS, Trouble.TIMED_OUT)
@@ -283,5 +284,4 @@ def _header(line: bytes, path: Path) -> Header:
 
 
 def _failed(what: str, path: Path, error: OSError) -> BadJournal:
-    reason = (error.strerror or str(error)).lower()
-    return BadJournal(f"cannot {what} the journal {str(path)!r}: {reason}")
+    return BadJournal(f"cannot {what} the journal {str(path)!r}: {reason_of(error)}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.report.failure_text import findings_of
 from mockserver.conformance.report.model import ReportModel
-from mockserver.conformance.report.report import counted, report_of
+from mockserver.conformance.report.report import report_of
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.api import whole
 from mockserver.conformance.runs.journal import Journal
@@ -19,6 +19,7 @@ from mockserver.conformance.suite.cases import Case, all_cases, generating, rule
 from mockserver.conformance.suite.hypothesis import store
 from mockserver.conformance.suite.options import RequestedRun
 from mockserver.conformance.suite.session import shared_journal
+from mockserver.wording import counted
 
 
 @dataclass(frozen=True)

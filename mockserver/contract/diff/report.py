@@ -6,6 +6,7 @@ from itertools import groupby
 from mockserver import jsontext
 from mockserver.contract.diff.values import Change, Comparison, Level
 from mockserver.jsontext import Json
+from mockserver.wording import counted, github_command, one_line
 
 FORMAT = "crosschain-mock/diff@1"
 _TITLES = {Level.BREAKING: "breaking", Level.MAY_BREAK: "may break", Level.HARMLESS: "harmless"}
@@ -30,7 +31,7 @@ def as_text(comparison: Comparison, *, texts: bool = False) -> Iterator[tuple[Le
     hidden = _hidden(comparison)
     if hidden and not texts:
         yield None, ""
-        yield None, f"{_counted(hidden, 'change')} of wording only not shown (--all)"
+        yield None, f"{counted(hidden, 'change')} of wording only not shown (--all)"
 
 
 def as_json(comparison: Comparison, *, texts: bool = False) -> str:
@@ -71,8 +72,11 @@ def as_markdown(comparison: Comparison, *, texts: bool = False) -> str:
 def as_github(comparison: Comparison, *, texts: bool = False) -> str:
     """Return the comparison as workflow commands, which become notes of a run."""
     lines = [
-        f"::{_COMMANDS[change.level]} title={_property(f'{change.operation} {change.place}')}::"
-        f"{_data(f'{_TITLES[change.level]}: {_head(change)}; {_tail(change)}')}"
+        github_command(
+            _COMMANDS[change.level],
+            _cut(f"{change.operation} {change.place}".strip()),
+            f"{_TITLES[change.level]}: {_head(change)}; {_tail(change)}",
+        )
         for change in _told(comparison, texts)
     ]
     return "\n".join([*lines, summary(comparison, texts=texts)])
@@ -143,18 +147,6 @@ def _cell(text: str) -> str:
 
 def _cut(text: str, most: int = _MOST_SHOWN) -> str:
     """Return a text on one line, cut short; what a terminal would act on is escaped."""
-    line = " ".join(text.split())
+    line = one_line(text)
     shown = line if len(line) <= most else f"{line[: most - 3]}..."
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in shown)
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(_cut(text.strip())).replace(":", "%3A").replace(",", "%2C")

@@ -15,6 +15,7 @@ from mockserver.recordings.formats.har import is_har, read_har
 from mockserver.recordings.formats.mock_journal import is_mock_journal, read_mock_journal
 from mockserver.recordings.formats.vcr import is_cassette, read_cassette
 from mockserver.recordings.formats.wiremock import is_wiremock, read_wiremock
+from mockserver.wording import reason_of
 
 _Tell = Callable[[Node], bool]
 _Read = Callable[[Node], ForeignRecording]
@@ -47,8 +48,8 @@ def _root(file: Path) -> Node:
     try:
         raw = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise InvalidFile([Problem(file, None, "", f"cannot be read: {reason}")]) from None
+        reason = f"cannot be read: {reason_of(error)}"
+        raise InvalidFile([Problem(file, None, "", reason)]) from None
     if raw.lstrip()[:1] in (b"{", b"["):
         return _of_json(file, raw)
     try:

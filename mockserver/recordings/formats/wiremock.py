@@ -16,6 +16,7 @@ from mockserver.recordings.formats.foreign import (
 )
 from mockserver.recordings.layouts import encode
 from mockserver.recordings.recording import RecordedExchange
+from mockserver.wording import reason_of
 
 _PATTERNS = ("urlPattern", "urlPathPattern", "urlPathTemplate")
 
@@ -122,7 +123,7 @@ def _from_file(named: Node) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        named.fail(f"{file} cannot be read: {(error.strerror or str(error)).lower()}")
+        named.fail(f"{file} cannot be read: {reason_of(error)}")
 
 
 def wiremock_text(exchanges: Iterable[RecordedExchange]) -> str:

@@ -13,6 +13,7 @@ from mockserver.errors import CrosschainMockError, InvalidFile, Problem
 from mockserver.jsontext import Json
 from mockserver.recordings import Recording
 from mockserver.recordings.folder import bring_to_disk, replace_file
+from mockserver.wording import reason_of
 
 FORMAT = "crosschain-mock/capsule@1"
 HEAD, SCENARIO, JOURNAL = "capsule.json", "scenario.yaml", "journal"
@@ -71,8 +72,7 @@ def save(capsule: Capsule, file: Path) -> None:
             replace_file(file, packed.read())
             bring_to_disk(file)
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise BadCapsule(f"cannot write {str(file)!r}: {reason}") from None
+            raise BadCapsule(f"cannot write {str(file)!r}: {reason_of(error)}") from None
 
 
 def load(file: Path) -> Capsule:
@@ -138,8 +138,7 @@ def _unpack(file: Path, folder: Path) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(archive.read(member))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise BadCapsule(f"{file}: cannot be read: {reason}") from None
+        raise BadCapsule(f"{file}: cannot be read: {reason_of(error)}") from None
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, ValueError) as error:
         raise BadCapsule(f"{file}: no capsule: {str(error).lower()}") from None
 

@@ -1,9 +1,17 @@
-"""Tables for people: fitted to a terminal, or one line a row where they go into a pipe."""
+"""What commands print: JSON, and tables that fit a terminal, or a pipe with one line a row."""
 
 import sys
 from collections.abc import Sequence
 
 import click
+
+from mockserver import jsontext
+from mockserver.jsontext import Json
+
+
+def print_json(value: Json) -> None:
+    """Print a value as JSON that people can read and programs, too."""
+    click.echo(jsontext.pretty(value))
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,0 +1,35 @@
+"""What messages have in common: numbers with nouns, names in a row, texts on one line."""
+
+from collections.abc import Sequence
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 cause`, `3 causes`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Return names in a row, with the number of those left out."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def one_line(text: str, most: int = 0) -> str:
+    """Return a text on one line, cut to `most` characters where a number is given."""
+    line = " ".join(text.split())
+    return f"{line[:most]}…" if most and len(line) > most else line
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Return why the system refused something, as the end of a sentence."""
+    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()
+
+
+def github_command(level: str, title: str, text: str) -> str:
+    """Return a workflow command of GitHub Actions, which becomes an annotation of a run."""
+    told = _escaped(title).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={told}::{_escaped(text)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
