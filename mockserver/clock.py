@@ -74,7 +74,7 @@ class SteadyClock:
         self._ticks = ticks or _running_ns()
         self._offset_ms = wall() - self._ticks() // 1_000_000
 
-    def __call__(self) -> int:
+    def now(self) -> int:
         """Return the time, in milliseconds since 1970."""
         return self._offset_ms + self._ticks() // 1_000_000
 

@@ -1,6 +1,6 @@
 """What travels between a client and a server, as plain values that know no HTTP library."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from urllib.parse import unquote_to_bytes
 
@@ -12,7 +12,7 @@ from mockserver.values import value_class
 class Headers(Mapping[str, str]):
     """Header fields in the order sent; looked up in any case, the first of a repeated name wins."""
 
-    __slots__ = ("_first", "_items", "lowered", "size")
+    __slots__ = ("_first", "_names", "_values", "lowered", "size")
 
     size: int
     """How many bytes names and values have together."""
@@ -21,31 +21,33 @@ class Headers(Mapping[str, str]):
 
     def __init__(self, items: Sequence[tuple[str, str]] = ()) -> None:
         """Keep the fields as sent."""
-        self._items = tuple(items)
-        self.size = sum([len(name) + len(value) for name, value in self._items])
+        self._names = tuple([name for name, _ in items])
+        self._values: Collection[str] = tuple([value for _, value in items])
+        self.size = sum(map(len, self._names)) + sum(map(len, self._values))
         self._first: dict[str, str] = {}
-        for name, value in self._items:
+        for name, value in items:
             self._first.setdefault(name.lower(), value)
         self.lowered = self._first.get
 
     @classmethod
-    def of(cls, items: Sequence[tuple[str, str]], first: dict[str, str], size: int) -> "Headers":
-        """Return fields of which all is known that is asked for: by lower-case name, and bytes."""
+    def of(cls, names: tuple[str, ...], first: dict[str, str], size: int) -> "Headers":
+        """Return fields that do not repeat, of which all is known: see `size` and `lowered`.
+
+        `names` are as sent; `first` has the values by name in lower case, in the same order.
+        """
         made = cls.__new__(cls)
-        made._items, made._first, made.size = tuple(items), first, size
+        made._names, made._values, made._first, made.size = names, first.values(), first, size
         made.lowered = first.get
         return made
 
     @property
     def items_sent(self) -> tuple[tuple[str, str], ...]:
         """The fields in the order sent."""
-        return self._items
+        return tuple(zip(self._names, self._values, strict=True))
 
     def values_sent(self) -> Iterable[str]:
         """Return the values in the order sent."""
-        if len(self._first) < len(self._items):
-            return [value for _, value in self._items]
-        return self._first.values()
+        return self._values
 
     def __getitem__(self, name: str) -> str:
         return self._first[name.lower()]
@@ -67,14 +69,13 @@ class Headers(Mapping[str, str]):
         wanted = name.lower()
         return next((sent for sent, _ in self.items_sent if sent.lower() == wanted), None)
 
-    @property
     def repeats(self) -> bool:
-        """Whether a field was sent more than once."""
-        return len(self._first) < len(self._items)
+        """Tell whether a field was sent more than once."""
+        return len(self._first) < len(self._names)
 
     def count(self, name: str) -> int:
         """Return how often a field was sent."""
-        if len(self._first) == len(self._items):
+        if len(self._first) == len(self._names):
             return int(name in self)
         wanted = name.lower()
         return sum(sent.lower() == wanted for sent, _ in self.items_sent)

@@ -91,3 +91,62 @@ def test_half_a_surrogate_pair_is_escaped():
 def test_a_float_is_no_json_of_ours():
     with pytest.raises(TypeError, match="no form for float"):
         jsontext.encode({"amount": 0.1})
+
+
+_PARTS = st.sampled_from(
+    [
+        *(
+            b'"a"',
+            b'"b"',
+            b'"x:y"',
+            b'"\\u003a"',
+            b'"\\ud800"',
+            b'"\xc3\xa9"',
+            b'"\xff"',
+            b'"\x01"',
+        ),
+        *(b"0", b"-0", b"01", b"1.0", b"1e2", b"9223372036854775807", b"18446744073709551616"),
+        *(
+            b"true",
+            b"null",
+            b"NaN",
+            b"[]",
+            b"[1.5]",
+            b"{}",
+            b'{"a":1}',
+            b" ",
+            b"\n",
+            b"\xef\xbb\xbf",
+        ),
+    ]
+)
+_MEMBERS = st.tuples(_PARTS, _PARTS).map(b":".join)
+_OBJECTS = st.lists(_MEMBERS, max_size=4).map(lambda members: b"{%b}" % b",".join(members))
+
+
+def _read(raw):
+    try:
+        # The text tells 1 from True and from 1.0.
+        return repr(jsontext.decode(raw))
+    except jsontext.NotJson as error:
+        return error.args
+
+
+@given(_OBJECTS | st.lists(_PARTS | _OBJECTS, max_size=3).map(b"".join))
+def test_the_quick_reader_reads_nothing_otherwise(raw):
+    pytest.importorskip("orjson")
+    quick = _read(raw)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsontext, "_quick_loads", None)
+        assert quick == _read(raw)
+
+
+def test_the_quick_reader_is_asked_for_plain_objects_alone():
+    loads = pytest.importorskip("orjson").loads
+    assert jsontext._plain_object(b'{"a": "b", "c": 1, "d": null}', loads) == {
+        "a": "b",
+        "c": 1,
+        "d": None,
+    }
+    for odd in (b'{"a": 1.5}', b'{"a": 1, "a": 2}', b'{"a": "x:y"}', b'{"a": []}', b"[]", b"{"):
+        assert jsontext._plain_object(odd, loads) is None

@@ -10,6 +10,7 @@ from mockserver import __version__, resources
 
 _EXTRAS = {
     "uvloop": "a faster event loop",
+    "orjson": "a faster reader of JSON",
     "coincurve": "wallet signatures of 2.0 (pip install 'crosschain-mock[signing]')",
     "pytest": "the pytest plugin",
     "hypothesis": "property-based tests",

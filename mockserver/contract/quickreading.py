@@ -95,10 +95,10 @@ class QuickReader:
             self._known.add(self._shape(values))
 
     def _shape(self, values: Mapping[str, Json]) -> tuple[Json, ...]:
-        return (*values, *[values.get(role) for role in self._tied])
+        return (*values, *map(values.get, self._tied))
 
     def _read_headers(self, headers: Headers, values: dict[str, Json]) -> bool:
-        if headers.repeats:
+        if headers.repeats():
             return False
         for lowered, one in self._headers:
             text = headers.lowered(lowered)

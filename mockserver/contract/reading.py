@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from itertools import filterfalse
 from typing import Any
 
@@ -18,7 +19,7 @@ AMOUNT_ROLES = ("amount", "fromAmount")
 """The inputs that say how much; no operation has both."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Field:
     """One input of an operation: where it travels, its wire name, and the name code reads it by."""
 
@@ -27,6 +28,16 @@ class Field:
     role: str
     required: bool
     schema: Mapping[str, Any]
+
+    @cached_property
+    def reading(self) -> str:
+        """How the dialect reads a text, such as `deposit`; empty where any form is taken."""
+        return str(self.schema.get("x-reading", ""))
+
+    @cached_property
+    def once(self) -> bool:
+        """Whether the dialect takes what the input names only once."""
+        return self.schema.get("x-once") is True
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -59,7 +70,8 @@ class Inputs:
 
     def optional(self, role: str) -> str | None:
         """Return an input as text, or None where the client left it out."""
-        return self.text(role) if self._values.get(role) is not None else None
+        value = self._values.get(role)
+        return value if value is None or type(value) is str else self.text(role)
 
     def decimal(self, role: str) -> Decimal:
         """Return a number of whole tokens, exact."""
@@ -83,20 +95,18 @@ class Inputs:
 
     def reading(self, role: str) -> str:
         """Return how the dialect reads a text, such as `deposit`; empty where any form is taken."""
-        return str(self._schema(role).get("x-reading", ""))
+        field = self._fields.get(role)
+        return field.reading if field else ""
 
     def once(self, role: str) -> bool:
         """Tell whether the dialect takes what the input names only once."""
-        return self._schema(role).get("x-once") is True
+        field = self._fields.get(role)
+        return field.once if field else False
 
     def wire_name(self, role: str) -> str:
         """Return how the client calls it: `query parameter 'fromChain'`."""
         field = self._fields.get(role)
         return describe((field.location, field.name)) if field else repr(role)
-
-    def _schema(self, role: str) -> Mapping[str, Any]:
-        field = self._fields.get(role)
-        return field.schema if field else {}
 
 
 @value_class(frozen=True, slots=True)

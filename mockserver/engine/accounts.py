@@ -1,7 +1,7 @@
 """What orders have moved on one user's account, at the same cost for one order or a million."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from mockserver.engine.agenda import Agenda
 from mockserver.engine.calendar import Calendar
@@ -28,7 +28,7 @@ class Account:
     """
 
     owner: Owner
-    orders: list[str] = field(default_factory=list)
+    orders: list[str]
     moved: int = 0
     paid: int = 0
     done: int = 0

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from mockserver.engine import amounts
+from mockserver.engine.accounts import Account
 from mockserver.engine.catalog import Placed, checked_address
 from mockserver.engine.core import Core
 from mockserver.engine.courses import Status
@@ -65,14 +66,9 @@ class Balances:
             units += account.total(core.now(), core.state.calendar, self._closing_ms, gain)
         return Balance(units, placed.decimals)
 
-    def spendable(self, placed: Placed, address: str) -> int:
-        """Return what an address can surely pay now, in smallest units; see `Account.certain`."""
-        key = (placed.chain.nickname, placed.symbol, account_address(address))
-        units = opening(self._core, placed, address)
-        account = self._core.state.account(key)
-        if account is not None:
-            units += account.certain(self._core.now(), self._closing_ms, self._gain_of(key))
-        return units
+    def certain(self, key: AccountKey, account: Account) -> int:
+        """Return what an account has surely gained by now; see `Account.certain`."""
+        return account.certain(self._core.now(), self._closing_ms, self._gain_of(key))
 
     def postings(self) -> Iterator[Posting]:
         """Yield every booking up to now: openings of the accounts used, deposits, outcomes."""
@@ -118,6 +114,14 @@ class Balances:
     def _closing(self, order: Order) -> Event | None:
         events = history(order, self._core.state.calendar)
         return next((event for event in events if event.status in _CLOSING), None)
+
+
+def spendable(core: Core, placed: Placed, address: str) -> int:
+    """Return what an address can surely pay now, in smallest units."""
+    key = (placed.chain.nickname, placed.symbol, account_address(address))
+    account = core.state.account(key)
+    units = opening(core, placed, address)
+    return units if account is None else units + Balances(core).certain(key, account)
 
 
 def opening(core: Core, placed: Placed, address: str) -> int:

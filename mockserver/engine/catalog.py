@@ -314,7 +314,7 @@ def address_key(chain: Chain, address: str) -> str:
 
 def checked_address(chain: Chain, address: str, about: str = "address") -> str:
     """Return an address that has the form of its chain. Raises `Refusal` for any other text."""
-    pattern = _EVM_ADDRESS if chain.evm else _OTHER_ADDRESS
+    pattern = _EVM_ADDRESS if chain.family == EVM_FAMILY else _OTHER_ADDRESS
     if pattern.fullmatch(address):
         return address
     right = "'0x' and 40 hexadecimal digits" if chain.evm else "1 to 128 printable characters"

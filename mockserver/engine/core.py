@@ -117,17 +117,18 @@ class State:
         """Store a new order with its look-ups."""
         order_id = order.id
         self.forced += len(order.past)
-        self.orders[order_id] = order
-        self.by_hash[hash_key(order.route.source_chain, order.cert_hash)] = order_id
+        self.orders.put(order_id, order)
+        self.by_hash.put(hash_key(order.route.source_chain, order.cert_hash), order_id)
         if order.sn is not None:
-            self.by_sn[order.sn] = order_id
+            self.by_sn.put(order.sn, order_id)
         for key, change in touched(order):
             account = self.account(key)
             if account is None:
-                account = self.accounts[key] = Account(self.owner)
-            account.add(order_id, change)
+                self.accounts.put(key, Account(self.owner, [order_id], change))
+            else:
+                account.add(order_id, change)
         sender = sender_key(order.sender)
-        self.senders[sender] = (self.senders.get(sender) or 0) + 1
+        self.senders.put(sender, (self.senders.get(sender) or 0) + 1)
         if self._agenda is not None:
             self.agenda().touch(order.id)
 

@@ -27,7 +27,7 @@ class HashForm:
         """Return the normal form of a hash, or None for a text that is none."""
         if not self.pattern.fullmatch(text):
             return None
-        return text if self.prefix is None else f"{self.prefix}{text[-64:].lower()}"
+        return text if self.prefix is None else self.prefix + text[-64:].lower()
 
 
 _PREFIXED = HashForm(re.compile("0x[0-9a-fA-F]{64}"), "'0x' and 64 hexadecimal digits", "0x")
@@ -69,7 +69,7 @@ def known_hash(chain: Chain, text: str) -> str:
 
 def checked_hash(chain: Chain, text: str, about: str = "transaction hash") -> str:
     """Return the normal form of a hash that is to be kept. Raises `Refusal` for any other text."""
-    form = hash_form(chain)
+    form = _BY_FAMILY.get(chain.family, _OTHER)
     normal = form.normal(text)
     if normal is not None:
         return normal

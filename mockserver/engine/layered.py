@@ -16,12 +16,15 @@ class Layered(Mapping[K, V], Generic[K, V]):
     each entry is moved a logarithmic number of times.
     """
 
-    __slots__ = ("_below", "_count", "_own")
+    __slots__ = ("_below", "_own", "count")
+
+    count: int
+    """How many keys there are."""
 
     def __init__(self, below: tuple[dict[K, V], ...] = (), count: int = 0) -> None:
         """Begin empty, or with layers that are shared, oldest first, of `count` different keys."""
         self._below = below
-        self._count = count
+        self.count = count
         self._own: dict[K, V] = {}
 
     def __getitem__(self, key: K) -> V:
@@ -43,13 +46,17 @@ class Layered(Mapping[K, V], Generic[K, V]):
     def __contains__(self, key: object) -> bool:
         return self.get(key) is not None  # type: ignore[arg-type]
 
-    def __setitem__(self, key: K, value: V) -> None:
+    def put(self, key: K, value: V) -> None:
+        """Set the value of a key. The interpreter makes a call of this, and more of brackets."""
         if key not in self._own and not (self._below and key in self):
-            self._count += 1
+            self.count += 1
         self._own[key] = value
 
+    def __setitem__(self, key: K, value: V) -> None:
+        self.put(key, value)
+
     def __len__(self) -> int:
-        return self._count
+        return self.count
 
     def __iter__(self) -> Iterator[K]:
         return iter(list(self._keys(newest=False)))
@@ -62,7 +69,7 @@ class Layered(Mapping[K, V], Generic[K, V]):
         if not self._below:
             values = list(self._own.values())
             return reversed(values) if newest else iter(values)
-        still = Layered((*self._below, dict(self._own)), self._count)
+        still = Layered((*self._below, dict(self._own)), self.count)
         return (still[key] for key in still._keys(newest=newest))
 
     def page(self, offset: int, limit: int, *, newest: bool = False) -> list[V]:
@@ -96,14 +103,14 @@ class Layered(Mapping[K, V], Generic[K, V]):
 
     def clear(self) -> None:
         """Forget everything."""
-        self._below, self._count, self._own = (), 0, {}
+        self._below, self.count, self._own = (), 0, {}
 
     def copy(self) -> "Layered[K, V]":
         """Return a mapping with the same entries; from now on each goes its own way."""
         if self._own:
             self._below = _merged((*self._below, self._own))
             self._own = {}
-        return Layered(self._below, self._count)
+        return Layered(self._below, self.count)
 
 
 def _merged(layers: tuple[dict[K, V], ...]) -> tuple[dict[K, V], ...]:

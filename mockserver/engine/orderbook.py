@@ -8,6 +8,7 @@ from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Chain
 from mockserver.engine.core import Core, HashKey, hash_key, no_order, sender_key
 from mockserver.engine.courses import Course, Policy, Status, Step
+from mockserver.engine.desk import Desk
 from mockserver.engine.hashes import known_hash
 from mockserver.engine.mishaps import CannotSteer
 from mockserver.engine.orders import (
@@ -65,11 +66,12 @@ _AUTO, _POLLS = ClockMode.AUTO, Policy.POLLS
 class OrderBook:
     """The orders of a world."""
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "_desk")
 
-    def __init__(self, core: Core) -> None:
-        """Work on a world's core."""
+    def __init__(self, core: Core, desk: Desk) -> None:
+        """Work on a world's core; orders are quoted at its desk."""
         self._core = core
+        self._desk = desk
 
     def submit(self, request: OrderRequest) -> OrderView:
         """Accept a 2.0 order. Raises `Refusal`, and then nothing is changed."""
@@ -77,15 +79,15 @@ class OrderBook:
 
     def accept(self, request: OrderRequest) -> Order:
         """Accept a 2.0 order as `submit` does, without asking how it stands."""
-        return placed_order(self._core, draft(self._core, request))
+        return placed_order(self._core, draft(self._core, self._desk, request))
 
     def submit_opaque(self, request: OpaqueOrderRequest) -> OrderView:
         """Accept a 2.0 order of an unknown deposit. Raises `Refusal`, and nothing is changed."""
-        return self._view(placed_order(self._core, draft_opaque(self._core, request)))
+        return self._view(placed_order(self._core, draft_opaque(self._core, self._desk, request)))
 
     def submit_v1(self, request: OrderRequestV1) -> OrderView:
         """Accept a v1 order. Raises `Refusal`, and then nothing is changed."""
-        return self._view(placed_order(self._core, draft_v1(self._core, request)))
+        return self._view(placed_order(self._core, draft_v1(self._core, self._desk, request)))
 
     def poll(self, order_id: str) -> OrderView:
         """Return an order to a client that asks how it stands, and count the question.

@@ -11,13 +11,15 @@ _MOST_WIDTH = 4
 
 def check_order(state: State, *texts: str) -> None:
     """Raise `Refusal` where a world takes no further order, or none with texts so long."""
-    _check_count(len(state.orders), limits.ORDERS)
+    if state.orders.count >= limits.ORDERS.most:
+        raise _full(limits.ORDERS)
     _check_texts(texts)
 
 
 def check_ticket(state: State, *texts: str) -> None:
     """Raise `Refusal` where a world takes no further ticket, or none with texts so long."""
-    _check_count(len(state.tickets), limits.TICKETS)
+    if state.tickets.count >= limits.TICKETS.most:
+        raise _full(limits.TICKETS)
     _check_texts(texts)
 
 
@@ -32,12 +34,11 @@ def check_forced(state: State, reason: str) -> None:
         )
 
 
-def _check_count(count: int, limit: limits.Limit) -> None:
-    if count >= limit.most:
-        raise Refusal(
-            "limit-reached",
-            f"this world has {limit} already and takes no more; reset it, or use another one",
-        )
+def _full(limit: limits.Limit) -> Refusal:
+    return Refusal(
+        "limit-reached",
+        f"this world has {limit} already and takes no more; reset it, or use another one",
+    )
 
 
 def _check_texts(texts: tuple[str, ...]) -> None:

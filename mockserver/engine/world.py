@@ -27,8 +27,10 @@ class World:
     little. It is not safe for threads.
     """
 
-    __slots__ = ("_core", "_snapshots", "orders", "quotes")
+    __slots__ = ("_core", "_snapshots", "orders", "quotes", "scenario")
 
+    scenario: Scenario
+    """What the world started from."""
     quotes: Desk
     """Its quotes, swap call data and prices."""
     orders: OrderBook
@@ -39,19 +41,15 @@ class World:
     ) -> None:
         """Start from a scenario; `wall` returns the wall clock's time in milliseconds."""
         self._core = Core(scenario, state or _beginning(scenario, wall()), wall)
+        self.scenario = scenario
         self.quotes = Desk(self._core)
-        self.orders = OrderBook(self._core)
+        self.orders = OrderBook(self._core, self.quotes)
         self._snapshots: dict[str, State] | None = None
 
     @classmethod
     def load(cls, dump: object, scenario: Scenario, wall: Callable[[], int]) -> "World":
         """Return the world of a dump. Raises `StateNotLoadable`."""
         return cls(scenario, wall, loaded(dump, scenario, wall()))
-
-    @property
-    def scenario(self) -> Scenario:
-        """What the world started from."""
-        return self._core.scenario
 
     @property
     def time(self) -> Timekeeper:

@@ -12,7 +12,8 @@ from mockserver.values import value_class
 STRICT = "deposit"
 """The dialect's word for taking the observed form only (E-35)."""
 
-_NEEDED = ("fromAmount", "fromIndex", "fromChain", "fromAddr", "certHash")
+_TEXTS = ("fromChain", "fromAddr", "certHash")
+_NEEDED = ("fromAmount", "fromIndex", *_TEXTS)
 _ALL = (*_NEEDED, "fromPublicKey", "signature")
 _NEEDED_SET, _ALL_SET = frozenset(_NEEDED), frozenset(_ALL)
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,76}")
@@ -53,13 +54,11 @@ def certificate_of(text: str, *, strict: bool) -> Certificate | None:
         raise _bad(f"the order information lacks {', '.join(map(repr, missing))}")
     if strict:
         _check_public_key(told["fromPublicKey"])
-    return Certificate(
-        amount=_number(told, "fromAmount"),
-        index=_number(told, "fromIndex"),
-        chain=_text(told, "fromChain"),
-        address=_text(told, "fromAddr"),
-        cert_hash=_text(told, "certHash"),
-    )
+    amount, index = _number(told, "fromAmount"), _number(told, "fromIndex")
+    for key in _TEXTS:
+        if not isinstance(told[key], str):
+            raise _bad(f"{key!r} is {ascii(told[key])[:60]}, expected text")
+    return Certificate(amount, index, told["fromChain"], told["fromAddr"], told["certHash"])
 
 
 def _decoded(text: str, *, strict: bool) -> Mapping[str, Json] | None:
@@ -94,13 +93,6 @@ def _number(told: Mapping[str, Json], key: str) -> int:
     if isinstance(text, str) and _DIGITS.fullmatch(text):
         return int(text)
     raise _bad(f"{key!r} is {ascii(value)[:60]}, expected a whole number as text")
-
-
-def _text(told: Mapping[str, Json], key: str) -> str:
-    value = told[key]
-    if isinstance(value, str):
-        return value
-    raise _bad(f"{key!r} is {ascii(value)[:60]}, expected text")
 
 
 def _bad(reason: str) -> Refusal:

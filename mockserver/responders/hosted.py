@@ -125,9 +125,8 @@ class HostedWorld:
         self.began_ms = self.world.now()
         self.horizon = self._begun()
 
-    @property
     def in_front(self) -> bool:
-        """Whether anything may answer in front of the simulation."""
+        """Tell whether anything may answer in front of the simulation."""
         return bool(self.stubs.items or self.generated or self.replay)
 
     def fork(self, key: str) -> "HostedWorld":

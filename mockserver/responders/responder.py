@@ -53,9 +53,8 @@ class CalledWorld(Protocol):
     def generated(self) -> "Responder | None":
         """Answers with what was generated, where a test wants that."""
 
-    @property
     def in_front(self) -> bool:
-        """Whether anything may answer in front of the simulation."""
+        """Tell whether anything may answer in front of the simulation."""
 
     def undisturbed(self) -> "CalledWorld":
         """Return a world as this one would be if no outage had ever been."""

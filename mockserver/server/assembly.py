@@ -73,7 +73,7 @@ def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
     `wall` returns the time in milliseconds since 1970; by default it is the wall clock's when the
     service is built, and goes on from there whatever the wall clock is set to.
     """
-    wall = wall or SteadyClock()
+    wall = wall or SteadyClock().now
     contracts = Contracts(source_for(settings.dialect))
     # An unknown dialect is told of now, and not with the first world.
     contracts.get(settings.dialect)

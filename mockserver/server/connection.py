@@ -17,6 +17,10 @@ from mockserver.server.wire import Answering, head_of
 
 log = logging.getLogger("mockserver.server")
 
+_READ = 65_536
+"""Bytes that are read at once. The C library has them at hand; for 256 KiB, which asyncio asks for,
+it goes to the system each time (decision 203)."""
+
 
 class Connection(RequestHandler):
     """One connection; broken HTTP is refused inside an envelope, and nobody is waited for long."""
@@ -36,6 +40,13 @@ class Connection(RequestHandler):
     def idle(self) -> bool:
         """Whether no request is being answered."""
         return self._waiter is not None and not self._waiter.done()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Read from a client."""
+        # So much at once asyncio's transport lets the system receive; uvloop has a buffer.
+        if hasattr(transport, "max_size"):
+            transport.max_size = _READ
+        super().connection_made(transport)
 
     def pause_writing(self) -> None:
         """Wait for a client that does not read, and not for ever."""

@@ -8,6 +8,9 @@ Everything else is the parser's.
 """
 
 import re
+from collections import deque
+from functools import lru_cache
+from typing import NamedTuple
 
 from mockserver.exchange import Headers, Request
 from mockserver.values import keep
@@ -16,106 +19,107 @@ _MOST_HEAD, _MOST_BODY = 4_096, 65_536
 """Bytes that are looked at here: less than every bound that the parser has."""
 
 _KEPT = 256
+_KEPT_SHAPES = 8
 _LINE = re.compile(r'(GET|POST) (/(?!/)[!"$->@-~]*)(?:\?([!"$-~]*))? HTTP/1\.1')
-_VALUE = re.compile(rb"[!-~](?:[ -~]*[!-~])?")
+_VALUE = "([!-~](?:[ -~]*[!-~])?)"
 _END = b"\r\n\r\n"
-_HOW_IT_TRAVELS = frozenset(
-    [
-        "connection",
-        "content-encoding",
-        "expect",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    ]
-)
-_AS_EVER = b"connection: keep-alive"
+_HOW_IT_TRAVELS = {
+    **dict.fromkeys(
+        [
+            "content-encoding",
+            "expect",
+            "keep-alive",
+            "proxy-connection",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade",
+        ]
+    ),
+    "connection": "((?i:keep-alive))",
+}
+"""Fields that say how a request travels, with the one value that leaves it as ever, if any."""
+
+
+class _Shape(NamedTuple):
+    """The names of header fields in their order, as sent and in lower case, and their values."""
+
+    names: tuple[str, ...]
+    lowered: tuple[str, ...]
+    pattern: re.Pattern[str]
 
 
 class Repeated:
     """The header fields of late, shared by all connections of a server."""
 
-    __slots__ = ("_blocks", "_free", "_lines", "_shapes")
+    __slots__ = ("_blocks", "_shapes")
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._blocks: dict[bytes, Headers] = {}
-        """Whole sets of fields, with the blank line behind them, of requests without a body."""
-        self._shapes: dict[tuple[str, ...], bool] = {}
-        """Names in lower case, of requests whose values may differ."""
-        self._lines: dict[bytes, tuple[str, tuple[str, str]]] = {}
-        """Lines that came, with the name in lower case and the field."""
-        self._free: dict[bytes, tuple[str, str]] = {}
-        """Names as sent, and in lower case, of fields that may have other values."""
+        self._blocks: dict[str, Headers] = {}
+        """Whole sets of fields, of requests without a body."""
+        self._shapes: deque[_Shape] = deque(maxlen=_KEPT_SHAPES)
+        """Those of requests whose values may differ, the newest first."""
 
     def request(self, data: bytes) -> Request | None:
         """Return the request that these bytes are, if it is like one that came before."""
-        line, _, fields = data.partition(b"\r\n")
-        asked = _LINE.fullmatch(line.decode("latin-1"))
-        if asked is None or len(line) > _MOST_HEAD:
+        head, end, body = data.partition(_END)
+        if not end or len(head) > _MOST_HEAD or len(body) > _MOST_BODY:
+            return None
+        line, _, fields = head.decode("latin-1").partition("\r\n")
+        asked = _LINE.fullmatch(line)
+        if asked is None:
             return None
         method, path, query = asked.groups("")
-        headers, body = self._blocks.get(fields), b""
-        if headers is None or method != "GET":
-            head, end, body = fields.partition(_END)
-            headers = self._alike(method, head, body) if end else None
+        bare = method == "GET" and not body
+        headers = self._blocks.get(fields) if bare else None
+        if headers is None:
+            headers = self._alike(fields, None if bare else str(len(body)))
             if headers is None:
                 return None
         return Request(method, path, query, headers, body)
 
     def remember(self, data: bytes, headers: Headers) -> None:
         """Keep what the parser made of the fields of a usual request that came alone."""
-        line, _, fields = data.partition(b"\r\n")
-        head, _, body = fields.partition(_END)
-        if len(head) > _MOST_HEAD or head != _written(headers):
+        head, _, body = data.partition(_END)
+        line, _, fields = head.decode("latin-1").partition("\r\n")
+        if len(head) > _MOST_HEAD or fields != _written(headers):
             return
         plain = Headers(headers.items_sent)
-        names = tuple(plain)
-        if line.startswith(b"GET ") and not body and "content-length" not in names:
+        if line.startswith("GET ") and not body and "content-length" not in plain:
             keep(self._blocks, fields, plain, _KEPT)
-        lines = head.split(b"\r\n")
-        if plain.repeats or not all(map(_may_differ, names, lines)):
-            return
-        keep(self._shapes, names, True, _KEPT)
-        for raw, name, item in zip(lines, names, plain.items_sent, strict=True):
-            keep(self._lines, raw, (name, item), _KEPT)
-            if name not in _HOW_IT_TRAVELS:
-                keep(self._free, item[0].encode(), (item[0], name), _KEPT)
+        shape = None if plain.repeats() else _shape(tuple(name for name, _ in plain.items_sent))
+        if shape is not None and shape.pattern.fullmatch(fields) and shape not in self._shapes:
+            self._shapes.appendleft(shape)
 
-    def _alike(self, method: str, head: bytes, body: bytes) -> Headers | None:
-        """Return fields that differ from those before in values alone; None where in doubt."""
-        if len(head) > _MOST_HEAD or len(body) > _MOST_BODY:
-            return None
-        items, first = [], {}
-        for line in head.split(b"\r\n"):
-            known = self._lines.get(line)
-            if known is None:
-                before, _, value = line.partition(b": ")
-                names = self._free.get(before)
-                if names is None or _VALUE.fullmatch(value) is None:
+    def _alike(self, fields: str, length: str | None) -> Headers | None:
+        """Return fields that differ from those before in values alone; None where in doubt.
+
+        `length` is what the field of that name has to say; None where there is to be none.
+        """
+        for names, lowered, pattern in self._shapes:
+            found = pattern.fullmatch(fields)
+            if found is not None:
+                first = dict(zip(lowered, found.groups(), strict=True))
+                if first.get("content-length") != length:
                     return None
-                known = names[1], (names[0], value.decode())
-            name, item = known
-            first[name] = item[1]
-            items.append(item)
-        length = None if method == "GET" and not body else str(len(body))
-        if tuple(first) not in self._shapes or len(first) < len(items):
-            return None
-        if first.get("content-length") != length:
-            return None
-        # Between a name and its value stand two bytes, and two between a line and the next.
-        return Headers.of(items, first, len(head) - 4 * len(items) + 2)
+                # Between a name and its value stand two bytes, and two between two lines.
+                return Headers.of(names, first, len(fields) - 4 * len(names) + 2)
+        return None
 
 
-def _written(headers: Headers) -> bytes:
-    """Return fields as most clients write them; nothing where they have other characters."""
+@lru_cache(maxsize=_KEPT)
+def _shape(names: tuple[str, ...]) -> _Shape | None:
+    """Return the shape of fields; None where they say of the way what no value leaves as ever."""
+    lowered = tuple(map(str.lower, names))
+    values = [_HOW_IT_TRAVELS.get(name, _VALUE) for name in lowered]
+    if None in values:
+        return None
+    lines = [f"{re.escape(name)}: {value}" for name, value in zip(names, values, strict=True)]
+    return _Shape(names, lowered, re.compile("\r\n".join(lines)))
+
+
+def _written(headers: Headers) -> str | None:
+    """Return fields as most clients write them; None where they have other characters."""
     text = "\r\n".join([f"{name}: {value}" for name, value in headers.items_sent])
-    return text.encode() if text.isascii() else b""
-
-
-def _may_differ(name: str, line: bytes) -> bool:
-    """Tell whether requests with such a line travel alike, whatever its value is."""
-    return name not in _HOW_IT_TRAVELS or line.lower() == _AS_EVER
+    return text if text.isascii() else None

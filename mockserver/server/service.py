@@ -258,7 +258,7 @@ class Service:
         return responders[-1], outcome
 
     def _unbroken(self, call: Call) -> tuple[str, Response]:
-        for responder in self._responders if call.hosted.in_front else self._simulation:
+        for responder in self._responders if call.hosted.in_front() else self._simulation:
             response = responder.respond(call)
             if response is not None:
                 if self._check_answers:

@@ -55,9 +55,8 @@ class WireHeaders(Headers):
     def __len__(self) -> int:
         return len({name.lower() for name in self._wire})
 
-    @property
     def repeats(self) -> bool:
-        """Whether a field was sent more than once."""
+        """Tell whether a field was sent more than once."""
         return len(self) < len(self._wire)
 
     def count(self, name: str) -> int:

@@ -22,7 +22,7 @@ class Maker:
 
     def __init__(self, settings: MockSettings, wall: Callable[[], int] | None = None) -> None:
         """Take the settings of the service. Raises `CrosschainMockError` for bad ones."""
-        self._wall = wall or SteadyClock()
+        self._wall = wall or SteadyClock().now
         self._scenarios: dict[MockSettings, Scenario] = {}
         self.settings = settings
         self.service: Service = build(self._assembled(settings), self._wall)

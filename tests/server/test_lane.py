@@ -216,6 +216,18 @@ def test_fields_may_differ_in_values_that_say_nothing_of_the_way() -> None:
         assert repeated.request(odd) is None, odd
 
 
+def test_as_many_sets_of_names_are_tried_as_are_kept() -> None:
+    repeated = Repeated()
+    raws = [f"GET /a HTTP/1.1\r\nHost: a\r\nX-{number}: b" for number in range(9)]
+    for number, raw in enumerate(raws):
+        headers = WireHeaders(CIMultiDict([("Host", "a"), (f"X-{number}", "b")]))
+        repeated.remember(f"{raw}\r\n\r\n".encode(), headers)
+    found = [repeated.request(f"{raw}c\r\n\r\n".encode()) for raw in raws]
+    assert [one is None for one in found] == [True] + [False] * 8
+    assert found[8] is not None
+    assert found[8].headers.items_sent == (("Host", "a"), ("X-8", "bc"))
+
+
 @costly(20, 500)
 @given(st.data())
 def test_damaged_streams_get_the_same_bytes_on_both_roads(data) -> None:

@@ -85,10 +85,10 @@ def may_reserve(request: Request) -> bool:
         return True
     if _COMMON in query and _HINT.search(query):
         return True
-    for value in request.headers.values_sent():
-        if _COMMON in value and value[:2] == "0x" and _HINT.search(value):
-            return True
-    return False
+    values = request.headers.values_sent()
+    if _COMMON not in "".join(values):
+        return False
+    return any(value[:2] == "0x" and _HINT.search(value) for value in values)
 
 
 def _strike(reserved: Reserved, call: Call) -> Strike:
