@@ -83,6 +83,18 @@ def test_submissions_have_edges_where_writes_are_armed_and_within_their_cap():
     assert result.submissions <= 65
 
 
+def test_more_examples_leave_submissions_for_the_edges_and_for_every_operation():
+    with running(clock="frozen", refusals="allow") as mock:
+        result, _ = told(mock.url, arm_writes=True, examples=25)
+    written = [one for one in result.exchanges if one.operation.writes]
+    edges = [one.operation.id for one in written if is_target(one.probe)]
+    generated = [one.operation.id for one in written if "/generated " in one.probe]
+    assert len(set(edges)) == len(set(generated)) == 3
+    assert not [one for one in coverage_of(result).targets.reasons if "submissions" in one]
+    short = [one for one in result.outcomes if "other operations have theirs" in one.reason]
+    assert {one.id for one in short} == {f"generated-requests[{one}]" for one in set(generated)}
+
+
 HOW = {"reading": {}, "naming": NAMED, "submitting": {"arm_writes": True}}
 """What a run is told, for a region to show at all."""
 

@@ -1,7 +1,7 @@
 """Generated requests of every operation, each answer judged alone, and each finding shrunk."""
 
 import zlib
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -76,8 +76,9 @@ def explore(
 ) -> tuple[Outcome, ...]:
     """Return an outcome for each operation that may be asked, of `options.examples` requests each.
 
-    Submissions are generated only where writes are armed. Shrinking a finding takes up to thirty
-    requests more, all of them within the budget of the run. Without `feedback` requests are sent
+    Submissions are generated only where writes are armed. Where budget or submissions do not last,
+    what is left is shared among the operations. Shrinking a finding takes up to thirty requests
+    more, all of them within the budget of the run. Without `feedback` requests are sent
     as they are drawn, whatever was asked and answered before.
     """
     chosen = tuple(rules)
@@ -85,9 +86,24 @@ def explore(
     asked = [one for one in session.context.contract if _is_asked(session, one, options)]
     with isolated_hypothesis():
         return tuple(
-            _Exploration(session, one, chosen, options, feedback=feedback).outcome()
-            for one in asked
+            _Exploration(
+                session,
+                one,
+                chosen,
+                options,
+                share=_share(session, asked[number:]),
+                feedback=feedback,
+            ).outcome()
+            for number, one in enumerate(asked)
         )
+
+
+def _share(session: Session, asked: Sequence[Operation]) -> int:
+    """Return how many requests the first of some operations may have for itself, 1 at least."""
+    share = session.transport.left // len(asked)
+    if asked[0].writes:
+        share = min(share, session.transport.writes_left // sum(one.writes for one in asked))
+    return max(1, share)
 
 
 def _is_asked(session: Session, operation: Operation, options: Options) -> bool:
@@ -116,12 +132,14 @@ class _Exploration:
         rules: tuple[Rule, ...],
         options: Options,
         *,
+        share: int,
         feedback: bool,
     ) -> None:
         self._session = session
         self._operation = operation
         self._rules = rules
-        self._examples = options.examples
+        self._wanted = options.examples
+        self._examples = min(options.examples, share)
         self._feedback = feedback
         self._contract: Contract = session.context.contract
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}".encode())
@@ -328,8 +346,12 @@ class _Exploration:
         if unclear:
             parts.append(unclear)
         if self._asking.stopped:
-            count, wanted = self._asking.count, self._examples
+            count, wanted = self._asking.count, self._wanted
             parts.append(f"stopped after {count} of {wanted} requests: {self._asking.stopped}")
+        elif self._examples < self._wanted:
+            parts.append(
+                f"{self._examples} of {self._wanted} requests: other operations have theirs"
+            )
         domains = assumed_domains(self._operation)
         if domains:
             parts.append(f"domain assumed, examples only: {', '.join(domains)}")

@@ -17,7 +17,8 @@ class Edges:
     def __init__(self, session: Session, options: Options, kept: int) -> None:
         """Take how many requests of the budget are `kept` for the last look at the lists.
 
-        Generated requests come after that, and have their share of the budget kept as well.
+        Generated requests come after that, and have their share of the budget kept as well: at
+        most half of what is left, since edges show more than as many requests by chance.
         """
         self._session = session
         self._wanted = options.edges
@@ -27,18 +28,22 @@ class Edges:
             for operation in session.context.contract
             if operation.generation.id in session.transport.generations
         ]
-        self._kept = kept + options.examples * len(served)
-        self._kept_writes = options.examples * sum(operation.writes for operation in served)
+        self._kept = kept
+        self._generated = options.examples * len(served)
+        self._generated_writes = options.examples * sum(operation.writes for operation in served)
 
     def ask(self, within: Collection[str]) -> str:
         """Ask at the edges of some operations; return what ended the run, or an empty text."""
         if not self._wanted:
             return ""
         self._wanted = False
+        transport = self._session.transport
+        kept = self._kept + min(self._generated, max(0, transport.left - self._kept) // 2)
+        kept_writes = min(self._generated_writes, transport.writes_left // 2)
         for target in self._unarmed(within):
             self._session.context.leave_out(target.probe, "writes are not armed")
         for number, target in enumerate(self._in_turn(within)):
-            reason = self._reason(number, target)
+            reason = self._reason(number, target, kept, kept_writes)
             if reason:
                 self._session.context.leave_out(target.probe, reason)
                 continue
@@ -52,14 +57,17 @@ class Edges:
                 return INTERRUPTED
         return ""
 
-    def _reason(self, number: int, target: Target) -> str:
-        """Return why a target is not sent, after a number of others."""
+    def _reason(self, number: int, target: Target, kept: int, kept_writes: int) -> str:
+        """Return why a target is not sent, after a number of others.
+
+        So many requests, and submissions among them, are kept for what comes after.
+        """
         if number >= MOST_EDGES:
             return f"{MOST_EDGES} requests at the edges of inputs were sent before it"
-        if self._session.transport.left <= self._kept:
+        if self._session.transport.left <= kept:
             return "what is left of the budget is kept for what comes after"
         writes = self._session.context.contract.operation(target.operation_id).writes
-        if writes and self._session.transport.writes_left <= self._kept_writes:
+        if writes and self._session.transport.writes_left <= kept_writes:
             return "what is left of the submissions is kept for generated ones"
         return ""
 
