@@ -6,10 +6,11 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
+from typing import Any
 
 import click
 
-from mockserver import __version__
+from mockserver import __version__, streams
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
 from mockserver.wording import reason_of
@@ -69,11 +70,24 @@ _GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What writing fails with where there is no room."""
 
+_SIGPIPE = 13
+
 _MODULES = {name: module for module, names in _COMMANDS.items() for name in names}
+
+
+class _NotRead(Exception):
+    """The reader of standard output went away, as `head` does."""
 
 
 class _Commands(click.Group):
     """A group whose commands are imported one by one: most of them need more than others."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command. Raises `_NotRead`, in place of which click would exit with 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _NotRead from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -106,9 +120,13 @@ def _cli() -> None:
 
 def main() -> None:
     """Run the command; a problem that a person can put right ends it with a sentence."""
-    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    streams.secure()
+    logging.basicConfig(handlers=[streams.Log()], format="%(asctime)s %(levelname)s %(message)s")
     try:
-        _cli.main(prog_name="crosschain-mock", standalone_mode=False)
+        try:
+            _cli.main(prog_name="crosschain-mock", standalone_mode=False)
+        finally:
+            sys.stdout.flush()
     except CrosschainMockError as error:
         _complain(str(error))
         sys.exit(error.exit_code)
@@ -117,10 +135,9 @@ def main() -> None:
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader went away, as `head` does; there is nobody left to tell.
-        sys.stderr.close()
-        sys.exit(0)
+    except (_NotRead, BrokenPipeError):
+        streams.give_up_stdout()
+        sys.exit(128 + _SIGPIPE)
     except OSError as error:
         # A path that the system takes for none, such as a name that is too long, or a full disk.
         if error.filename is None and error.errno not in _FULL:

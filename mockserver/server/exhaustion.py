@@ -19,6 +19,8 @@ _FILES = 65_536
 _SPARE = 8
 """File descriptors that are left for other things than connections."""
 _SOON = 0.1
+_BEFORE_NEXT = 0.9
+"""asyncio accepts no connection for a second after it could not, as seconds and a bit less."""
 
 
 def allow_more_files() -> None:
@@ -61,6 +63,8 @@ class Exhaustion:
         self._told_at: float | None = None
         self._shed_at: float | None = None
         self._again: asyncio.TimerHandle | None = None
+        self._held: list[int] = []
+        self._hold()
 
     def crowded(self) -> None:
         """Make room where connections are nearly as many as file descriptors."""
@@ -78,6 +82,9 @@ class Exhaustion:
         if not isinstance(error, OSError) or error.errno not in _OUT_OF:
             loop.default_exception_handler(dict(context))
             return
+        # Files that are read for the first time while nothing is accepted find room.
+        self._release()
+        loop.call_later(_BEFORE_NEXT, self._hold)
         now = loop.time()
         # The loop complains for each connection that waits, and tries again after a second.
         if self._shed_at is not None and now - self._shed_at < 0.5:
@@ -85,14 +92,27 @@ class Exhaustion:
         self._shed_at = now
         self._tell(now, f"no connection can be accepted: {reason_of(error)}", self._shed())
 
+    def _hold(self) -> None:
+        """Keep some descriptors from being taken by connections."""
+        with contextlib.suppress(OSError):
+            while len(self._held) < _SPARE:
+                self._held.append(os.open(os.devnull, os.O_RDONLY))
+
+    def _release(self) -> None:
+        while self._held:
+            os.close(self._held.pop())
+
     def _once_more(self) -> None:
         self._again = None
-        closed = self._shed()
-        if closed:
-            now = asyncio.get_running_loop().time()
-            self._tell(now, "nearly all file descriptors are taken", closed)
+        now = asyncio.get_running_loop().time()
+        self._tell(now, "nearly all file descriptors are taken", self._shed())
 
     def _tell(self, now: float, what: str, closed: int) -> None:
         if self._told_at is None or now - self._told_at >= _SILENT_SECONDS:
             self._told_at = now
-            log.warning("%s; closed %d idle connections; allow more with `ulimit -n`", what, closed)
+            log.warning(
+                "%s; closed %d idle connections, and turns new ones away where none is idle; "
+                "allow more with `ulimit -n`",
+                what,
+                closed,
+            )

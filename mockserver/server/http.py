@@ -1,6 +1,7 @@
 """The aiohttp side: requests become plain values, answers become bytes, and nothing else."""
 
 import asyncio
+import contextlib
 import socket
 import struct
 import sys
@@ -65,7 +66,7 @@ class HttpServer(EndingServer):
         return Connection(self, loop=loop, **options)
 
     def watch(self, most: int, crowded: Callable[[], None]) -> None:
-        """Call `crowded` with each connection from so many open ones on."""
+        """Have so many open connections and no more; call `crowded` with each from there on."""
         self._most, self._crowded = most, crowded
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
@@ -74,6 +75,10 @@ class HttpServer(EndingServer):
         self._open.add(handler)
         if len(self._open) >= self._most:
             self._crowded()
+            if len(self._open) > self._most:
+                # None is idle. Descriptors have to be left for files that are read while serving.
+                self._open.discard(handler)
+                transport.abort()
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         """Count a connection no more."""
@@ -149,12 +154,13 @@ async def _streamed(
     """Send a body that goes on until the client leaves or the server stops."""
     sending = StreamResponse(status=response.status, headers=response.headers)
     try:
-        await sending.prepare(http)
-        while not server.stopping:
-            if news := stream.pull():
-                await sending.write(news)
-            await asyncio.sleep(_PACE_S)
-        await sending.write_eof()
+        with _leaving():
+            await sending.prepare(http)
+            while not server.stopping:
+                if news := stream.pull():
+                    await sending.write(news)
+                await asyncio.sleep(_PACE_S)
+            await sending.write_eof()
     finally:
         stream.close()
     return sending
@@ -165,13 +171,19 @@ async def _in_parts(
 ) -> StreamResponse:
     """Send a body as it is made; others have their turn after each part."""
     sending = StreamResponse(status=response.status, headers=response.headers)
-    await sending.prepare(http)
-    for part in parts:
-        if part:
-            await sending.write(part)
-        await asyncio.sleep(0)
-    await sending.write_eof()
+    with _leaving():
+        await sending.prepare(http)
+        for part in parts:
+            if part:
+                await sending.write(part)
+            await asyncio.sleep(0)
+        await sending.write_eof()
     return sending
+
+
+def _leaving() -> contextlib.suppress:
+    """Take a client that goes away in the middle of an answer for what it is: no failure."""
+    return contextlib.suppress(ConnectionError)
 
 
 async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) -> StreamResponse:

@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from mockserver.server.collecting import rarely_collected
 from mockserver.server.exhaustion import Exhaustion, allow_more_files, most_connections
 from mockserver.server.http import Answering, HttpServer
 from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bound
+from mockserver.streams import give_up_stdout
 from mockserver.wording import reason_of
 
 log = logging.getLogger("mockserver.server")
@@ -194,9 +194,3 @@ def to_stdout(line: str) -> None:
         # It serves all the same: who started it may read the ready file, or know the port.
         give_up_stdout()
         log.warning("the ready line cannot be written: %s; %s", str(error).lower(), line)
-
-
-def give_up_stdout() -> None:
-    """Send what is left for standard output nowhere, so that the end does not fail of it."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

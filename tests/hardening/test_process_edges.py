@@ -1,9 +1,12 @@
-"""The edges of the process: ready files of others, and a standard output that takes nothing."""
+"""The edges of the process: ready files of others, and standard streams that take nothing."""
 
+import http.client
 import json
+import logging
 import os
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -12,7 +15,11 @@ import pytest
 from mockserver.errors import CannotServe
 from mockserver.exchange import printable
 from mockserver.server.process import claim
+from mockserver.streams import Log
+from tests.cli.conftest import start
 from tests.conftest import frozen, running
+
+__all__ = ["start"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,6 +79,92 @@ def test_a_full_standard_output_keeps_nobody_from_being_served(tmp_path):
     assert served.returncode == 0
     assert "Traceback" not in err
     assert not file.exists()
+
+
+STREAMS = {
+    "stderr is closed": "2>&-",
+    "stdout is closed": ">&-",
+    "all are closed": "<&- >&- 2>&-",
+    "stderr is full": "2>/dev/full",
+    "the reader of stderr is gone": "2> >(true)",
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
+@pytest.mark.parametrize("streams", STREAMS.values(), ids=STREAMS)
+def test_no_stream_keeps_anybody_from_being_served(tmp_path, streams):
+    file = tmp_path / "ready.json"
+    line = f'exec "$0" -m mockserver serve --port 0 --ready-file ready.json {streams}'
+    served = subprocess.Popen(
+        ["bash", "-c", line, sys.executable],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    while not file.exists():
+        assert served.poll() is None
+        time.sleep(0.02)
+    url = json.loads(file.read_text())["url"]
+    with urllib.request.urlopen(f"{url}/v1/getChain", timeout=20) as answer:
+        assert answer.status == 200
+    served.terminate()
+    assert served.wait(20) == 0
+    assert not file.exists()
+
+
+def test_a_log_that_nobody_reads_keeps_nobody_from_being_served(start):
+    served = start("--port", "0", "--dialect", "observed")
+    client = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
+    for _ in range(1500):
+        client.request("GET", "/v1/checkOrder?id=" + "9" * 30)
+        refused = client.getresponse()
+        refused.read()
+    assert refused.headers["X-Mock-Refusal"].startswith("unknown-order")
+    client.close()
+    code, _, err = served.stop()
+    assert code == 0
+    assert err.count("unknown-order") < 1500
+
+
+def test_lines_that_were_lost_are_counted(monkeypatch):
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb", buffering=0) as reader, os.fdopen(writing, "w") as writer:
+        monkeypatch.setattr(sys, "stderr", writer)
+        log = Log()
+        record = logging.LogRecord("x", logging.WARNING, "x", 1, "y" * 999, (), None)
+        for _ in range(200):
+            log.emit(record)
+        taken = reader.read(2**20)
+        log.emit(record)
+        told = reader.read(2**20)
+    kept = taken.count(b"\n")
+    assert 0 < kept < 200
+    assert told.startswith(b"%d lines are lost" % (200 - kept))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ('"$0" -m mockserver routes | true; exit "${PIPESTATUS[0]}"', 141),
+        ('"$0" -m mockserver routes >&-', 0),
+        ('"$0" -m mockserver routes >/dev/full', 2),
+        ('"$0" -m mockserver validate nothing 2>&-', 2),
+        ('"$0" -m mockserver validate nothing 2>/dev/full', 2),
+    ],
+)
+def test_a_command_whose_output_goes_nowhere_ends_in_order(tmp_path, command, code):
+    ended = subprocess.run(
+        ["bash", "-c", command, sys.executable],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == code
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.parametrize("text", ["a\nb", "\x1b[2J", "\u202e", "\x00", "\ud800", "\x9b1m"])

@@ -1,0 +1,98 @@
+"""Standard streams that are closed, full, or read by nobody: no reason for a server to end."""
+
+import contextlib
+import io
+import logging
+import os
+import select
+import stat
+import sys
+from typing import Any, TextIO
+
+_PIECE = 4096
+"""Bytes that a pipe takes without waiting where it takes any."""
+
+
+class _Forgiving(io.FileIO):
+    """A file on which what cannot be written is lost, and nothing fails."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data) or len(data)
+        except OSError:
+            return len(data)
+
+
+def secure() -> None:
+    """Open what is closed, so that no other file gets its number, and let no complaint fail.
+
+    What a command says on stderr is for people; that it cannot be said changes no exit code.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest number that is free is this one.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is sys.__stderr__:
+        encoding = sys.stderr.encoding if sys.stderr else "utf-8"
+        raw = io.BufferedWriter(_Forgiving(2, "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(raw, encoding, "backslashreplace", line_buffering=True)
+
+
+def give_up_stdout() -> None:
+    """Send what is left for standard output nowhere, so that the end does not fail of it."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Log(logging.Handler):
+    """Log lines on stderr; where that is a pipe that nobody reads they are lost, and counted.
+
+    Whoever starts a server with a pipe and does not read it would have it wait for ever otherwise,
+    some hundred refusals later.
+    """
+
+    def __init__(self) -> None:
+        """Log to what is stderr now."""
+        super().__init__()
+        self._stream = sys.stderr
+        self._pipe = _pipe(self._stream)
+        self._lost = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line, or count it."""
+        try:
+            text = f"{self.format(record)}\n"
+            if self._lost:
+                text = f"{self._lost} lines are lost, since nobody read them\n{text}"
+            self._lost = 0 if self._written(text) else self._lost + 1
+        except Exception:  # noqa: BLE001 - a handler tells of its own failures
+            self.handleError(record)
+
+    def _written(self, text: str) -> bool:
+        """Write as much as there is room for; return whether that was anything."""
+        if self._pipe is None:
+            self._stream.write(text)
+            self._stream.flush()
+            return True
+        data = text.encode(errors="backslashreplace")
+        for start in range(0, len(data), _PIECE):
+            if not select.select([], [self._pipe], [], 0)[1]:
+                return start > 0
+            os.write(self._pipe, data[start : start + _PIECE])
+        return True
+
+
+def _pipe(stream: TextIO) -> int | None:
+    """Return the number of the file behind a stream where that can be full of what is not read."""
+    if sys.platform == "win32":
+        return None
+    try:
+        number = stream.fileno()
+        mode = os.fstat(number).st_mode
+    except (OSError, ValueError):
+        return None
+    return number if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) else None
