@@ -133,7 +133,11 @@ def _answered_again(url):
 
 
 def _written(path, text):
-    return any(text in path.read_text() or time.sleep(0.05) for _ in range(200))
+    for _ in range(200):
+        if text in path.read_text():
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def _flood(raw, request):
