@@ -31,6 +31,11 @@ class Verdict(StrEnum):
     """Judged, and kept."""
 
     @property
+    def words(self) -> str:
+        """The verdict in words."""
+        return self.value.replace("-", " ")
+
+    @property
     def is_finding(self) -> bool:
         """Whether something was found that a person should look at."""
         return self in _FINDINGS

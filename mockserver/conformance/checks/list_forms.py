@@ -34,15 +34,7 @@ Pools = dict[str, list[Seen]]
 """The values that stand beside each other in the lists of an operation, by their place."""
 
 
-def items_have_one_form(context: RunContext, operation: Operation) -> Iterator[Said]:
-    yield from _of_one_form(context, operation)
-
-
-def tickets_have_one_form(context: RunContext, operation: Operation) -> Iterator[Said]:
-    yield from _of_one_form(context, operation)
-
-
-def _of_one_form(context: RunContext, operation: Operation) -> Iterator[Said]:
+def have_one_form(context: RunContext, operation: Operation) -> Iterator[Said]:
     context.require_success(f"{operation.id}/usual")
     beside = [one for one in _NAMES if _is_beside(one, operation)]
     varying = frozenset(

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from mockserver.conformance.checks.comparing import check_is_there
 from mockserver.conformance.checks.evidence import answered, is_its_own, said, was_refused
 from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, usual_attempt
 from mockserver.conformance.requests.alternative_forms import (
     CONTRASTS,
     contrasts_of,
 )
 from mockserver.conformance.requests.protocol import UNKNOWN_PATH, is_beneath
-from mockserver.conformance.requests.valid import quoted_attempt
 from mockserver.conformance.requests.writes import AGGREGATE, NO_CHAIN, ORDER
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
@@ -108,7 +108,7 @@ def orders_need_no_target_chain(context: RunContext, operation: Operation) -> It
         return
     if not usual.succeeded:
         raise Vacuous("the same order with its target chain was not accepted either")
-    check_is_there(context, exchange, quoted_attempt(context).route.source.chain)
+    check_is_there(context, exchange, usual_attempt(context, SWAP_QUOTE).route.source.chain)
     yield Finding(
         f"an order is refused without toChain ({said(exchange)}), and accepted with it",
         (usual, exchange),

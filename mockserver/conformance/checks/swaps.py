@@ -8,12 +8,11 @@ from mockserver.conformance.checks.comparing import Quote, out_of, quote_of, ste
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import SWAP_QUOTE
+from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, usual_attempt
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.requests.comparisons import OF_THE_COIN
 from mockserver.conformance.requests.targets import SLIPPAGE_IS, label_of
-from mockserver.conformance.requests.valid import quoted_attempt
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
@@ -94,7 +93,7 @@ def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Ite
 
 
 def call_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    one = quoted_attempt(context)
+    one = usual_attempt(context, SWAP_QUOTE)
     quote = quote_of(context, context.require_success(one.probe))
     call = context.require_success(f"{SWAP}/usual")
     if quote is None or quote.route.target.decimals is None:
@@ -227,7 +226,7 @@ def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tu
     if own[0] and own[1]:
         yield own[0], own[1]
     quoted = amounts.units(
-        context.require_success(quoted_attempt(context).probe).data.get("outAmount")
+        context.require_success(usual_attempt(context, SWAP_QUOTE).probe).data.get("outAmount")
     )
     if quoted:
         yield quoted, quoted
@@ -274,7 +273,7 @@ def _moved(context: RunContext, one: Exchange, other: Exchange) -> Decimal:
 
 def _equal_quotes(context: RunContext) -> Iterator[Quote]:
     """Yield the quotes that asked for the same as the one that the calls follow."""
-    wanted = context.require_success(quoted_attempt(context).probe).request.query
+    wanted = context.require_success(usual_attempt(context, SWAP_QUOTE).probe).request.query
     for exchange in context.of(SWAP_QUOTE):
         if exchange.request.query == wanted:
             quote = quote_of(context, exchange)

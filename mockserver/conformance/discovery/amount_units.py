@@ -98,6 +98,11 @@ def accepted(context: RunContext, operation_id: str) -> Attempt | None:
     return found
 
 
+def usual_attempt(context: RunContext, operation_id: str) -> Attempt:
+    """Return the try that worked, or else the first of all. Raises `NotRun`."""
+    return accepted(context, operation_id) or attempts(context, operation_id)[0]
+
+
 def require_accepted(context: RunContext, operation_id: str) -> Attempt:
     """Return the try that worked. Raises `NotRun`, or `Inconclusive` where all were refused."""
     found = accepted(context, operation_id)
@@ -188,8 +193,3 @@ def _shown(context: RunContext, one: Attempt) -> Reading | None:
 def usual_text(context: RunContext, token: Token, reading: Reading, times: int = 1) -> str:
     """Return the usual amount of a token, or times as much, as a request carries it."""
     return amount_text(usual_amount(context, token) * times, token, reading)
-
-
-def usual_of(context: RunContext, one: Attempt) -> str:
-    """Return the amount of a try as its request carries it."""
-    return usual_text(context, one.route.source, one.reading)

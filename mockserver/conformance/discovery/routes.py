@@ -1,6 +1,6 @@
 """Which chains and tokens requests are made of: drawn among those the service itself offers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +13,7 @@ from mockserver.conformance.discovery.inventory import Chain, Token
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
+from mockserver.jsontext import Json
 
 USUAL_USD = Decimal(100)
 """What a usual request is worth: above the fees of any chain, below the depth of any pool."""
@@ -22,12 +23,44 @@ _COMMON = 18
 _DEAREST, _CHEAPEST = Decimal(10) ** 7, Decimal(10) ** -9
 
 
+_GIVEN = {
+    **dict.fromkeys(("fromChain", "chain"), "chain"),
+    **dict.fromkeys(("symbol", "token", "fromToken"), "symbol"),
+    **dict.fromkeys(("fromTokenAddress", "contractAddress"), "address"),
+    "fromDecimal": "decimals",
+}
+_GOT = {
+    "toChain": "chain",
+    "toToken": "symbol",
+    "toTokenAddress": "address",
+    "toIndex": "index",
+    "toDecimal": "decimals",
+}
+_IN_TEXT = ("fromDecimal", "toDecimal")
+ABOUT = frozenset((*_GIVEN, *_GOT))
+"""The roles of inputs that say which tokens a request is about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A token to give and a token to get, each on its chain."""
+    """A token to give and a token to get, each on its chain; they may be the same."""
 
     source: Token
     target: Token
+
+    @property
+    def values(self) -> Mapping[str, Json]:
+        """What it gives to the inputs of a request, by role; nothing that no list shows."""
+        found = {
+            role: getattr(token, attribute)
+            for token, roles in ((self.source, _GIVEN), (self.target, _GOT))
+            for role, attribute in roles.items()
+        }
+        return {
+            role: str(value) if role in _IN_TEXT else value
+            for role, value in found.items()
+            if value is not None
+        }
 
     @property
     def rescales(self) -> bool:

@@ -1,15 +1,14 @@
 """What a request is about: tokens and chains that belong together, drawn from what was listed."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token
-from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.discovery.routes import Route, usual_amount
 from mockserver.conformance.generation.values import smallest_units, whole_tokens
 from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Operation
@@ -18,44 +17,6 @@ from mockserver.jsontext import Json
 _USUAL_DECIMALS = 18
 _MOST_DECIMALS = 76
 _NAME = re.compile(r"[^ \t\r\n]{1,64}")
-_GIVEN = {
-    **dict.fromkeys(("fromChain", "chain"), "chain"),
-    **dict.fromkeys(("symbol", "token", "fromToken"), "symbol"),
-    **dict.fromkeys(("fromTokenAddress", "contractAddress"), "address"),
-    "fromDecimal": "decimals",
-}
-_GOT = {
-    "toChain": "chain",
-    "toToken": "symbol",
-    "toTokenAddress": "address",
-    "toIndex": "index",
-    "toDecimal": "decimals",
-}
-_IN_TEXT = ("fromDecimal", "toDecimal")
-ABOUT = frozenset((*_GIVEN, *_GOT))
-"""The roles of inputs that say which tokens a request is about."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """A token to give, with its chain, and one to get; they may be the same."""
-
-    source: Token
-    target: Token
-
-    @property
-    def values(self) -> Mapping[str, Json]:
-        """What the scene gives to the inputs of a request, by role."""
-        found = {
-            role: getattr(token, attribute)
-            for token, roles in ((self.source, _GIVEN), (self.target, _GOT))
-            for role, attribute in roles.items()
-        }
-        return {
-            role: str(value) if role in _IN_TEXT else value
-            for role, value in found.items()
-            if value is not None
-        }
 
 
 class Scenery:
@@ -89,10 +50,10 @@ class Scenery:
         source = draw(self._one_of("source", self._tokens))
         if self._v1_chains:
             chain = draw(self._one_of("v1 chains", self._v1_chains))
-            scene = Scene(source, Token(source.symbol, chain, source.address, source.decimals))
+            scene = Route(source, Token(source.symbol, chain, source.address, source.decimals))
         else:
             targets = [one for one in self._targets(source) if one != source] or [source]
-            scene = Scene(source, draw(self._one_of(source, targets)))
+            scene = Route(source, draw(self._one_of(source, targets)))
         values = dict(scene.values)
         for role, is_whole in self._amounts.items():
             values[role] = draw(self._amount(source, is_whole=is_whole))

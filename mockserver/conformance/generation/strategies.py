@@ -8,6 +8,7 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from mockserver.conformance.discovery.routes import ABOUT
 from mockserver.conformance.generation.constraints import (
     Condition,
     closed,
@@ -18,7 +19,7 @@ from mockserver.conformance.generation.constraints import (
     requirement,
 )
 from mockserver.conformance.generation.feedback import Variation, varied
-from mockserver.conformance.generation.pairs import ABOUT, Scenery
+from mockserver.conformance.generation.pairs import Scenery
 from mockserver.conformance.generation.value_pools import HANDED_OUT, UNKNOWN_DOMAINS, pool
 from mockserver.conformance.generation.values import fitting, wrong
 from mockserver.conformance.requests.valid import valid_request

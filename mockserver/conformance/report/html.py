@@ -10,16 +10,6 @@ from mockserver.conformance.report.shown import Shown, Text
 from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
 from mockserver.wording import counted, listed, one_line
 
-_NAMES = {
-    Verdict.VIOLATION: "violation",
-    Verdict.DIFFERS_OBSERVED: "differs from observed",
-    Verdict.DIFFERS_ASSUMPTION: "differs from assumption",
-    Verdict.EXTRA: "undocumented extra",
-    Verdict.VACUOUS: "vacuous",
-    Verdict.INCONCLUSIVE: "inconclusive",
-    Verdict.NOT_RUN: "not run",
-    Verdict.NOT_APPLICABLE: "not applicable",
-}
 _FINDINGS = tuple(verdict for verdict in Verdict if verdict.is_finding)
 _STYLE = Path(__file__).with_name("report.css")
 _OPEN = 3
@@ -86,14 +76,14 @@ class _Page:
         yield '<section class="tiles" aria-label="Summary">'
         for verdict in _FINDINGS:
             tone = verdict.value if findings[verdict] else ""
-            yield _tile(findings[verdict], _NAMES[verdict], tone)
+            yield _tile(findings[verdict], verdict.words, tone)
         if report.accepted:
             yield _tile(len(report.accepted), "accepted")
         yield _tile(counts[Verdict.HOLDS], "checks hold", "good")
         for verdict in UNJUDGED:
             yield _tile(
                 counts[verdict],
-                _NAMES[verdict],
+                verdict.words,
                 "unclear" if counts[verdict] and verdict in UNREACHED else "",
             )
         yield _tile(report.submissions, "submissions sent")
@@ -123,14 +113,14 @@ class _Page:
         yield '<div class="labels">'
         yield f'<label for="f-all">all {sum(found.values())}</label>'
         for verdict in shown_verdicts:
-            yield f'<label for="f-{verdict}">{_NAMES[verdict]} {found[verdict]}</label>'
+            yield f'<label for="f-{verdict}">{verdict.words} {found[verdict]}</label>'
         yield "</div>"
 
     def _cause(self, cause: CauseModel, *, opened: bool) -> Iterator[str]:
         rule = cause.rule
         yield f'<details class="cause {cause.verdict}" id="{cause.id}"{" open" * opened}><summary>'
         yield (
-            f'<span class="tag">{_NAMES[cause.verdict]}</span>'
+            f'<span class="tag">{cause.verdict.words}</span>'
             f'<span class="rule">{_esc(rule.name)}</span> '
             f'<span class="soft">{_esc(listed(cause.operations))}</span>'
         )
@@ -212,7 +202,7 @@ class _Page:
             if not reasons:
                 continue
             number = sum(map(len, reasons.values()))
-            yield f"<details><summary>{_NAMES[verdict]}: {counted(number, 'check')}</summary>"
+            yield f"<details><summary>{verdict.words}: {counted(number, 'check')}</summary>"
             yield '<div class="inside"><table><tr><th>reason</th><th>checks</th></tr>'
             for reason, names in reasons.items():
                 told = f"<td>{self._clean(reason, 600)}</td><td>{_esc(', '.join(names))}</td>"

@@ -21,12 +21,7 @@ STYLES = {
     Verdict.DIFFERS_ASSUMPTION: "bold cyan",
     Verdict.EXTRA: "bold cyan",
 }
-_LEFT_OUT = {
-    Verdict.INCONCLUSIVE: "inconclusive",
-    Verdict.VACUOUS: "vacuous",
-    Verdict.NOT_RUN: "not run",
-    Verdict.NOT_APPLICABLE: "not applicable",
-}
+_LEFT_OUT = (Verdict.INCONCLUSIVE, Verdict.VACUOUS, Verdict.NOT_RUN, Verdict.NOT_APPLICABLE)
 _MOST_REASONS = 4
 _MOST_CAUSES = 3
 _LONGEST = 400
@@ -122,7 +117,7 @@ class _Page:
         for verdict, reasons in groups.items():
             if reasons:
                 number = sum(map(len, reasons.values()))
-                self._line(f"{_LEFT_OUT[verdict]}: {number}")
+                self._line(f"{verdict.words}: {number}")
                 self._reasons(reasons)
 
     def facts(self) -> None:

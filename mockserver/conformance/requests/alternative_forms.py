@@ -12,7 +12,12 @@ from urllib.parse import urlencode
 
 from mockserver import jsontext
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import decimals_of
+from mockserver.conformance.discovery.amount_units import (
+    SWAP_QUOTE,
+    V1_QUOTE,
+    decimals_of,
+    usual_attempt,
+)
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.requests.comparisons import tenfold_v1
 from mockserver.conformance.requests.negative import Change, signed
@@ -22,9 +27,7 @@ from mockserver.conformance.requests.valid import (
     fresh_hash,
     order,
     order_route,
-    quoted_attempt,
     ticket,
-    v1_attempt,
     v1_order,
     valid_request,
 )
@@ -159,7 +162,7 @@ def _published(context: RunContext, of: str, words: str) -> Draft:
 
 
 def _route_summary(draft: Draft, context: RunContext) -> Draft:
-    quote = quoted_attempt(context).exchange(context)
+    quote = usual_attempt(context, SWAP_QUOTE).exchange(context)
     if quote is None or not quote.succeeded or "routeSummary" in draft.query:
         raise NotRun("no quote was given, or its routeSummary was sent already")
     text = jsontext.encode(dict(quote.data)).decode()
@@ -216,12 +219,12 @@ def _amount(
 
 
 def _units(context: RunContext, given: Decimal) -> Json:
-    source = v1_attempt(context).route.source
+    source = usual_attempt(context, V1_QUOTE).route.source
     return amounts.units_of(given, decimals_of(source))
 
 
 def _millions(context: RunContext, given: Decimal) -> Json:
-    if v1_attempt(context).route.source.decimals == _SIX:
+    if usual_attempt(context, V1_QUOTE).route.source.decimals == _SIX:
         raise NotRun("the token has six decimals itself")
     return amounts.units_of(given, _SIX)
 

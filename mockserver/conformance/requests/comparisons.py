@@ -9,10 +9,10 @@ from mockserver.conformance.discovery.amount_units import (
     SWAP_QUOTE,
     V1_QUOTE,
     accepted,
-    amount_text,
     decimals_of,
     given,
     require_accepted,
+    usual_attempt,
     usual_text,
 )
 from mockserver.conformance.discovery.discovered import inventory_of
@@ -34,20 +34,16 @@ from mockserver.conformance.requests.sampling import (
     sampled_v1_chain,
 )
 from mockserver.conformance.requests.valid import (
-    aggregate,
     balance,
-    bridge,
     filled,
     fresh_address,
     held_token,
     held_tokens,
     price,
+    quote_for,
     quoted,
-    quoted_attempt,
     swap,
     tried,
-    v1_attempt,
-    v1_quote,
     v1_raw,
 )
 from mockserver.conformance.session.context import RunContext
@@ -77,11 +73,8 @@ def back(context: RunContext, operation_id: str) -> Draft:
     """Quote the way back of what the way there pays."""
     one = require_accepted(context, operation_id)
     way_back = Route(one.route.target, one.route.source)
-    amount = amount_text(_paid(context, operation_id), way_back.source, one.reading)
-    return _QUOTES[operation_id](context, way_back, amount)
-
-
-_QUOTES = {BRIDGE: bridge, SWAP_QUOTE: aggregate}
+    paid = _paid(context, operation_id)
+    return quote_for(context, operation_id, way_back, paid, one.reading)
 
 
 def _paid(context: RunContext, operation_id: str) -> Decimal:
@@ -106,7 +99,7 @@ def swap_to_another(context: RunContext) -> Draft:
     """Pay somebody else, with another slippage: what of it shows in the call?"""
     require_accepted(context, SWAP_QUOTE)
     recipient = fresh_address(context, "recipient of a swap")
-    return swap(context, quoted_attempt(context), OTHER_SLIPPAGE).having(
+    return swap(context, usual_attempt(context, SWAP_QUOTE), OTHER_SLIPPAGE).having(
         "query", "recipient", recipient
     )
 
@@ -189,7 +182,7 @@ def larger_where_refused(context: RunContext, sample: str) -> Draft:
     one = require_accepted(context, BRIDGE)
     route = _route_of(context, sample)
     before = given(context.require(f"{BRIDGE}/{sample}"), route.source, one.reading)
-    return bridge(context, route, amount_text(before * THOUSANDFOLD, route.source, one.reading))
+    return quote_for(context, BRIDGE, route, before * THOUSANDFOLD, one.reading)
 
 
 def _check_refused(context: RunContext, words: str) -> None:
@@ -213,7 +206,7 @@ def control(context: RunContext, name: str) -> Draft:
     one = require_accepted(context, BRIDGE)
     refused = _route_of(context, sample).source
     whole = given(context.require(f"{BRIDGE}/{name}"), refused, one.reading)
-    return bridge(context, one.route, amount_text(whole, one.route.source, one.reading))
+    return quote_for(context, BRIDGE, one.route, whole, one.reading)
 
 
 def sampled_quote(context: RunContext, sample: str) -> Draft:
@@ -229,12 +222,12 @@ def tenfold_v1(context: RunContext) -> Draft:
     route = require_accepted(context, V1_QUOTE).route
     usual_one = usual_amount(context, route.source)
     less = Decimal("0.5") if usual_one >= 1 else Decimal(0)
-    return v1_quote(context, route, usual_one * TENFOLD - less)
+    return quote_for(context, V1_QUOTE, route, usual_one * TENFOLD - less)
 
 
 def tenfold_raw(context: RunContext) -> Draft:
     """Ask for the transaction that pays ten times as much."""
-    source = v1_attempt(context).route.source
+    source = usual_attempt(context, V1_QUOTE).route.source
     return v1_raw(context, source, usual_amount(context, source) * TENFOLD)
 
 
@@ -245,7 +238,7 @@ def as_v1(context: RunContext) -> Draft:
     if found is None:
         raise NotRun("no quote of 2.0 was taken, so how it reads amounts is not known")
     whole = usual_amount(context, require_accepted(context, V1_QUOTE).route.source)
-    return bridge(context, route, amount_text(whole, route.source, found.reading))
+    return quote_for(context, BRIDGE, route, whole, found.reading)
 
 
 def v1_name(context: RunContext) -> Draft:

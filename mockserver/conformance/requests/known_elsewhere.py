@@ -11,13 +11,10 @@ from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
     SWAP_QUOTE,
     V1_QUOTE,
-    amount_text,
-    reading_of,
 )
 from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
-from mockserver.conformance.discovery.routes import Route, usual_amount
+from mockserver.conformance.discovery.routes import Route
 from mockserver.conformance.requests import valid
 from mockserver.conformance.requests.negative import signed
 from mockserver.conformance.session.context import RunContext
@@ -76,13 +73,5 @@ def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, 
         for token in list(tokens_elsewhere(sound, chain))[:_FEW]:
             target = draw.choice(there)
             label = f"{KNOWN}{role} {token.symbol} on {chain}"
-            yield label, _quote(context, operation_id, replace(token, chain=chain), target)
-
-
-def _quote(context: RunContext, operation_id: str, token: Token, target: Token) -> Draft:
-    route, whole = Route(token, target), usual_amount(context, token)
-    if operation_id == V1_QUOTE:
-        return valid.v1_quote(context, route, whole)
-    amount = amount_text(whole, token, reading_of(context, operation_id))
-    make = valid.bridge if operation_id == BRIDGE else valid.aggregate
-    return make(context, route, amount)
+            route = Route(replace(token, chain=chain), target)
+            yield label, valid.quoted(context, operation_id, route)

@@ -19,6 +19,7 @@ from mockserver.conformance.discovery.amount_units import (
     accepted,
     amount_text,
     reading_of,
+    usual_attempt,
 )
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token
@@ -381,7 +382,10 @@ def _bridged(context: "RunContext") -> Iterator[tuple[str, Draft]]:
     routes = drawn(context, BRIDGE, bridges(context))
     yield from _parts(context, BRIDGE)
     for label, route in covering(routes, lambda one: (f"{one.source.decimals} decimals",)):
-        yield f"next to nothing of {label}", valid.bridge(context, route, _NEXT_TO_NOTHING)
+        yield (
+            f"next to nothing of {label}",
+            valid.quote_of(context, BRIDGE, route, _NEXT_TO_NOTHING),
+        )
     yield from _there_and_back(context, BRIDGE, routes)
 
 
@@ -413,15 +417,14 @@ def _there_and_back(
 
 
 def _called(context: "RunContext") -> Iterator[tuple[str, Draft]]:
-    one = valid.quoted_attempt(context)
+    one = usual_attempt(context, SWAP_QUOTE)
     here = [route for route in swaps(context) if route.source.chain == route.target.chain]
     routes = drawn(context, "calls", here)
     for label, route in covering(routes, route_features(context)):
-        draft = valid.swap(context, replace(one, route=route, probe="v2.getAggregateQuote/none"))
-        yield label, draft
+        yield label, valid.swap_on(context, route)
     coins = [route for route in here if route.source.is_native]
     for route in drawn(context, "large calls", coins)[:1]:
-        draft = valid.swap(context, replace(one, route=route, probe=f"{SWAP_QUOTE}/none"))
+        draft = valid.swap_on(context, route)
         reading = reading_of(context, SWAP_QUOTE)
         yield (
             f"{_MANY_COINS} coins",
@@ -507,10 +510,8 @@ def _quote_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft
 
 
 def _call_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
-    one = valid.quoted_attempt(context)
     for label, route in _swap_routes(context, place):
-        made = replace(one, route=route, probe="v2.getAggregateQuote/none")
-        yield label, valid.swap(context, made)
+        yield label, valid.swap_on(context, route)
 
 
 def _price_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:

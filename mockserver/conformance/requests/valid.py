@@ -1,6 +1,7 @@
 """A request of each operation that should succeed, made of what the service itself lists."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from mockserver import jsontext
@@ -10,12 +11,9 @@ from mockserver.conformance.discovery.amount_units import (
     V1_QUOTE,
     Attempt,
     Reading,
-    accepted,
     amount_text,
-    attempts,
-    decimals_of,
     reading_of,
-    usual_of,
+    usual_attempt,
     usual_text,
 )
 from mockserver.conformance.discovery.discovered import inventory_of
@@ -34,6 +32,7 @@ from mockserver.conformance.discovery.routes import (
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
+from mockserver.contract.reading import AMOUNT_ROLES
 from mockserver.jsontext import Json
 
 SLIPPAGE = "100"
@@ -98,65 +97,44 @@ def first_chains(context: RunContext) -> tuple[str, ...]:
     return route.source.chain, route.target.chain
 
 
+def quote_of(context: RunContext, operation_id: str, route: Route, amount: Json) -> Draft:
+    """Return the request of a quote; `amount` as it travels."""
+    values = {**route.values, **dict.fromkeys(AMOUNT_ROLES, amount), "feeLevel": 0}
+    return filled(context, operation_id, values)
+
+
+def quote_for(
+    context: RunContext,
+    operation_id: str,
+    route: Route,
+    whole: Decimal,
+    reading: Reading | None = None,
+) -> Draft:
+    """Return the request of a quote for whole tokens, in the unit that the service is known to read
+    where no other is given; v1 takes them as they are.
+    """
+    if operation_id == V1_QUOTE:
+        return quote_of(context, operation_id, route, whole)
+    text = amount_text(whole, route.source, reading or reading_of(context, operation_id))
+    return quote_of(context, operation_id, route, text)
+
+
 def tried(context: RunContext, one: Attempt) -> Draft:
     """Return the request of a try."""
-    match one.probe.partition("/")[0]:
-        case "v2.getBridgeQuote":
-            return bridge(context, one.route, usual_of(context, one))
-        case "v2.getAggregateQuote":
-            return aggregate(context, one.route, usual_of(context, one))
-        case _:
-            return v1_quote(context, one.route, usual_amount(context, one.route.source))
-
-
-def bridge(context: RunContext, route: Route, amount: str) -> Draft:
-    """Return the request of a bridge quote; `amount` as it travels."""
-    values = {
-        "amount": amount,
-        "symbol": route.source.symbol,
-        "fromChain": route.source.chain,
-        "toChain": route.target.chain,
-    }
-    return filled(context, BRIDGE, values)
-
-
-def aggregate(context: RunContext, route: Route, amount: str) -> Draft:
-    """Return the request of an aggregate quote; `amount` as it travels."""
-    values = {
-        "fromAmount": amount,
-        "fromTokenAddress": route.source.address,
-        "fromDecimal": str(decimals_of(route.source)),
-        "fromChain": route.source.chain,
-        "toTokenAddress": route.target.address,
-        "toDecimal": str(decimals_of(route.target)),
-        "toChain": route.target.chain,
-    }
-    return filled(context, SWAP_QUOTE, values)
+    whole = usual_amount(context, one.route.source)
+    return quote_for(context, one.probe.partition("/")[0], one.route, whole, one.reading)
 
 
 def quoted(context: RunContext, operation_id: str, route: Route, times: int = 1) -> Draft:
     """Return the request of a quote for the usual amount of a token, or times as much."""
-    if operation_id == V1_QUOTE:
-        return v1_quote(context, route, usual_amount(context, route.source) * times)
-    amount = usual_text(context, route.source, reading_of(context, operation_id), times)
-    return (bridge if operation_id == BRIDGE else aggregate)(context, route, amount)
-
-
-def quoted_attempt(context: RunContext) -> Attempt:
-    """Return the quote that a swap is made of. Raises `NotRun`."""
-    return accepted(context, SWAP_QUOTE) or attempts(context, SWAP_QUOTE)[0]
+    return quote_for(context, operation_id, route, usual_amount(context, route.source) * times)
 
 
 def swap(context: RunContext, one: Attempt, slippage: str = SLIPPAGE) -> Draft:
     """Return the request of the call data for a quote on one chain."""
-    source, target = one.route.source, one.route.target
     values: dict[str, Json] = {
-        "fromAmount": usual_of(context, one),
-        "fromTokenAddress": source.address,
-        "fromDecimal": str(decimals_of(source)),
-        "toTokenAddress": target.address,
-        "toDecimal": str(decimals_of(target)),
-        "chain": source.chain,
+        **one.route.values,
+        "fromAmount": usual_text(context, one.route.source, one.reading),
         "sender": context.caller.address,
         "recipient": context.caller.address,
         "slippage": slippage,
@@ -167,6 +145,12 @@ def swap(context: RunContext, one: Attempt, slippage: str = SLIPPAGE) -> Draft:
         if quote is not None and quote.text(name):
             values[name] = quote.text(name)
     return filled(context, "v2.getAggregateSwap", values)
+
+
+def swap_on(context: RunContext, route: Route) -> Draft:
+    """Return the request of the call data for the usual amount on a route that was not quoted."""
+    one = usual_attempt(context, SWAP_QUOTE)
+    return swap(context, replace(one, route=route, probe=f"{SWAP_QUOTE}/none"))
 
 
 def spent_token(context: RunContext) -> Token:
@@ -199,14 +183,13 @@ def held_token(context: RunContext) -> Token:
 
 def balance(context: RunContext, token: Token, address: str) -> Draft:
     """Return the request of an address's balance of a token."""
-    values = {"chain": token.chain, "contractAddress": token.address, "address": address}
+    values = {**Route(token, token).values, "address": address}
     return filled(context, "v2.getBalance", values)
 
 
 def price(context: RunContext, token: Token) -> Draft:
     """Return the request of a token's price."""
-    values = {"chain": token.chain, "contractAddress": token.address, "symbol": token.symbol}
-    return filled(context, "v2.getPrice", values)
+    return filled(context, "v2.getPrice", Route(token, token).values)
 
 
 def tickets(context: RunContext, address: str, kind: str) -> Draft:
@@ -262,23 +245,6 @@ def order(
     return filled(context, "v2.submitOrder", values)
 
 
-def v1_quote(context: RunContext, route: Route, amount: Decimal) -> Draft:
-    """Return the request of a v1 quote; `amount` in whole tokens."""
-    values = {
-        "amount": amount,
-        "fromChain": route.source.chain,
-        "toChain": route.target.chain,
-        "token": route.source.symbol,
-        "feeLevel": 0,
-    }
-    return filled(context, V1_QUOTE, values)
-
-
-def v1_attempt(context: RunContext) -> Attempt:
-    """Return the v1 quote that later v1 requests follow. Raises `NotRun`."""
-    return accepted(context, V1_QUOTE) or attempts(context, V1_QUOTE)[0]
-
-
 def v1_order(
     context: RunContext,
     transaction: str,
@@ -287,16 +253,13 @@ def v1_order(
     fee_level: int = 0,
 ) -> Draft:
     """Return the submission of a v1 transfer; `amount` in whole tokens, else the usual one."""
-    route = route or v1_attempt(context).route
-    source, target = route.source, route.target
+    route = route or usual_attempt(context, V1_QUOTE).route
     values: dict[str, Json] = {
-        "fromAmount": usual_amount(context, source) if amount is None else amount,
-        "fromChain": source.chain,
+        **route.values,
+        "fromAmount": usual_amount(context, route.source) if amount is None else amount,
         "evmAddress": context.caller.address,
-        "fromToken": source.symbol,
         "fromAddress": _address_for(context, "v1.submitCrossChain"),
         "certHash": transaction,
-        "toChain": target.chain,
         "feeLevel": fee_level,
     }
     return filled(context, "v1.submitCrossChain", values)
@@ -305,9 +268,13 @@ def v1_order(
 def v1_detail(context: RunContext, transaction: str, user: str = "") -> Draft:
     """Return the look-up of a v1 order by its transaction and its user."""
     try:
-        chain = v1_attempt(context).route.source.chain
+        chain = usual_attempt(context, V1_QUOTE).route.source.chain
     except NotRun:
         chain = v1_chain_pair(context)[0].name
+    return _detail(context, chain, transaction, user)
+
+
+def _detail(context: RunContext, chain: str, transaction: str, user: str) -> Draft:
     values = {"chain": chain, "hash": transaction, "evmAddress": user or context.caller.address}
     return filled(context, "v1.getOrderDetailByHashAndEvmAddress", values)
 
@@ -346,18 +313,13 @@ def fresh_address(context: RunContext, what: str) -> str:
 
 def v1_raw(context: RunContext, source: Token, amount: Decimal) -> Draft:
     """Return the request of a deposit transaction; `amount` in whole tokens."""
-    values = {
-        "amount": amount,
-        "chain": source.chain,
-        "evmAddress": context.caller.address,
-        "token": source.symbol,
-        "fromAddress": context.caller.address,
-    }
+    own = dict.fromkeys(("evmAddress", "fromAddress"), context.caller.address)
+    values = {**Route(source, source).values, **own, "amount": amount}
     return filled(context, "v1.getTransferToMinterRaw", values)
 
 
 def _usual_raw(context: RunContext) -> Draft:
-    source = v1_attempt(context).route.source
+    source = usual_attempt(context, V1_QUOTE).route.source
     return v1_raw(context, source, usual_amount(context, source))
 
 
@@ -366,7 +328,7 @@ def order_route(context: RunContext) -> Route:
 
     The caller has an EVM address, so it leads from EVM chain to EVM chain where there is one.
     """
-    found = (accepted(context, BRIDGE) or attempts(context, BRIDGE)[0]).route
+    found = usual_attempt(context, BRIDGE).route
     if is_plain(context, found):
         return found
     others = [one for one in bridges(context) if is_plain(context, one)]
@@ -394,8 +356,7 @@ def named_detail(context: RunContext, number: int = 0, user: str = "") -> Draft:
     if number >= len(context.caller.hashes):
         raise NotRun("no transaction of a v1 order was named")
     chain, _, transaction = context.caller.hashes[number].partition(":")
-    values = {"chain": chain, "hash": transaction, "evmAddress": user or context.caller.address}
-    return filled(context, "v1.getOrderDetailByHashAndEvmAddress", values)
+    return _detail(context, chain, transaction, user)
 
 
 def _usual_detail(context: RunContext) -> Draft:
@@ -406,9 +367,7 @@ def _usual_detail(context: RunContext) -> Draft:
 
 
 def _usual_quote(operation_id: str) -> Callable[[RunContext], Draft]:
-    return lambda context: tried(
-        context, accepted(context, operation_id) or attempts(context, operation_id)[0]
-    )
+    return lambda context: tried(context, usual_attempt(context, operation_id))
 
 
 def _look_up(
@@ -429,7 +388,7 @@ _BUILDERS: Mapping[str, Callable[[RunContext], Draft]] = {
     BRIDGE: _usual_quote(BRIDGE),
     SWAP_QUOTE: _usual_quote(SWAP_QUOTE),
     V1_QUOTE: _usual_quote(V1_QUOTE),
-    "v2.getAggregateSwap": lambda context: swap(context, quoted_attempt(context)),
+    "v2.getAggregateSwap": lambda context: swap(context, usual_attempt(context, SWAP_QUOTE)),
     "v2.getBalance": lambda context: balance(context, held_token(context), context.caller.address),
     "v2.getPrice": lambda context: price(context, spent_token(context)),
     "v2.submitOrder": _usual_order,

@@ -5,9 +5,12 @@ from dataclasses import replace
 from mockserver import jsontext
 from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
+    SWAP_QUOTE,
+    V1_QUOTE,
     Reading,
     accepted,
     amount_text,
+    usual_attempt,
 )
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.requests.valid import (
@@ -18,10 +21,8 @@ from mockserver.conformance.requests.valid import (
     order,
     order_id,
     order_route,
-    quoted_attempt,
     ticket,
     tickets,
-    v1_attempt,
     v1_detail,
     v1_order,
 )
@@ -66,7 +67,7 @@ def impossible_order(context: RunContext) -> Draft:
 def aggregate_order(context: RunContext, deposit: str) -> Draft:
     """Return an order of the second type: a swap on one chain, with one percent of slippage."""
     draft = order(context, deposit)
-    route = quoted_attempt(context).route
+    route = usual_attempt(context, SWAP_QUOTE).route
     source, target = route.source, route.target
     if source.index is None or target.index is None:
         raise NotRun(f"no list shows the indexes of {source.symbol} and {target.symbol}")
@@ -114,7 +115,7 @@ def others_tickets(context: RunContext) -> Draft:
 
 def second_v1_order(context: RunContext) -> Draft:
     """Submit three times as much in v1."""
-    amount = usual_amount(context, v1_attempt(context).route.source) * 3
+    amount = usual_amount(context, usual_attempt(context, V1_QUOTE).route.source) * 3
     return v1_order(context, fresh_hash(context, "second v1 order"), amount)
 
 
@@ -134,7 +135,7 @@ def others_detail(context: RunContext) -> Draft:
 def detail_elsewhere(context: RunContext) -> Draft:
     """Look for the order of the caller on the chain that it goes to."""
     context.require_success(f"{V1_ORDER}/usual")
-    chain = v1_attempt(context).route.target.chain
+    chain = usual_attempt(context, V1_QUOTE).route.target.chain
     return v1_detail(context, fresh_hash(context, "usual v1 order")).having("query", "chain", chain)
 
 

@@ -9,14 +9,18 @@ from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, r
 
 from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.checks.timeline import Property, Timeline
-from mockserver.conformance.discovery.amount_units import BRIDGE, attempts
+from mockserver.conformance.discovery.amount_units import (
+    BRIDGE,
+    SWAP_QUOTE,
+    attempts,
+    usual_attempt,
+)
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.machines.flow import Flow
 from mockserver.conformance.generation.sequence_run import SequenceRun
 from mockserver.conformance.requests.valid import (
     filled,
     order,
-    quoted_attempt,
     swap,
     tried,
     valid_request,
@@ -179,7 +183,7 @@ class OrderFlow(Flow):
 def _swap_drafts(context: RunContext) -> tuple[Draft, ...]:
     """Return the requests of a swap quote and its call data; none where nothing is to swap."""
     try:
-        one = quoted_attempt(context)
+        one = usual_attempt(context, SWAP_QUOTE)
         return tried(context, one), swap(context, one)
     except NotRun:
         return ()

@@ -14,7 +14,7 @@ from mockserver.conformance.discovery.inventory import Token, chains_of, tokens_
 from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
 from mockserver.conformance.generation.machines.flow import Flow
 from mockserver.conformance.generation.sequence_run import SequenceRun
-from mockserver.conformance.requests.valid import bridge, filled, price
+from mockserver.conformance.requests.valid import filled, price, quote_of
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -71,7 +71,7 @@ class ReadFlow(Flow):
             case _:
                 # It must be refused, and must leave no trace.
                 self._sequence.ask(
-                    "quote nothing", BRIDGE, bridge(self._sequence.context, route, "0")
+                    "quote nothing", BRIDGE, quote_of(self._sequence.context, BRIDGE, route, "0")
                 )
 
     def _list_chain(self, chain: str) -> None:
@@ -87,7 +87,7 @@ class ReadFlow(Flow):
         )
         whole = usual_one * times
         amount = amount_text(whole, route.source, self._reading)
-        draft = bridge(self._sequence.context, route, amount)
+        draft = quote_of(self._sequence.context, BRIDGE, route, amount)
         exchange = self._asked(_words(route, amount), BRIDGE, draft)
         out = None if exchange is None else units(exchange.data.get("outAmount"))
         if out is not None:

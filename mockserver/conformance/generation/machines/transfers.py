@@ -10,6 +10,7 @@ from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, r
 from mockserver.conformance.checks.evidence import IN_BETWEEN
 from mockserver.conformance.checks.submitted import V1_ORDER
 from mockserver.conformance.checks.timeline import Property, Timeline, breaking
+from mockserver.conformance.discovery.amount_units import V1_QUOTE, usual_attempt
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.machines.flow import Flow
@@ -17,10 +18,9 @@ from mockserver.conformance.generation.sequence_run import SequenceRun
 from mockserver.conformance.generation.timing import PRICE, catch_up
 from mockserver.conformance.requests.valid import (
     fresh_address,
-    v1_attempt,
+    quote_of,
     v1_detail,
     v1_order,
-    v1_quote,
     v1_raw,
 )
 from mockserver.conformance.session.draft import Draft
@@ -56,7 +56,7 @@ class TransferFlow(Flow):
     def __init__(self, sequence: SequenceRun) -> None:
         """Take the tape that the sequence is played on."""
         super().__init__(sequence)
-        self._route = sequence.once("route", lambda context: v1_attempt(context).route)
+        self._route = sequence.once("route", lambda context: usual_attempt(context, V1_QUOTE).route)
         source = self._route.source
         self._usual = sequence.once("amount", lambda context: usual_amount(context, source))
         self._numbers: dict[str, str] = {}
@@ -181,7 +181,7 @@ class TransferFlow(Flow):
         return exchange is not None and exchange.succeeded
 
     def _quote(self, amount: Decimal) -> Draft:
-        return v1_quote(self._sequence.context, self._route, amount)
+        return quote_of(self._sequence.context, _QUOTE, self._route, amount)
 
     def _submitted(self, amount: Decimal) -> Transfer | MultipleResults[Transfer]:
         transaction = self._sequence.new_hash()
