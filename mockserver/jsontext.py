@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from enum import Enum
 from json.encoder import encode_basestring_ascii
 from typing import Any, NoReturn
 
@@ -104,6 +105,19 @@ def members_of(value: Any, *left_out: str) -> dict[str, Json]:
     """Return the fields of a dataclass as the members of an object, their values as they are."""
     names = [one.name for one in fields(value) if one.name not in left_out]
     return {camel(name): getattr(value, name) for name in names}
+
+
+def picked(value: Any, *names: str) -> dict[str, Json]:
+    """Return attributes of a value as the members of an object: words of an enumeration as texts,
+    and tuples as lists.
+    """
+    return {camel(name): _plain_of(getattr(value, name)) for name in names}
+
+
+def _plain_of(value: Any) -> Json:
+    if isinstance(value, Enum):
+        return value.value
+    return list(value) if isinstance(value, tuple) else value
 
 
 def decode_or(raw: bytes, default: Json = None) -> Json:

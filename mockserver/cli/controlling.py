@@ -206,11 +206,7 @@ def fault() -> None:
     """Disturb answers on purpose."""
 
 
-@fault.command("list")
-@connected
-def fault_list(remote: Remote) -> None:
-    """List the faults of a world with their counts."""
-    told = remote.get("/faults")
+def _faults(told: Json) -> None:
     known = ("id", "kind", "does", "seen", "struck")
     rows = [
         (
@@ -256,11 +252,7 @@ def order() -> None:
     """Look at orders and steer them."""
 
 
-@order.command("list")
-@connected
-def order_list(remote: Remote) -> None:
-    """List the orders of a world."""
-    told = remote.get("/orders")
+def _orders(told: Json) -> None:
     rows = [
         (
             one["id"],
@@ -346,10 +338,12 @@ plain(clock, "show", "GET /clock", "Show the time and how it passes.", told=_clo
 plain(clock, "advance", "POST /clock", _ADVANCE, takes={"DURATION": "advance"}, told=_clock)
 plain(clock, "set", "POST /clock", _SET, takes={"TIME": "set"}, told=_clock)
 plain(clock, "next", "POST /clock", _NEXT, body={"next": True}, told=_clock)
+plain(fault, "list", "GET /faults", "List the faults of a world with their counts.", told=_faults)
 plain(fault, "remove", "DELETE /faults/{ID}", "Take a fault away.")
 plain(fault, "clear", "DELETE /faults", "Take all faults away.", told="{removed} removed")
 plain(stub, "list", "GET /stubs", _LISTED, told=_stubs)
 plain(stub, "remove", "DELETE /stubs/{ID}", "Take a stub away.")
 plain(stub, "clear", "DELETE /stubs", "Take all stubs away.", told="{removed} removed")
+plain(order, "list", "GET /orders", "List the orders of a world.", told=_orders)
 plain(order, "show", "GET /orders/{ORDER}", _EVENTS)
 plain(order, "step", "POST /orders/{ORDER}", _STEP, body={"step": True})

@@ -23,11 +23,7 @@ def world() -> None:
     """Make, fork, dump, load and drop worlds."""
 
 
-@world.command("list")
-@connected
-def world_list(remote: Remote) -> None:
-    """List the worlds of a server."""
-    told = remote.get("/worlds")
+def _worlds(told: Json) -> None:
     names = ("key", "scenario", "dialect", "clock", "now", "orders", "requests")
     print_table(names, [tuple(str(one[name]) for name in names) for one in told["worlds"]])
 
@@ -149,6 +145,7 @@ _FORK = "Make a world under the key TO that has been the same up to now."
 _LIST = "List the snapshots of a world, oldest first."
 _REVERT = "Go back to a snapshot, which stays."
 
+plain(world, "list", "GET /worlds", "List the worlds of a server.", told=_worlds)
 plain(world, "drop", "DELETE /worlds/{KEY}", _DROP)
 plain(world, "fork", "POST /fork", _FORK, takes={"TO": "to"})
 plain(world, "unbind", "DELETE /app-keys", "Send no app keys to the world meant.")

@@ -11,6 +11,7 @@ from mockserver.cli.shared_options import JSON
 from mockserver.errors import CrosschainMockError
 
 T = TypeVar("T")
+_Signing = TypeVar("_Signing", bound=Callable[..., None])
 
 _BODY = click.option(
     "--body",
@@ -25,6 +26,12 @@ class CannotSign(CrosschainMockError):
     """A request that cannot be signed as it was given."""
 
 
+def _secret(name: str, variable: str, does: str) -> Callable[[_Signing], _Signing]:
+    """Return an option that has to be given, on the command line or by a variable."""
+    variable = f"CROSSCHAIN_MOCK_{variable}"
+    return click.option(name, envvar=variable, show_envvar=True, required=True, help=does)
+
+
 @click.group()
 def sign() -> None:
     """Print the headers that sign a request, for either generation.
@@ -34,20 +41,8 @@ def sign() -> None:
 
 
 @sign.command()
-@click.option(
-    "--app-key",
-    envvar="CROSSCHAIN_MOCK_APP_KEY",
-    show_envvar=True,
-    required=True,
-    help="The developer key.",
-)
-@click.option(
-    "--app-secret",
-    envvar="CROSSCHAIN_MOCK_APP_SECRET",
-    show_envvar=True,
-    required=True,
-    help="Its secret; better given by the environment.",
-)
+@_secret("--app-key", "APP_KEY", "The developer key.")
+@_secret("--app-secret", "APP_SECRET", "Its secret; better given by the environment.")
 @_BODY
 @click.option("--timestamp", type=int, help="Milliseconds since 1970.  [default: now]")
 @click.option("--expire-time", type=int, default=15000, show_default=True, help="Milliseconds.")
@@ -84,13 +79,7 @@ def v1(  # noqa: PLR0913 (one parameter an option)
 
 
 @sign.command()
-@click.option(
-    "--key",
-    envvar="CROSSCHAIN_MOCK_WALLET_KEY",
-    show_envvar=True,
-    required=True,
-    help="The wallet's private key in hex; better given by the environment.",
-)
+@_secret("--key", "WALLET_KEY", "The wallet's private key in hex; better given by the environment.")
 @_BODY
 @click.option("--address", help="The address as it is sent.  [default: that of the key]")
 @click.option("--as-bytes", is_flag=True, help="Sign the 32 bytes of the hash, not its text.")

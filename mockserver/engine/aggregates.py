@@ -5,7 +5,7 @@ Pricing, place of execution, routers and deadline are assumed (A-155, A-156).
 
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
@@ -28,7 +28,7 @@ from mockserver.engine.fees import (
     fee_level_bps,
 )
 from mockserver.engine.prices import Prices
-from mockserver.engine.quotes import gas_in_token, too_low
+from mockserver.engine.quotes import QuoteInUnits, fixed_near, gas_in_token, too_low
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.values import value_class
 
@@ -56,29 +56,18 @@ _ENCODERS: Mapping[str, abi.Encoder] = MappingProxyType(
 
 
 @value_class(frozen=True, slots=True)
-class AggregateQuote:
-    """What a swap gives: amounts in smallest units with `decimals`, gross before fees.
+class AggregateQuote(QuoteInUnits):
+    """What a swap gives.
 
     `network` is the id of the chain that executes the swap; `price_impact` and `slippage` are in
     percent, the first with its sign.
     """
 
     network: str
-    decimals: int
     aggregator: str
-    gross: int
-    out_usd: str
-    service_fee: int
-    gas_fee: int
-    rate_bps: int
     slippage: Decimal
     price_impact: Decimal
     route_summary: str | None = None
-
-    @property
-    def net(self) -> int:
-        """What arrives, in smallest units with the quote's decimals."""
-        return self.gross - self.service_fee - self.gas_fee
 
 
 @value_class(frozen=True, slots=True)
@@ -180,22 +169,8 @@ class SwapQuotes:
 
     def _known(self, key: QuoteKey) -> AggregateQuote | None:
         """Return the quote that is fixed for a request, or follows from one for a near amount."""
-        if key in self.fixed or not self.near_percent:
-            return self.fixed.get(key)
-        amount, *rest = key
-        near = amounts.nearest(
-            amount, (one for one, *ends in self.fixed if ends == rest), self.near_percent
-        )
-        if near is None:
-            return None
-        found = self.fixed[near, *key[1:]]
-        quote = replace(
-            found,
-            gross=found.gross * amount // near,
-            out_usd=amounts.scaled(found.out_usd, amount, near),
-            service_fee=found.service_fee * amount // near,
-        )
-        return quote if quote.net > 0 else None
+        found, near = fixed_near(self.fixed, key, 0, self.near_percent)
+        return None if found is None else found.moved(near, key[0])
 
     def aggregate_v1(
         self, amount: Decimal, source: Placed, target: Placed, now_ms: int, fee_level: int = 0

@@ -21,6 +21,7 @@ from mockserver.engine.ledger import (
 )
 from mockserver.engine.orders import Event, Order, history
 from mockserver.engine.scenario import Scenario
+from mockserver.engine.view import View
 from mockserver.values import value_class
 
 _CLOSING = (Status.SUCCEEDED, Status.FAILED, Status.REFUNDED)
@@ -40,14 +41,10 @@ class Balance:
         return amounts.whole_tokens(self.units, self.decimals)
 
 
-class Balances:
+class Balances(View):
     """The accounts of a world, all derived from its scenario, orders and clock."""
 
-    __slots__ = ("_core",)
-
-    def __init__(self, core: Core) -> None:
-        """Read from a world's core."""
-        self._core = core
+    __slots__ = ()
 
     def of(self, chain: str, contract_address: str, address: str) -> Balance:
         """Return what an address owns of a token now. Raises `Refusal` for names nobody knows."""

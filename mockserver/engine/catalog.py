@@ -164,34 +164,31 @@ class Catalog:
     def chain(self, nickname: str, about: str = "chain") -> Chain:
         """Return the chain of a 2.0 nickname. Raises `Refusal` for any other text."""
         found = self._by_nickname.get(nickname)
-        if found is not None:
-            return found
-        renamed = self._by_v1_name.get(nickname)
-        if renamed is None:
-            raise unknown("unknown-chain", about, nickname, self._by_nickname)
-        raise Refusal(
-            "unknown-chain",
-            f"{about} {nickname!r} is the first generation's name; the 2.0 interface calls it "
-            f"{renamed.nickname!r}",
-            about=about,
-            nearest=(renamed.nickname,),
-        )
+        if found is None:
+            raise self._no_nickname(nickname, about)
+        return found
 
     def chain_v1(self, name: str, about: str = "chain") -> Chain:
         """Return the chain of a v1 name. Raises `Refusal` for any other text."""
         found = self._by_v1_name.get(name)
-        if found is not None:
-            return found
+        if found is None:
+            raise self._no_v1_name(name, about)
+        return found
+
+    def _no_nickname(self, nickname: str, about: str) -> Refusal:
+        other = self._by_v1_name.get(nickname)
+        if other is None:
+            return unknown("unknown-chain", about, nickname, self._by_nickname)
+        told = f"the first generation's name; the 2.0 interface calls it {other.nickname!r}"
+        return _called_otherwise(about, nickname, told, other.nickname)
+
+    def _no_v1_name(self, name: str, about: str) -> Refusal:
         other = self._by_nickname.get(name)
         if other is None:
-            raise unknown("unknown-chain", about, name, self._by_v1_name)
+            return unknown("unknown-chain", about, name, self._by_v1_name)
         right = f"calls it {other.v1_name!r}" if other.v1_name is not None else "does not offer it"
-        raise Refusal(
-            "unknown-chain",
-            f"{about} {name!r} is a nickname of the 2.0 interface; v1 {right}",
-            about=about,
-            nearest=() if other.v1_name is None else (other.v1_name,),
-        )
+        told = f"a nickname of the 2.0 interface; v1 {right}"
+        return _called_otherwise(about, name, told, other.v1_name)
 
     def v1_chains(self) -> tuple[Chain, ...]:
         """Return the chains v1 offers, in the catalog's order."""
@@ -305,6 +302,11 @@ class Catalog:
 
     def _known_addresses(self, chain: Chain) -> list[str]:
         return [address for nickname, address in self._by_address if nickname == chain.nickname]
+
+
+def _called_otherwise(about: str, name: str, told: str, right: str | None) -> Refusal:
+    nearest = () if right is None else (right,)
+    return Refusal("unknown-chain", f"{about} {name!r} is {told}", about=about, nearest=nearest)
 
 
 def address_key(chain: Chain, address: str) -> str:

@@ -12,10 +12,11 @@ from mockserver.engine.aggregates import (
 )
 from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Placed
-from mockserver.engine.core import Core, route_of
+from mockserver.engine.core import route_of
 from mockserver.engine.prices import Price
 from mockserver.engine.quotes import BridgeQuote, CrossChainQuote
 from mockserver.engine.refusal import Refusal
+from mockserver.engine.view import View
 from mockserver.values import value_class
 
 # A member of an enumeration takes longer to be looked up than a name.
@@ -31,14 +32,10 @@ class TokenRef:
     decimals: int
 
 
-class Desk:
+class Desk(View):
     """Quotes, call data and prices of a world, by name."""
 
-    __slots__ = ("_core",)
-
-    def __init__(self, core: Core) -> None:
-        """Read from a world's core."""
-        self._core = core
+    __slots__ = ()
 
     def bridge(
         self, amount: int, symbol: str, source_chain: str, target_chain: str, channel_bps: int = 0

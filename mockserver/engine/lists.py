@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from mockserver.engine.catalog import Chain, Contract, Placed, Token
-from mockserver.engine.core import Core
 from mockserver.engine.outages import Mode, Window
+from mockserver.engine.view import View
 from mockserver.values import value_class
 
 T = TypeVar("T")
@@ -52,14 +52,10 @@ class ListedToken:
     delisted: bool
 
 
-class Lists:
+class Lists(View):
     """Chains and tokens as they are listed now."""
 
-    __slots__ = ("_core",)
-
-    def __init__(self, core: Core) -> None:
-        """Read from a world's core."""
-        self._core = core
+    __slots__ = ()
 
     def version(self) -> int:
         """Return the version all lists carry now."""

@@ -35,6 +35,7 @@ from mockserver.engine.submission import (
     draft_v1,
     placed_order,
 )
+from mockserver.engine.view import View
 from mockserver.values import value_class
 
 
@@ -63,14 +64,14 @@ class Standing:
 _AUTO, _POLLS = ClockMode.AUTO, Policy.POLLS
 
 
-class OrderBook:
+class OrderBook(View):
     """The orders of a world."""
 
-    __slots__ = ("_core", "_desk")
+    __slots__ = ("_desk",)
 
     def __init__(self, core: Core, desk: Desk) -> None:
         """Work on a world's core; orders are quoted at its desk."""
-        self._core = core
+        super().__init__(core)
         self._desk = desk
 
     def submit(self, request: OrderRequest) -> OrderView:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field, replace
 from decimal import Decimal
+from typing import Any, Self, TypeVar
 
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
@@ -12,17 +13,14 @@ from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import plain
 from mockserver.values import keep, value_class
 
+_Key = TypeVar("_Key", bound=tuple[Any, ...])
+_Fixed = TypeVar("_Fixed")
+
 
 @value_class(frozen=True, slots=True)
-class BridgeQuote:
-    """What a 2.0 transfer gives: amounts in smallest units of the token on the target chain.
+class QuoteInUnits:
+    """What a quote of 2.0 gives, in smallest units with `decimals`; `gross` is before fees."""
 
-    `gross` is before fees (GB2-quote); `price` is in USD, `price_text` the same in plain digits,
-    `out_usd` is gross with 18 decimals.
-    """
-
-    price: Decimal
-    price_text: str
     gross: int
     out_usd: str
     service_fee: int
@@ -34,6 +32,44 @@ class BridgeQuote:
     def net(self) -> int:
         """What arrives, in smallest units."""
         return self.gross - self.service_fee - self.gas_fee
+
+    def moved(self, near: int, amount: int) -> Self | None:
+        """Return what it gives for another amount than the near one that it is of, if anything."""
+        if near == amount:
+            return self
+        quote = replace(
+            self,
+            gross=self.gross * amount // near,
+            out_usd=amounts.scaled(self.out_usd, amount, near),
+            service_fee=self.service_fee * amount // near,
+        )
+        return quote if quote.net > 0 else None
+
+
+@value_class(frozen=True, slots=True)
+class BridgeQuote(QuoteInUnits):
+    """What a 2.0 transfer gives, of the token on the target chain (GB2-quote).
+
+    `price` is in USD, `price_text` the same in plain digits, `out_usd` is gross with 18 decimals.
+    """
+
+    price: Decimal
+    price_text: str
+
+
+def fixed_near(
+    fixed: Mapping[_Key, _Fixed], key: _Key, place: int, percent: int
+) -> tuple[_Fixed | None, int]:
+    """Return what is fixed for a request, else for the nearest amount within so many percent.
+
+    Amounts stand at `place` in keys; that of what was found is returned with it.
+    """
+    if key in fixed or not percent:
+        return fixed.get(key), key[place]
+    others = key[:place] + key[place + 1 :]
+    alike = {one[place]: one for one in fixed if one[:place] + one[place + 1 :] == others}
+    near = amounts.nearest(key[place], alike, percent)
+    return (None, 0) if near is None else (fixed[alike[near]], near)
 
 
 @value_class(frozen=True, slots=True)
@@ -123,34 +159,20 @@ class TransferQuotes:
         if gross - fee - gas <= 0:
             raise too_low(_least_bridge(source, target, rate, gas), source)
         return BridgeQuote(
-            tariff.price,
-            tariff.price_text,
             gross,
             amounts.pointed(gross * tariff.usd // tariff.one, 18),
             fee,
             gas,
             rate,
             target.decimals,
+            tariff.price,
+            tariff.price_text,
         )
 
     def _known(self, amount: int, route: tuple[str, str, str, int]) -> BridgeQuote | None:
         """Return the quote that is fixed for an amount, or follows from one for a near amount."""
-        symbol, source, target, channel_bps = route
-        found = self.fixed.get((symbol, amount, source, target, channel_bps))
-        if found is not None or not self.near_percent:
-            return found
-        amounts_fixed = (key[1] for key in self.fixed if (key[0], *key[2:]) == route)
-        near = amounts.nearest(amount, amounts_fixed, self.near_percent)
-        if near is None:
-            return None
-        found = self.fixed[symbol, near, source, target, channel_bps]
-        quote = replace(
-            found,
-            gross=found.gross * amount // near,
-            out_usd=amounts.scaled(found.out_usd, amount, near),
-            service_fee=found.service_fee * amount // near,
-        )
-        return quote if quote.net > 0 else None
+        found, near = fixed_near(self.fixed, (*route[:1], amount, *route[1:]), 1, self.near_percent)
+        return None if found is None else found.moved(near, amount)
 
     def _known_v1(
         self, units: int, source: Placed, target: Placed, fee_level: int
@@ -159,15 +181,11 @@ class TransferQuotes:
 
         Gas does not depend on the amount, and fee and gas are what does not arrive.
         """
-        route = (source.symbol, source.chain.nickname, target.chain.nickname, fee_level)
-        found = self.fixed_v1.get((route[0], units, *route[1:]))
-        if found is not None or not self.near_percent:
+        ends = source.chain.nickname, target.chain.nickname
+        key = source.symbol, units, *ends, fee_level
+        found, near = fixed_near(self.fixed_v1, key, 1, self.near_percent)
+        if found is None or near == units:
             return found
-        known = (key[1] for key in self.fixed_v1 if (key[0], *key[2:]) == route)
-        near = amounts.nearest(units, known, self.near_percent)
-        if near is None:
-            return None
-        found = self.fixed_v1[route[0], near, *route[1:]]
         fee = amounts.units_floor(found.fee, source.decimals) * units // near
         gas = amounts.units_floor(found.gas, source.decimals)
         return _cross_chain(units, fee, gas, source, target)

@@ -5,20 +5,16 @@ from dataclasses import replace
 
 from mockserver.clock import iso
 from mockserver.engine.calendar import Calendar, Span
-from mockserver.engine.core import Core
 from mockserver.engine.mishaps import InvalidOutage
 from mockserver.engine.outages import Direction, Taken, Window, window_issues
 from mockserver.engine.refusal import Refusal
+from mockserver.engine.view import View
 
 
-class Suspensions:
+class Suspensions(View):
     """The outages of a world, planned, active and past."""
 
-    __slots__ = ("_core",)
-
-    def __init__(self, core: Core) -> None:
-        """Work on a world's core."""
-        self._core = core
+    __slots__ = ()
 
     @property
     def calendar(self) -> Calendar:

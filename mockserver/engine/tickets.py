@@ -6,12 +6,13 @@ How they stand is assumed (A-154).
 from dataclasses import replace
 from enum import StrEnum
 
-from mockserver.engine.core import Core, HashKey, Ticket, hash_key, reporter_key
+from mockserver.engine.core import HashKey, Ticket, hash_key, reporter_key
 from mockserver.engine.courses import Status
 from mockserver.engine.hashes import checked_hash
 from mockserver.engine.orders import Order, standing
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.engine.room import check_ticket
+from mockserver.engine.view import View
 from mockserver.values import value_class
 
 
@@ -40,14 +41,10 @@ class TicketView:
         return self.status is TicketStatus.SUCCEEDED
 
 
-class Tickets:
+class Tickets(View):
     """The tickets of a world."""
 
-    __slots__ = ("_core",)
-
-    def __init__(self, core: Core) -> None:
-        """Work on a world's core."""
-        self._core = core
+    __slots__ = ()
 
     def submit(self, chain: str, tx_hash: str, address: str) -> TicketView:
         """Accept a report about a transaction on a nickname.

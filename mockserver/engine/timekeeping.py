@@ -3,22 +3,18 @@
 from decimal import Decimal
 
 from mockserver.clock import Clock, ClockMode
-from mockserver.engine.core import Core
 from mockserver.engine.mishaps import NothingDue
 from mockserver.engine.orders import at, history
+from mockserver.engine.view import View
 
 _THROUGH_MS = -1
 """The due time of an order that comes to nothing more by itself."""
 
 
-class Timekeeper:
+class Timekeeper(View):
     """The clock of a world; times are milliseconds since 1970, and never go back."""
 
-    __slots__ = ("_core",)
-
-    def __init__(self, core: Core) -> None:
-        """Work on a world's core."""
-        self._core = core
+    __slots__ = ()
 
     @property
     def clock(self) -> Clock:

@@ -5,7 +5,7 @@ from dataclasses import fields
 from types import MappingProxyType
 
 from mockserver import jsontext
-from mockserver.engine.catalog import Chain, Placed
+from mockserver.engine.catalog import Chain, Placed, Token
 from mockserver.engine.lists import ListedChain, ListedContract, ListedToken
 from mockserver.jsontext import Json
 
@@ -52,9 +52,7 @@ def asset(listed: ListedToken) -> Json:
     """Return a token as getAssets lists it; false flags of a contract are left out (DEMO)."""
     token = listed.token
     return _present(
-        index=token.index,
-        name=token.name,
-        symbol=token.symbol,
+        **_names(token),
         cmcid=token.cmcid,
         delisted=listed.delisted,
         visible=token.visible,
@@ -66,9 +64,7 @@ def asset_on_chain(listed: ListedContract) -> Json:
     """Return a token as getAssetsByChain lists it: flat, for one chain (DEMO)."""
     token, contract = listed.placed.token, listed.placed.contract
     return _present(
-        index=token.index,
-        name=token.name,
-        symbol=token.symbol,
+        **_names(token),
         decimals=contract.decimals,
         contractAddress=contract.address,
         cmcid=token.cmcid,
@@ -114,6 +110,10 @@ def _contract(listed: ListedContract) -> Json:
         delisted=listed.delisted or None,
         disableBridge=listed.disable_bridge or None,
     )
+
+
+def _names(token: Token) -> dict[str, Json]:
+    return {"index": token.index, "name": token.name, "symbol": token.symbol}
 
 
 def _present(**members: Json) -> dict[str, Json]:

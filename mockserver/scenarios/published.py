@@ -18,6 +18,11 @@ Complaint = tuple[FieldPath, str]
 _Key = TypeVar("_Key")
 _Quote = TypeVar("_Quote")
 
+_OF_ONE_TOKEN = ("from", "token"), ("to", "token")
+_OF_TWO_TOKENS = ("from.chain", "from.token"), ("to.chain", "to.token")
+_ON_ONE_CHAIN = ("chain", "from"), ("chain", "to")
+"""Where a request names its two tokens: the chain and the symbol of each."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
@@ -26,13 +31,22 @@ class _Reader:
     catalog: Catalog
     complaints: list[Complaint] = field(default_factory=list)
 
-    def placed(self, chain: str, token: str, at: FieldPath, where: str, what: str) -> Placed | None:
-        """Return a token on a chain; `where` and `what` are the fields that name them."""
-        last = where
+    def ends(
+        self, item: Mapping[str, Any], at: FieldPath, *places: tuple[str, str]
+    ) -> tuple[Placed, Placed] | None:
+        """Return two tokens, each by the dotted fields of its chain and its symbol."""
+        found = [self._placed(item, at, chain, token) for chain, token in places]
+        source, target = found
+        return None if source is None or target is None else (source, target)
+
+    def _placed(
+        self, item: Mapping[str, Any], at: FieldPath, chain: str, token: str
+    ) -> Placed | None:
+        last = chain
         try:
-            found = self.catalog.chain(chain)
-            last = what
-            return self.catalog.placed(found, self.catalog.token(token))
+            on = self.catalog.chain(_inside(item, chain))
+            last = token
+            return self.catalog.placed(on, self.catalog.token(_inside(item, token)))
         except Refusal as refusal:
             self.complaints.append(((*at, *last.split(".")), refusal.reason))
             return None
@@ -60,11 +74,10 @@ class _Reader:
         self, item: Mapping[str, Any], at: FieldPath
     ) -> tuple[BridgeKey, BridgeQuote] | None:
         """Return a bridge quote by its request."""
-        source = self.placed(item["from"], item["token"], at, "from", "token")
-        target = self.placed(item["to"], item["token"], at, "to", "token")
-        if source is None or target is None:
+        ends = self.ends(item, at, *_OF_ONE_TOKEN)
+        if ends is None:
             return None
-        gives = item["gives"]
+        target, gives = ends[1], item["gives"]
         quote = BridgeQuote(
             price=Decimal(gives["price"]),
             price_text=plain(Decimal(gives["price"])),
@@ -82,10 +95,10 @@ class _Reader:
         self, item: Mapping[str, Any], at: FieldPath
     ) -> tuple[CrossChainKey, CrossChainQuote] | None:
         """Return a v1 quote by its request."""
-        source = self.placed(item["from"], item["token"], at, "from", "token")
-        target = self.placed(item["to"], item["token"], at, "to", "token")
-        if source is None or target is None:
+        ends = self.ends(item, at, *_OF_ONE_TOKEN)
+        if ends is None:
             return None
+        source, target = ends
         amount, gives = Decimal(item["amount"]), item["gives"]
         try:
             units = amounts.units_exact(amount, source.decimals)
@@ -108,19 +121,15 @@ class _Reader:
         self, item: Mapping[str, Any], at: FieldPath
     ) -> tuple[QuoteKey, AggregateQuote] | None:
         """Return an aggregate quote by its request."""
-        ends = [
-            self.placed(item[end]["chain"], item[end]["token"], at, f"{end}.chain", f"{end}.token")
-            for end in ("from", "to")
-        ]
-        source, target = ends
-        gives = item["gives"]
+        ends, gives = self.ends(item, at, *_OF_TWO_TOKENS), item["gives"]
         try:
             execution = self.catalog.chain(gives["execution"])
         except Refusal as refusal:
             self.complaints.append(((*at, "gives", "execution"), refusal.reason))
             return None
-        if source is None or target is None:
+        if ends is None:
             return None
+        source, target = ends
         there = target.token.contracts.get(execution.nickname, target.contract)
         quote = AggregateQuote(
             network=execution.network,
@@ -143,11 +152,11 @@ class _Reader:
 
     def swap(self, item: Mapping[str, Any], at: FieldPath) -> tuple[SwapKey, int] | None:
         """Return the amount out of swap call data by its request."""
-        source = self.placed(item["chain"], item["from"], at, "chain", "from")
-        target = self.placed(item["chain"], item["to"], at, "chain", "to")
-        if source is None or target is None:
+        ends = self.ends(item, at, *_ON_ONE_CHAIN)
+        if ends is None:
             return None
-        return (int(item["amount"]), *_key(source), _key(target)[1]), int(item["out"])
+        source, target = map(_key, ends)
+        return (int(item["amount"]), *source, target[1]), int(item["out"])
 
 
 def published_quotes(
@@ -167,3 +176,9 @@ def published_quotes(
 
 def _key(placed: Placed) -> tuple[str, str]:
     return place_key(placed.chain, placed.contract.address)
+
+
+def _inside(item: Mapping[str, Any], path: str) -> Any:
+    for name in path.split("."):
+        item = item[name]
+    return item

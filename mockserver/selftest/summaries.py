@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 
 from mockserver.conformance.checks.rule import Rule
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, picked
 from mockserver.selftest.trial import HEALTHY, Trial
 
 FORMAT = "crosschain-mock/selftest@1"
@@ -162,8 +162,7 @@ def as_json(summary: Summary) -> Json:
         "passed": summary.passed,
         "layers": [
             {
-                "layer": row.layer,
-                "breaks": row.breaks,
+                **picked(row, "layer", "breaks"),
                 "foundWithSubmissions": row.found_armed,
                 "visibleToReading": row.readable,
                 "foundByReading": row.found_reading,
@@ -176,23 +175,15 @@ def as_json(summary: Summary) -> Json:
         "missed": [_brief(trial) for trial in summary.missed],
         "falseAlarms": [_brief(trial) for trial in summary.false_alarms],
         "wrongVerdicts": [_brief(trial) for trial in summary.wrong_verdicts],
-        "idleRules": list(summary.idle_rules),
-        "unaskedRules": list(summary.unasked_rules),
-        "defects": list(summary.defects),
+        **picked(summary, "idle_rules", "unasked_rules", "defects"),
         "trials": [_brief(trial) for trial in summary.trials],
     }
 
 
 def _brief(trial: Trial) -> Json:
     return {
-        "name": trial.name,
-        "layer": trial.layer,
-        "control": trial.control,
+        **picked(trial, "name", "layer", "control"),
         "submits": trial.armed,
-        "seed": trial.seed,
-        "expected": trial.expected,
-        "verdict": trial.verdict,
-        "requests": trial.requests,
-        "submissions": trial.submissions,
+        **picked(trial, "seed", "expected", "verdict", "requests", "submissions"),
         "told": [str(told) for told in trial.told],
     }

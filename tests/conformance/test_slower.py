@@ -25,7 +25,7 @@ def seen(*times):
 
 def looked_into(*times):
     context = context_of(seen(*times))
-    return [(one.late.operation.id, one.usual.operation.id) for _, one in suspects(context)]
+    return [(late.operation.id, usual.operation.id) for _, late, usual in suspects(context)]
 
 
 @pytest.mark.parametrize(

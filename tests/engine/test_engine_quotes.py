@@ -312,7 +312,7 @@ def test_the_published_swap_comes_out_with_its_minimum_and_deadline() -> None:
 
 
 def test_published_transfers_come_before_the_rules() -> None:
-    fixed = BridgeQuote(Decimal(1), "1", 10**19, "10", 1, 2, 6, 18)
+    fixed = BridgeQuote(10**19, "10", 1, 2, 6, 18, Decimal(1), "1")
     key = ("USDT", 10**7, "ARB", "BNB", 0)
     quotes = world(fixed=FixedQuotes(bridge={key: fixed})).quotes
     assert quotes.bridge(10**7, "USDT", "ARB", "BNB") is fixed

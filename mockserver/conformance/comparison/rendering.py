@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mockserver.conformance.comparison.comparison import Asked, Cause, Comparison
 from mockserver.conformance.comparison.difference import Found, Kind, dotted
 from mockserver.conformance.report.shown import visible
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, picked
 from mockserver.wording import counted, listed, one_line
 
 FORMAT = "crosschain-mock/comparison@1"
@@ -146,7 +146,7 @@ def _difference(cause: Cause, comparison: Comparison) -> dict[str, Json]:
 
 
 def _side(side: Asked) -> dict[str, Json]:
-    return {"name": side.name, "requests": side.requests, "submissions": side.submissions}
+    return picked(side, "name", "requests", "submissions")
 
 
 def _clean(text: str, comparison: Comparison) -> str:

@@ -9,7 +9,7 @@ from mockserver.conformance.report.model import CauseModel, ReportModel
 from mockserver.conformance.report.shown import Shown, Text
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, picked
 
 FORMAT = "crosschain-mock/conformance@1"
 _MOST_EXAMPLES = 20
@@ -23,12 +23,7 @@ def facts_of(model: ReportModel) -> dict[str, Json]:
         "tool": {"name": "crosschain-mock", "version": __version__},
         "target": {"v1": model.target.v1, "v2": model.target.v2},
         "dialect": model.contract.dialect.name,
-        "seed": model.seed,
-        "conclusion": model.conclusion,
-        "exitCode": model.exit_code,
-        "failOn": model.fail_on.value,
-        "strict": model.strict,
-        "elapsedMs": model.elapsed_ms,
+        **picked(model, "seed", "conclusion", "exit_code", "fail_on", "strict", "elapsed_ms"),
         "requests": {
             "total": model.requests,
             "planned": model.planned,
@@ -37,8 +32,7 @@ def facts_of(model: ReportModel) -> dict[str, Json]:
             "byOperation": dict(model.sent),
         },
         "counts": {verdict.value: model.counts[verdict] for verdict in Verdict},
-        "hints": list(model.hints),
-        "notes": list(model.notes),
+        **picked(model, "hints", "notes"),
         "causes": [_cause(cause) for cause in model.causes],
         "accepted": [_accepted(one) for one in model.accepted],
         "expired": [_accepted(one) for one in model.expired],
@@ -46,9 +40,7 @@ def facts_of(model: ReportModel) -> dict[str, Json]:
             {
                 "id": outcome.id,
                 "rule": outcome.rule.name,
-                "operation": outcome.operation,
-                "verdict": outcome.verdict.value,
-                "reason": outcome.reason,
+                **picked(outcome, "operation", "verdict", "reason"),
             }
             for outcome in model.outcomes
         ],
@@ -64,10 +56,7 @@ def facts_of(model: ReportModel) -> dict[str, Json]:
 def rule_facts(rule: Rule) -> dict[str, Json]:
     """Return what there is to know of a rule."""
     return {
-        "name": rule.name,
-        "summary": rule.summary,
-        "layer": rule.layer.value,
-        "severity": rule.severity.value,
+        **picked(rule, "name", "summary", "layer", "severity"),
         "basis": _basis(rule.basis),
         "operations": list(rule.operations),
     }
@@ -75,23 +64,13 @@ def rule_facts(rule: Rule) -> dict[str, Json]:
 
 def _cause(cause: CauseModel) -> dict[str, Json]:
     return {
-        "id": cause.id,
-        "verdict": cause.verdict.value,
+        **picked(cause, "id", "verdict"),
         "rule": cause.rule.name,
-        "layer": cause.rule.layer.value,
-        "severity": cause.rule.severity.value,
+        **picked(cause.rule, "layer", "severity"),
         "basis": _basis(cause.basis),
-        "place": cause.place,
-        "message": cause.message,
-        "operations": list(cause.operations),
-        "count": cause.count,
+        **picked(cause, "place", "message", "operations", "count"),
         "findings": [
-            {
-                "operation": finding.operation,
-                "place": finding.place,
-                "message": finding.message,
-                "exchanges": list(finding.exchanges),
-            }
+            picked(finding, "operation", "place", "message", "exchanges")
             for finding in cause.findings(_MOST_EXAMPLES)
         ],
         "curl": [
@@ -109,25 +88,18 @@ def _cause(cause: CauseModel) -> dict[str, Json]:
 
 
 def _accepted(cause: CauseModel) -> dict[str, Json]:
-    word = cause.acceptance
     return {
         "cause": cause.id,
         "verdict": cause.verdict.value,
         "rule": cause.rule.name,
-        "operations": list(cause.operations),
-        "place": cause.place,
-        "message": cause.message,
-        "reason": word.reason,
-        "owner": word.owner,
-        "expires": word.expires,
+        **picked(cause, "operations", "place", "message"),
+        **picked(cause.acceptance, "reason", "owner", "expires"),
     }
 
 
 def _exchange(one: Shown) -> dict[str, Json]:
     return {
-        "number": one.number,
-        "probe": one.probe,
-        "operation": one.operation,
+        **picked(one, "number", "probe", "operation"),
         "submission": one.writes,
         "request": {
             "method": one.method,
@@ -139,8 +111,7 @@ def _exchange(one: Shown) -> dict[str, Json]:
             "status": one.status,
             "headers": [list(header) for header in one.answer_headers],
             "body": _text(one.answer),
-            "elapsedMs": one.elapsed_ms,
-            "trouble": one.trouble,
+            **picked(one, "elapsed_ms", "trouble"),
         },
     }
 
@@ -168,19 +139,8 @@ def _coverage(coverage: Coverage) -> dict[str, Json]:
 
 
 def _share(share: Share) -> dict[str, Json]:
-    return {
-        "facts": share.total,
-        "withinReach": share.within_reach,
-        "proven": share.proven,
-        "index": share.index,
-        "score": share.score,
-    }
+    return {"facts": share.total, **picked(share, "within_reach", "proven", "index", "score")}
 
 
 def _basis(basis: Basis) -> dict[str, Json]:
-    return {
-        "grounds": basis.kind.value,
-        "reference": basis.reference,
-        "fact": basis.fact,
-        "says": basis.says,
-    }
+    return {"grounds": basis.kind.value, **picked(basis, "reference", "fact", "says")}

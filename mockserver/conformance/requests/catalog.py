@@ -30,7 +30,7 @@ def probes_of(contract: Contract) -> tuple[Probe, ...]:
         *PLANNED,
         *contrast_probes(),
         *negative_probes(contract),
-        *further_probes(contract),
+        *further_probes(one for one in contract if one.id not in _PLANNED_FOR),
     )
 
 
@@ -89,3 +89,4 @@ PLANNED: tuple[Probe, ...] = tuple(
     read(documents.read(resources.schemas() / "probes.yaml", "probes"))
 )
 """The probes of the table that is shipped."""
+_PLANNED_FOR = frozenset(probe.name.partition("/")[0] for probe in PLANNED)

@@ -1,20 +1,17 @@
 """Operations that only public material shows: asked with their examples, in that dialect alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
-from mockserver.contract import Contract, Operation
-
-DESCRIBED = 19
-"""How many operations the description has (interface.md 4); they come first in the contract."""
+from mockserver.contract import Operation
 
 
-def further_probes(contract: Contract) -> Iterator[Probe]:
-    """Yield the usual probe of each operation that the description does not have."""
-    for operation in contract.operations[DESCRIBED:]:
+def further_probes(operations: Iterable[Operation]) -> Iterator[Probe]:
+    """Yield the usual probe of operations that the plan has none for."""
+    for operation in operations:
         stage = Stage.WRITES if operation.writes else Stage.READS
         yield Probe(f"{operation.id}/usual", partial(_example, operation), stage)
 

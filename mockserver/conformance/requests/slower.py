@@ -6,7 +6,6 @@ asked again, in turn with a request of the same kind that had been answered as s
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from mockserver.conformance.requests.negative_cases import is_negative
@@ -37,23 +36,22 @@ _SLOWER = "slower than its kind, asked again"
 _BESIDE = "beside what is slower"
 
 
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """A late answer and one of its kind that came as soon as most, to be asked for in turn."""
-
-    late: Exchange
-    usual: Exchange
-
-    def probes(self, number: int, rounds: int) -> Iterator[tuple[str, Draft]]:
-        """Yield what to send, each round of it under names of its own."""
-        about = f"{self.late.operation.id} {number}"
-        for turn in range(1, rounds + 1):
-            yield f"{self.usual.operation.id}/{_BESIDE}: {about}, {turn}", _draft(self.usual)
-            yield f"{self.late.operation.id}/{_SLOWER}: {about}, {turn}", _draft(self.late)
+Suspect = tuple[int, Exchange, Exchange]
+"""A late answer, by its number among those of its operation, and one of its kind that came as soon
+as most; they are asked for in turn."""
 
 
-def suspects(context: RunContext) -> Iterator[tuple[int, Suspect]]:
-    """Yield late answers of each operation with their number, but for those above the bound."""
+def probes(suspect: Suspect, rounds: int) -> Iterator[tuple[str, Draft]]:
+    """Yield what to send, each round of it under names of its own."""
+    number, late, usual = suspect
+    about = f"{late.operation.id} {number}"
+    for turn in range(1, rounds + 1):
+        yield f"{usual.operation.id}/{_BESIDE}: {about}, {turn}", _draft(usual)
+        yield f"{late.operation.id}/{_SLOWER}: {about}, {turn}", _draft(late)
+
+
+def suspects(context: RunContext) -> Iterator[Suspect]:
+    """Yield late answers of each operation, but for those above the bound."""
     for kind in KINDS:
         every = list(_plain(context, kind))
         if len(every) < _FEWEST:
@@ -67,7 +65,7 @@ def suspects(context: RunContext) -> Iterator[tuple[int, Suspect]]:
                 by_request[one.operation.id].setdefault(one.request.query, one)
         for found in by_request.values():
             for number, late in enumerate([*found.values()][:_MOST], 1):
-                yield number, Suspect(late, usual)
+                yield number, late, usual
 
 
 def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exchange], float]]:

@@ -12,7 +12,7 @@ from mockserver.conformance.generation.timing import catch_up
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.probe import Probe, Stage
-from mockserver.conformance.requests.slower import FEWEST_ROUNDS, ROUNDS, suspects
+from mockserver.conformance.requests.slower import FEWEST_ROUNDS, ROUNDS, probes, suspects
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs.edges import Edges
 from mockserver.conformance.runs.fresh_deposits import FreshDeposits
@@ -171,11 +171,11 @@ def _ask_what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> st
     if not any(rule.name == _OF_ITS_KIND for rule in rules):
         return ""
     try:
-        for number, suspect in list(suspects(session.context)):
+        for suspect in list(suspects(session.context)):
             rounds = min((session.transport.left - kept) // 2, ROUNDS)
             if rounds < FEWEST_ROUNDS:
                 return ""
-            for probe, draft in suspect.probes(number, rounds):
+            for probe, draft in probes(suspect, rounds):
                 session.ask(probe, draft)
     except Refusing:
         return ""

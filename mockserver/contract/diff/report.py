@@ -5,7 +5,7 @@ from itertools import groupby
 
 from mockserver import jsontext
 from mockserver.contract.diff.values import Change, Comparison, Level
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, picked
 from mockserver.wording import counted, github_command, one_line
 
 FORMAT = "crosschain-mock/diff@1"
@@ -113,11 +113,7 @@ def _tail(change: Change) -> str:
 
 def _row(change: Change) -> dict[str, Json]:
     row = {
-        "level": str(change.level),
-        "kind": change.kind,
-        "operation": change.operation,
-        "place": change.place,
-        "was": change.was,
+        **picked(change, "level", "kind", "operation", "place", "was"),
         "is": change.now,
         "why": change.why,
     }
