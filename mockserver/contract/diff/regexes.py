@@ -61,18 +61,26 @@ class Repeat:
     most: int | None
 
 
-Tree = Chars | Sequence | Choice | Repeat
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """A tree that has to fit what follows, and takes none of it."""
+
+    item: "Tree"
+
+
+Tree = Chars | Sequence | Choice | Repeat | Ahead
 ANYTHING = Repeat(Chars(ANY), 0, None)
 
 
-def parse(pattern: str) -> Tree:
+def parse(pattern: str, *, whole: bool = False) -> Tree:
     """Return the texts in which a pattern is found, as a tree for the whole text.
 
-    Reads it as ECMAScript does, which JSON Schema means. Raises `NotSimple`.
+    Reads it as ECMAScript does, which JSON Schema means. With `whole` it is the texts that the
+    pattern is of, anchored or not, and what it looks ahead for is kept. Raises `NotSimple`.
     """
     if len(pattern) > _MOST_CHARACTERS:
         raise NotSimple("too long")
-    return _Parser(pattern).whole()
+    return _Parser(pattern, alone=whole).whole()
 
 
 def of_length(least: int, most: int | None) -> Tree:
@@ -97,8 +105,9 @@ def inverted(ranges: Iterable[tuple[int, int]]) -> Ranges:
 class _Parser:
     """Reads one pattern from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, alone: bool) -> None:
         self._text = text
+        self._alone = alone
         self._at = 0
         self._nested = 0
 
@@ -112,9 +121,9 @@ class _Parser:
 
     def _anchored(self) -> Tree:
         """Read a choice of the outermost level: only there an anchor is simple."""
-        starts = self._take("^")
+        starts = self._take("^") or self._alone
         items = self._items()
-        ends = self._take("$")
+        ends = self._take("$") or self._alone
         return Sequence((*(() if starts else (ANYTHING,)), *items, *(() if ends else (ANYTHING,))))
 
     def _items(self) -> tuple[Tree, ...]:
@@ -139,6 +148,7 @@ class _Parser:
         return Chars(((ord(char), ord(char)),))
 
     def _group(self) -> Tree:
+        ahead = self._alone and self._take("?=")
         if self._take("?") and not self._take(":"):
             raise NotSimple("a group that looks around or has a name")
         self._nested += 1
@@ -150,7 +160,8 @@ class _Parser:
         if not self._take(")"):
             raise NotSimple("a group that does not end, or an anchor inside")
         self._nested -= 1
-        return branches[0] if len(branches) == 1 else Choice(tuple(branches))
+        tree = branches[0] if len(branches) == 1 else Choice(tuple(branches))
+        return Ahead(tree) if ahead else tree
 
     def _counted(self, item: Tree) -> Tree:
         if self._take("*"):
@@ -226,7 +237,7 @@ class _Parser:
     def _take(self, wanted: str) -> bool:
         if not self._text.startswith(wanted, self._at):
             return False
-        self._at += 1
+        self._at += len(wanted)
         return True
 
 
