@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 SEED = 20260101
 # Quick and deep numbers of inputs, by kind.
 COUNTS = {
-    "bytes": (300, 150_000),
+    "bytes": (500, 150_000),
     "operations": (1_500, 500_000),
     "control": (2_000, 250_000),
     "files": (300, 100_000),
