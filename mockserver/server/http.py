@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
-from aiohttp.http import HttpVersion11
+from aiohttp.http import HttpVersion10, HttpVersion11
 from aiohttp.web_protocol import RequestHandler, RequestPayloadError
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import StreamResponse
@@ -28,6 +28,7 @@ from mockserver.server.wire import Answering, head_of
 __all__ = ["Answering", "HttpServer"]
 
 _LINE = limits.HEAD.most
+_SPOKEN = (HttpVersion11, HttpVersion10)
 _PACE_S = 0.1
 """How often a stream is asked for news, in seconds."""
 _LINGERING_S = 2.0
@@ -139,6 +140,7 @@ def _handler(answering: Answering, server: HttpServer) -> Callable[[BaseRequest]
         if delivery is None:
             request = head_of(http)
             try:
+                _check_version(http)
                 request = await _read(http, request, answering)
             except _Unreadable as error:
                 return _refused(answering, request, error)
@@ -209,6 +211,18 @@ async def _read(http: BaseRequest, request: Request, answering: Answering) -> Re
         return request
     most = answering.most_bytes(request)
     return replace(request, body=_plain(await _body(http, most), request, most))
+
+
+def _check_version(http: BaseRequest) -> None:
+    """Raise `_Unreadable` for a version that is not spoken; the parser takes 0.9 and 2.0, too."""
+    # Not by its property, which keeps what it has returned once.
+    asked = http._version
+    if asked not in _SPOKEN:
+        # The status line names it, and one of another version would be read by nobody.
+        http._version = HttpVersion10
+        raise _Unreadable(
+            "bad-http", f"HTTP/{asked.major}.{asked.minor} is not spoken here; use HTTP/1.1"
+        )
 
 
 def _check_head(request: Request) -> None:

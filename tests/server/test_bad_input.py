@@ -384,9 +384,14 @@ def test_a_world_key_with_odd_characters(mock, key):
         b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 70_000 + b"\r\n\r\n",
         b"GET /v1/getChain?x=" + b"y" * 70_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
         b"POST /v1/submitOrder HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+        b"GET /v1/getChain HTTP/0.9\r\nHost: x\r\n\r\n",
+        b"POST /v1/submitOrder HTTP/2.0\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
     ],
-    ids=["no request", "bad header", "long header", "long target", "negative length", "TLS"],
+    ids=[
+        *("no request", "bad header", "long header", "long target", "negative length"),
+        *("older version", "later version", "TLS"),
+    ],
 )
 def test_broken_http_gets_an_envelope_too(mock, request_bytes):
     with socket.create_connection(("127.0.0.1", mock.port), timeout=10) as raw:
