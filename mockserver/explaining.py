@@ -1,9 +1,10 @@
 """What is wrong with a value by its schema, told in full. Imported where something is wrong."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from typing import Any, TypeGuard
 
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
@@ -25,9 +26,10 @@ class Explainer:
 
     def __init__(self, schema: Schema, *, skipping: bool = False) -> None:
         """Compile a schema."""
+        self._validator: Validator = _STRICT(schema)
         # A part that refers to others cannot be compiled without them.
-        chosen = _skipping(_Sound()) if skipping and not _refers(schema) else _STRICT
-        self._validator: Validator = chosen(schema)
+        quick = skipping and not _refers(schema)
+        self._errors = partial(_Parts().errors, schema) if quick else self._validator.iter_errors
 
     def accepts(self, value: Json) -> bool:
         """Tell whether the value keeps the schema."""
@@ -36,7 +38,7 @@ class Explainer:
     def violations(self, value: Json) -> tuple[Violation, ...]:
         """Return everything that is wrong with the value, in the order of its fields."""
         found: dict[tuple[tuple[str | int, ...], str], Violation] = {}
-        for error in self._validator.iter_errors(value):
+        for error in self._errors(value):
             for violation in _violations(error):
                 key = (violation.path, violation.message)
                 before = found.setdefault(key, violation)
@@ -53,43 +55,114 @@ def _refers(node: Json) -> bool:
     return isinstance(node, list | tuple) and any(map(_refers, node))
 
 
-class _Sound:
-    """Tells quickly whether a value keeps a part of a schema; each part is compiled once."""
+_Check = Callable[[Validator, Any, Json, Schema], Iterable[ValidationError] | None]
+"""What is wrong with a value by a keyword, its value and the schema that it stands in."""
+
+
+class _Parts:
+    """The parts of one schema, each of them compiled and got ready to be explained once.
+
+    The library would get a part ready each time that it looks at it, which takes longer than the
+    look itself.
+    """
 
     def __init__(self) -> None:
+        self._checks: dict[str, _Check] = {
+            **_STRICT.VALIDATORS,
+            "properties": self._properties,
+            "allOf": self._all_of,
+            "if": self._if,
+        }
         # The parts belong to the schema, so that none of these identities is given away.
         self._compiled: dict[int, Callable[[Json], bool]] = {}
+        self._ready: dict[int, tuple[Validator, list[tuple[str, Any, _Check]]]] = {}
 
-    def keeps(self, part: Schema, value: Json) -> bool:
-        """Tell whether the value surely keeps the part."""
+    def errors(self, part: Schema, value: Json) -> Iterator[ValidationError]:
+        """Yield what is wrong with a value by a part, as the library does."""
+        ready = self._ready.get(id(part))
+        if ready is None:
+            known = [
+                (key, it, self._checks[key]) for key, it in part.items() if key in self._checks
+            ]
+            ready = self._ready[id(part)] = (_STRICT(part), known)
+        validator, checks = ready
+        for keyword, wanted, check in checks:
+            for error in check(validator, wanted, value, part) or ():
+                if not error.schema_path and error.validator is not None:
+                    error.validator, error.validator_value = keyword, wanted
+                    error.instance, error.schema = value, part
+                if keyword != "if":
+                    error.schema_path.appendleft(keyword)
+                yield error
+
+    def _keeps(self, part: Schema, value: Json) -> bool | None:
+        """Tell whether a value keeps a part; None where that is not told quickly."""
         accepts = self._compiled.get(id(part))
         if accepts is None:
             accepts = self._compiled[id(part)] = compiled(part)
         try:
             return accepts(value)
         except ValueError:
-            return False
+            return None
 
-
-def _skipping(sound: _Sound) -> Any:
-    """Return the validator class that leaves out what is sound."""
-
-    def properties(
-        validator: Any, parts: Schema, value: Json, schema: Schema
+    def _below(
+        self, part: Schema | bool, value: Json, place: str | int, name: str | None = None
     ) -> Iterator[ValidationError]:
-        for name, part in parts.items() if isinstance(value, Mapping) else ():
-            if name in value and not sound.keeps(part, value[name]):
-                yield from validator.descend(value[name], part, path=name, schema_path=name)
+        """Yield what is wrong by a part at a place in the schema, with a member of the value."""
+        if isinstance(part, bool):
+            # The library tells no place of what nothing keeps, and None as its keyword.
+            yield from _STRICT(part).iter_errors(value)
+            return
+        for error in self.errors(part, value):
+            if name is not None:
+                error.path.appendleft(name)
+            error.schema_path.appendleft(place)
+            yield error
 
-    def all_of(
-        validator: Any, parts: Sequence[Schema], value: Json, schema: Schema
+    def _properties(
+        self, _: Validator, parts: Schema, value: Json, schema: Schema
+    ) -> Iterator[ValidationError]:
+        for name, part in parts.items() if _is_object(value) else ():
+            if name in value and not self._keeps(part, value[name]):
+                yield from self._below(part, value[name], name, name)
+
+    def _all_of(
+        self, _: Validator, parts: Sequence[Schema], value: Json, schema: Schema
     ) -> Iterator[ValidationError]:
         for index, part in enumerate(parts):
-            if not sound.keeps(part, value):
-                yield from validator.descend(value, part, schema_path=index)
+            if not self._keeps(part, value):
+                yield from self._below(part, value, index)
 
-    extended = {"properties": properties, "allOf": all_of}
-    return validators.extend(_STRICT, extended)  # type: ignore[no-untyped-call]
+    def _if(
+        self, validator: Validator, condition: Schema, value: Json, schema: Schema
+    ) -> Iterator[ValidationError]:
+        kept = self._keeps(condition, value)
+        if kept is None:
+            kept = validator.evolve(schema=condition).is_valid(value)
+        branch = "then" if kept else "else"
+        if branch in schema:
+            yield from self._below(schema[branch], value, branch)
+
+
+def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
+    # Nearly all are plain dictionaries, which is sooner seen than what else is a mapping.
+    return type(value) is dict or isinstance(value, Mapping)
+
+
+_PLAIN = {str: "string", dict: "object", list: "array", bool: "boolean", type(None): "null"}
+"""The types of which JSON Schema and Python tell the same."""
+
+
+def _type(
+    validator: Validator, wanted: Any, value: Json, schema: Schema
+) -> Iterable[ValidationError]:
+    """Return what is wrong with the type of a value; nearly always that is nothing."""
+    if wanted == _PLAIN.get(type(value)):
+        return ()
+    found: Iterable[ValidationError] = Draft202012Validator.VALIDATORS["type"](
+        validator, wanted, value, schema
+    )
+    return found
 
 
 def _is_integer(_: object, value: Json) -> bool:
@@ -108,7 +181,7 @@ def _pattern(_: Validator, pattern: str, value: Json, __: Schema) -> Iterator[Va
 
 _STRICT = validators.extend(  # type: ignore[no-untyped-call]  # untyped in the library's stubs
     Draft202012Validator,
-    {"pattern": _pattern},
+    {"pattern": _pattern, "type": _type},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
 )
 
@@ -189,7 +262,7 @@ def _expected(error: ValidationError, schema: Schema) -> str:
 
 
 def _mapping(schema: object) -> Schema:
-    return schema if isinstance(schema, Mapping) else {}
+    return schema if _is_object(schema) else {}
 
 
 _WITH_ARTICLE = {

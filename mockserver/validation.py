@@ -46,7 +46,11 @@ class SchemaCheck:
 
     def violations(self, value: Json) -> tuple[Violation, ...]:
         """Return everything that is wrong with the value, in the order of its fields."""
-        return () if self.accepts(value) else self._explainer.violations(value)
+        return () if self.accepts(value) else self.explained(value)
+
+    def explained(self, value: Json) -> tuple[Violation, ...]:
+        """Return everything that is wrong with a value that is not accepted."""
+        return self._explainer.violations(value)
 
     @cached_property
     def _explainer(self) -> "Explainer":

@@ -80,6 +80,10 @@ class Operation:
             self._last = request, reading
         return reading
 
+    def violations(self, request: Request) -> tuple[Violation, ...]:
+        """Return what breaks the contract in a request, sooner than `read` where anything does."""
+        return self._reader.read_in_full(request).violations
+
     def response_violations(self, body: Json) -> tuple[Violation, ...]:
         """Return where an answer's body breaks the contract."""
         return self._response_check.violations(body)

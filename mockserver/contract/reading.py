@@ -157,10 +157,11 @@ class RequestReader:
         """Return the inputs of a request with everything that breaks the contract."""
         values = None if self._quick is None else self._quick.values(request)
         if values is None:
-            return self._read_in_full(request)
+            return self.read_in_full(request)
         return Reading(Inputs(values, self._by_role))
 
-    def _read_in_full(self, request: Request) -> Reading:
+    def read_in_full(self, request: Request) -> Reading:
+        """Return the same as `read`, sooner where the request breaks the contract."""
         extra: list[Violation] = []
         try:
             query = self._read_query(request.query, extra) if request.query else {}
@@ -175,9 +176,10 @@ class RequestReader:
                 name = "not-utf8" if str(error).startswith("not UTF-8") else "not-json"
                 reason = f"body: {error}; expected a JSON object"
                 return Reading(Inputs({}, self._by_role), refusal=name, reason=reason)
-        if extra or not self._accepts.accepts(instance):
-            violations = (*extra, *self._accepts.violations(instance))
-            return Reading(self._made(self._values(instance)), violations)
+        kept = self._accepts.accepts(instance)
+        if extra or not kept:
+            violations = () if kept else self._accepts.explained(instance)
+            return Reading(self._made(self._values(instance)), (*extra, *violations))
         values = self._values(instance)
         told = [part for part in instance.values() if type(part) is dict]
         # An input whose name nobody knows has no place among the values.
@@ -230,11 +232,12 @@ class RequestReader:
 
     def _read_headers(self, headers: Headers, extra: list[Violation]) -> dict[str, Json]:
         found: dict[str, Json] = {}
+        repeats = headers.repeats()
         for name, lowered, typed in self._headers:
             text = headers.lowered(lowered)
             if text is None:
                 continue
-            if headers.count(name) > 1:
+            if repeats and headers.count(name) > 1:
                 extra.append(_repeated("headers", name))
             text = text.strip()
             found[name] = text if typed is None else typed(text)

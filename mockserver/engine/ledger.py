@@ -84,7 +84,9 @@ def outcome(order: Order, event: Event) -> Posting | None:
 
 def touched(order: Order) -> list[tuple[AccountKey, int]]:
     """Return the accounts an order concerns, with what its submission has changed on each."""
-    sender, recipient = sender_key(order), recipient_key(order)
+    route = order.route
+    sender = route.source_chain, route.source_token, account_address(order.sender)
+    recipient = route.target_chain, route.target_token, account_address(order.recipient)
     paid = (sender, order.topup - order.amount)
     return [paid] if recipient == sender else [paid, (recipient, 0)]
 

@@ -13,7 +13,8 @@ def check_order(state: State, *texts: str) -> None:
     """Raise `Refusal` where a world takes no further order, or none with texts so long."""
     if state.orders.count >= limits.ORDERS.most:
         raise _full(limits.ORDERS)
-    _check_texts(texts)
+    if _MOST_WIDTH * sum(map(len, texts)) > limits.ORDER_TEXT.most:
+        _check_texts(texts)
 
 
 def check_ticket(state: State, *texts: str) -> None:
@@ -42,8 +43,6 @@ def _full(limit: limits.Limit) -> Refusal:
 
 
 def _check_texts(texts: tuple[str, ...]) -> None:
-    if _MOST_WIDTH * sum(map(len, texts)) <= limits.ORDER_TEXT.most:
-        return
     size = sum([len(text.encode("utf-8", "surrogatepass")) for text in texts])
     if size > limits.ORDER_TEXT.most:
         raise Refusal(

@@ -376,7 +376,9 @@ def _steering(core: Core, wanted: Draft) -> tuple[Course, Policy, int]:
     course = scenario.courses.get(name) or scenario.courses[scenario.default_course]
     if shortfall and course.name == "refund":
         course = course.because(shortfall)
-    return course if _may_take(wanted, course) else course.whole(), policy, polls
+    if course.delivered_percent != 100 and not _may_take(wanted, course):
+        course = course.whole()
+    return course, policy, polls
 
 
 def _shortfall(wanted: Draft, minimum: int) -> str:

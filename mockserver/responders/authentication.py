@@ -22,14 +22,7 @@ _MILLISECONDS_FROM = 100_000_000_000
 
 
 Strategy = Callable[[Call, Inputs], Denial | None]
-
-
-def authenticate(call: Call, inputs: Inputs) -> Denial | None:
-    """Return why a well-formed request is not let in, or None.
-
-    Raises `KeyError` for an unknown strategy.
-    """
-    return STRATEGIES[call.operation.auth](call, inputs)
+"""Returns why a well-formed request is not let in, or None."""
 
 
 def timestamp_ms(timestamp: int) -> int:

@@ -23,7 +23,7 @@ class Contracts:
         """Make contracts from the shipped data, or from another source."""
         self.source: Source = source or ContractSource()
         self._made: OrderedDict[str, Contract] = OrderedDict()
-        self._changed: dict[tuple[Operation, Operation], frozenset[Place]] = {}
+        self._others: dict[tuple[Operation, str], tuple[Operation | None, frozenset[Place]]] = {}
 
     def get(self, spec: str) -> Contract:
         """Return the contract in a dialect. Raises `UnknownDialect`."""
@@ -67,24 +67,27 @@ class Contracts:
         for erratum in contract.errata:
             if operation.id not in erratum.operations or not erratum.changes:
                 continue
-            turned = self._turned(contract, erratum.id)
-            other = next((one for one in turned if one.id == operation.id), None)
-            if other is None or not may_undo(self._changes(operation, other), violations):
+            other, places = self._other(contract, operation, erratum.id)
+            if other is None or not may_undo(places, violations):
                 continue
             owed = violations
             if contract.dialect.applies(erratum.id):
                 # A value of an input that the erratum itself brings has no other form without it.
                 owed = tuple(one for one in violations if _known(other, one))
-            if len(other.read(request).violations) < len(owed):
+            if len(other.violations(request)) < len(owed):
                 yield erratum
 
-    def _changes(self, operation: Operation, other: Operation) -> frozenset[Place]:
-        """Return what another dialect's reading of an operation changes, worked out once."""
-        key = operation, other
-        found = self._changed.get(key)
+    def _other(
+        self, contract: Contract, operation: Operation, erratum: str
+    ) -> tuple[Operation | None, frozenset[Place]]:
+        """Return an operation with an erratum turned, and what that changes; worked out once."""
+        key = operation, erratum
+        found = self._others.get(key)
         if found is None:
-            found = changed(operation.request_schema, other.request_schema)
-            keep(self._changed, key, found, _KEPT_CHANGES)
+            other = self._turned(contract, erratum).get(operation.id)
+            schema = {} if other is None else other.request_schema
+            found = other, changed(operation.request_schema, schema)
+            keep(self._others, key, found, _KEPT_CHANGES)
         return found
 
     def _turned(self, contract: Contract, erratum: str) -> Contract:

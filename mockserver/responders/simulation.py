@@ -8,7 +8,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
-from mockserver.responders.authentication import NO_AUTH, authenticate
+from mockserver.responders.authentication import NO_AUTH, STRATEGIES
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.listings import Listings, list_operations
 from mockserver.responders.refusing import JSON_HEADERS
@@ -48,7 +48,7 @@ class Simulation:
         if reading.refusal or reading.violations:
             return self._broken(call, reading)
         inputs, refuser = reading.inputs, call.hosted.refuser
-        if operation.auth != NO_AUTH and (denial := authenticate(call, inputs)):
+        if operation.auth != NO_AUTH and (denial := STRATEGIES[operation.auth](call, inputs)):
             return refuser.refuse(operation.generation, denial.name, denial.reason)
         try:
             if operation.id in list_operations():
