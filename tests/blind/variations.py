@@ -6,7 +6,18 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from tests.blind.edits import as_text, at, both, http, no, on_refusal, put, rename, when, with_call
+from tests.blind.edits import (
+    as_text,
+    at,
+    both,
+    http,
+    no,
+    on_refusal,
+    put,
+    rename,
+    when,
+    with_call,
+)
 from tests.blind.operations import ALL, V1, V2
 from tests.blind.rows import Row
 from tests.blind.wire import After, Answer, Before, Call, Setup
@@ -73,6 +84,27 @@ def _many_tokens(world: World) -> None:
 def _large_tickets(world: World) -> None:
     for ticket in world.tickets:
         ticket.key += 8_000_000_000
+
+
+def _unavailable(call: Call, answer: Answer) -> None:
+    if not answer.good and answer.status == 200:
+        answer.status = 503
+
+
+def _order_null(answer: Answer) -> None:
+    if "order not found" in str(answer.body.get("msg")):
+        answer.status = 200
+        answer.body = {**answer.body, "code": 0, "msg": "success", "data": {"order": None}}
+
+
+def _with_a_token_nowhere(call: Call, answer: Answer) -> None:
+    gone = {"index": 9_999, "symbol": "GONE", "name": "Gone", "contracts": {}}
+    answer.body["data"]["list"].append(gone)
+
+
+def _without_the_last_yet(call: Call, answer: Answer) -> None:
+    if call.nth == 0:
+        del answer.body["data"]["list"][-1]
 
 
 def _turned(call: Call, old: list[Any]) -> list[Any]:
@@ -604,6 +636,32 @@ _ROWS = (
         "8",
         "rate limits are not shown",
         after=when(lambda call: call.nth % 20 == 19, no),
+    ),
+    _row("most-10-tokens", ALL, "8", _LIMITS, setup=choose(most_units=10)),
+    _row("least-500-usd", ALL, "8", _LIMITS, setup=choose(least_micro=500_000_000)),
+    _row(
+        "prices-of-some-tokens",
+        ("v2.getPrice",),
+        "4.2",
+        "that every token has a price is not said",
+        after=when(lambda call: call.text("symbol") != "USDT", no),
+    ),
+    _row(
+        "update-time-as-go-writes-it",
+        ("v2.getPrice",),
+        "2.3",
+        "updateTime is a timestamp text",
+        after=at("data.updateTime", lambda old: old + ".591823 +0000 UTC"),
+    ),
+    _row("refusals-503", ALL, "7", "HTTP statuses of failures are not shown", after=_unavailable),
+    _row("a-token-on-no-chain", ("v2.getAssets",), "2.3", _ITEMS, after=_with_a_token_nowhere),
+    _row("a-token-is-added", ("v2.getAssets",), "1", "lists change", after=_without_the_last_yet),
+    _row(
+        "v1-order-null",
+        ("v1.getOrderDetail",),
+        "2.1",
+        _V1_DATA,
+        after=on_refusal(_order_null),
     ),
 )
 

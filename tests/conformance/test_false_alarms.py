@@ -1,12 +1,19 @@
 """Permitted behaviour that was once blamed, each beside the fault it must not be taken for."""
 
+from decimal import Decimal
+
 import pytest
 
 from mockserver.conformance import Verdict, run
 from mockserver.conformance.checks.places import placed
 from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.discovery.clocks import seconds_of
+from mockserver.conformance.discovery.routes import is_plausible
+from mockserver.conformance.discovery.settling import orders_settled, v1_orders_settled
+from mockserver.conformance.generation.properties import server_error
+from mockserver.contract import BasisKind
 from mockserver.testing import running
-from tests.conformance.exchanges import answer, exchange, success
+from tests.conformance.exchanges import answer, context_of, exchange, success
 from tests.conformance.pack import data_of, named, rejudged
 
 CHECK, PRICE, SWAP = "v2.checkOrder", "v2.getPrice", "v2.getAggregateSwap"
@@ -118,3 +125,49 @@ def test_no_shipped_world_is_blamed(scenario, dialect):
     with running(scenario=scenario, dialect=dialect, clock="auto", refusals="allow") as mock:
         result = run(mock.url, dialect=dialect, arm_writes=True, edges=False, examples=0)
         assert [outcome for outcome in result.outcomes if outcome.verdict.is_finding] == []
+
+
+@pytest.mark.parametrize("made", ["2026-11-22 15:16:24.5918 +0000 UTC", "2026/11/22 15:16:24"])
+def test_a_time_is_read_in_many_forms(made):
+    assert seconds_of(made) == 1_795_360_584
+
+
+def test_what_looks_like_a_time_is_not_called_none():
+    rules, rule = named("update-time-is-a-time"), f"update-time-is-a-time[{PRICE}]"
+    for told, verdict in (("am 22. Nov. 2026 um 15:16 Uhr", False), ("just now", True)):
+        every = {
+            one: {**data_of(one), "updateTime": told}
+            for one in (f"{PRICE}/usual", f"{PRICE}/again", f"{PRICE}/sampled")
+        }
+        assert rejudged(every, rules)[rule].verdict.is_finding is verdict
+
+
+def test_a_refusal_with_a_status_of_servers_contradicts_an_assumption_alone():
+    says_no = exchange(PRICE, answer({"code": 5, "msg": "later", "data": {}}, status=503))
+    broke = exchange(PRICE, answer(b"<h1>oops</h1>", status=500))
+    for one, kind in ((says_no, BasisKind.ASSUMED), (broke, BasisKind.DOCUMENTED)):
+        [problem] = server_error(one)
+        basis = problem.finding.basis
+        assert basis is not None
+        assert basis.kind is kind
+
+
+def test_what_was_accepted_and_does_not_show_yet_is_waited_for():
+    made = exchange("v2.submitOrder", answer(success("v2.submitOrder", {"id": "30000000001"})))
+    look = exchange(CHECK, refused("order not found"))
+    assert look.parameters["id"] == "30000000001"
+    assert not orders_settled(context_of([made, look]))
+    assert orders_settled(context_of([look]))
+    over = {"status": "Succeeded", "timestamp": 1, "execHash": "", "reason": "", "amountOut": ""}
+    assert orders_settled(context_of([made, look, exchange(CHECK, answer(success(CHECK, over)))]))
+    given = exchange("v1.submitCrossChain", answer(success("v1.submitCrossChain", {})))
+    detail = exchange("v1.getOrderDetailByHashAndEvmAddress", refused("no order"))
+    keys = [given.members["certHash"], given.members["fromChain"]]
+    assert [detail.parameters["hash"], detail.parameters["chain"]] == keys
+    assert not v1_orders_settled(context_of([given, detail]))
+    assert v1_orders_settled(context_of([made, given, detail]))
+
+
+def test_a_price_below_that_of_any_token_is_none():
+    for price, usable in (("0.00000000007", True), ("0.0000000000000007", False)):
+        assert is_plausible(Decimal(price)) is usable

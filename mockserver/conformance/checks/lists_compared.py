@@ -11,6 +11,7 @@ from mockserver.conformance.discovery.inventory import Token, asked_chain
 from mockserver.conformance.discovery.listing import folded, listed
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, assumed, documented
 
@@ -59,6 +60,9 @@ def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) 
                 continue
             if _by_symbol(everything, token) is not None:
                 continue
+            if _find(_at_last(context, ASSETS), token):
+                # It was added while the run went on, or this list follows the other one.
+                continue
             basis = LISTED if operation.id == ASSETS else OF_A_CHAIN
             yield Finding(
                 f"{token.symbol} of {chain} is not on that chain in getAssets",
@@ -81,6 +85,10 @@ def every_listed_token_is_on_its_chain(
         here = tokens_in(context, look)
         symbols = {folded(token.symbol) for token in here}
         missing = [t for t in everything if t.chain == chain and folded(t.symbol) not in symbols]
+        last = context.get(f"{ASSETS}/{LAST_LOOK}")
+        if last is not None and last.succeeded:
+            missing = [t for t in missing if _find(tokens_in(context, last), t)]
+        missing = [t for t in missing if not _find(_at_last(context, OF_CHAIN), t)]
         if missing:
             yield Finding(
                 f"getAssets has {missing[0].symbol} on {chain}, getAssetsByChain has it not"
@@ -161,6 +169,12 @@ def _chains_without_tokens(context: RunContext) -> Iterator[Finding]:
 def _all_tokens(context: RunContext) -> tuple[Token, ...]:
     look = context.require_success(f"{ASSETS}/usual")
     return tokens_in(context, look)
+
+
+def _at_last(context: RunContext, operation_id: str) -> tuple[Token, ...]:
+    """Return the tokens of the last look at a list; none where it did not come."""
+    look = context.get(f"{operation_id}/{LAST_LOOK}")
+    return tokens_in(context, look) if look is not None and look.succeeded else ()
 
 
 def _looks(context: RunContext) -> Iterator[Exchange]:

@@ -14,6 +14,7 @@ from mockserver.conformance.discovery.clocks import (
     LEAST_S,
     MILLISECONDS,
     MOST_S,
+    looks_like_a_time,
     seconds_of,
     service_time,
 )
@@ -141,8 +142,10 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Iterator[S
     value = text(exchange.data.get("updateTime"))
     if not value:
         return
-    yield JUDGED
     seconds, shown = seconds_of(value), f"updateTime is {value[:60]!r}"
+    if seconds is None and looks_like_a_time(value):
+        return
+    yield JUDGED
     if seconds is None:
         yield Finding(f"{shown}, no time that can be read", basis=documented("price.update-time"))
         return

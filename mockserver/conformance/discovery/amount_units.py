@@ -11,6 +11,7 @@ from enum import StrEnum
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.routes import (
+    OTHER_AMOUNTS,
     Route,
     bridge_routes,
     price_of,
@@ -49,6 +50,8 @@ class Attempt:
     probe: str
     route: Route
     reading: Reading
+    times: Decimal = Decimal(1)
+    """How many times the usual amount is asked for."""
 
     def exchange(self, context: RunContext) -> Exchange | None:
         """Return its exchange, or None where it was not sent."""
@@ -71,11 +74,17 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
             )
     readings = (first, first.other, first, first.other)
     numbers = (0, 0, 1, 2)
-    return tuple(
+    usual = [
         Attempt(f"{operation_id}/{name}", routes[number], reading)
         for name, number, reading in zip(ATTEMPT_NAMES, numbers, readings, strict=True)
         if number < len(routes)
-    )
+    ]
+    others = [
+        Attempt(f"{operation_id}/{name}", routes[0], first, times)
+        for name, times in OTHER_AMOUNTS.items()
+        if operation_id == BRIDGE
+    ]
+    return (*usual, *others)
 
 
 def accepted(context: RunContext, operation_id: str) -> Attempt | None:
@@ -190,6 +199,8 @@ def _shown(context: RunContext, one: Attempt) -> Reading | None:
     return None
 
 
-def usual_text(context: RunContext, token: Token, reading: Reading, times: int = 1) -> str:
+def usual_text(
+    context: RunContext, token: Token, reading: Reading, times: Decimal | int = 1
+) -> str:
     """Return the usual amount of a token, or times as much, as a request carries it."""
     return amount_text(usual_amount(context, token) * times, token, reading)

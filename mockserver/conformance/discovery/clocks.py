@@ -14,8 +14,10 @@ LEAST_S, MOST_S = 946_684_800, 4_102_444_800
 MILLISECONDS = 10**11
 """What is not below is no count of seconds."""
 _DATE = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+    r"(\d{4})[-/](\d{2})[-/](\d{2})"
+    r"(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?(Z|[+-]\d{2}:?\d{2}))?(?: UTC| GMT)?)?"
 )
+_LIKE_A_TIME = re.compile(r"(?=.*\b20\d\d\b).*\b\d{1,2}\b\D+\d{1,2}\b.*")
 _STALE = "timestamp long past"
 """How the probes end that stamp a request with a time that ought to be refused."""
 
@@ -25,9 +27,15 @@ def seconds_of(value: str) -> int | None:
     if value.isascii() and value.isdecimal() and len(value) < 20:
         number = int(value)
         return number // 1000 if number >= MILLISECONDS else number
-    if _DATE.fullmatch(value):
-        return _read(lambda: datetime.fromisoformat(value.replace(" ", "T")))
+    if found := _DATE.fullmatch(value):
+        year, month, day, time, offset = found.groups("")
+        return _read(lambda: datetime.fromisoformat(f"{year}-{month}-{day}T{time or '00'}{offset}"))
     return _read(lambda: parsedate_to_datetime(value)) if len(value) < 60 else None
+
+
+def looks_like_a_time(value: str) -> bool:
+    """Tell whether a text may be a time in a form not read here: it has a year, and more."""
+    return _LIKE_A_TIME.fullmatch(value[:80]) is not None
 
 
 def service_time(context: RunContext, exchange: Exchange) -> int | None:

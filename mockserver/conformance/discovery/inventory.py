@@ -336,6 +336,9 @@ def _places(
                 if chain:
                     yield chain, place
         return
+    if isinstance(inner, Mapping | list) and not member(item, bindings.candidates("address")):
+        # A token that is on no chain, such as one whose chains are all suspended.
+        return
     stated = [text(member(item, (name,))) for name in bindings.candidates("chain")]
     fitting = [name for name in stated if folded(name) in names]
     yield (fitting or [name for name in stated if name] or [asked])[0], {}

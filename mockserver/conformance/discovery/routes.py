@@ -17,10 +17,12 @@ from mockserver.jsontext import Json
 
 USUAL_USD = Decimal(100)
 """What a usual request is worth: above the fees of any chain, below the depth of any pool."""
+OTHER_AMOUNTS = {"larger amount": Decimal(10), "smaller amount": Decimal("0.05")}
+"""How many times the usual amount is tried where a service refuses that: bounds are not shown."""
 TRIES = 3
 _SAMPLE = 60
 _COMMON = 18
-_DEAREST, _CHEAPEST = Decimal(10) ** 7, Decimal(10) ** -9
+_DEAREST, _CHEAPEST = Decimal(10) ** 7, Decimal(10) ** -12
 
 
 _GIVEN = {
@@ -219,13 +221,31 @@ def addressed_tokens(context: RunContext) -> tuple[Token, ...]:
 
 
 def usual_amount(context: RunContext, token: Token) -> Decimal:
-    """Return a round number of whole tokens that is worth about 100 USD where a price is known."""
+    """Return a round number of whole tokens that is worth about 100 USD where a price is known.
+
+    It is worth more or less where the service refused that, and took another amount.
+    """
+    usd = USUAL_USD * scale(context)
     price = price_of(context, token)
-    if price is None or not _CHEAPEST < price < _DEAREST or is_stable(token):
-        return USUAL_USD
-    share = amounts.rounded(amounts.EXACT.divide(USUAL_USD, price), 2)
+    if price is None or not is_plausible(price) or is_stable(token):
+        return usd
+    share = amounts.rounded(amounts.EXACT.divide(usd, price), 2)
     least = Decimal(1).scaleb(-(token.decimals or 0))
     return max(share, least * 1000)
+
+
+def is_plausible(price: Decimal) -> bool:
+    """Tell whether a price in USD is one that amounts are made by."""
+    return _CHEAPEST < price < _DEAREST
+
+
+def scale(context: RunContext) -> Decimal:
+    """Return how many times the usual amount a service takes, by the tries of bridge quotes."""
+    for name, times in OTHER_AMOUNTS.items():
+        one = context.get(f"v2.getBridgeQuote/{name}")
+        if one is not None and one.succeeded:
+            return times
+    return Decimal(1)
 
 
 def price_of(context: RunContext, token: Token) -> Decimal | None:

@@ -6,6 +6,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import shipped_facts
 
+V1_SUBMIT, V1_DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"
 ORDER_STATUSES = shipped_facts().statuses["v2"]
 """How the statuses of orders of 2.0 end."""
 V1_ORDER_STATUSES = shipped_facts().statuses["v1"]
@@ -17,16 +18,37 @@ def orders_settled(context: RunContext) -> bool:
 
     An order that shows no status counts as one: there is nothing to wait for.
     """
+    if _is_not_known_yet(context, "v2.submitOrder", "v2.checkOrder", "id"):
+        return False
     new = _last_looks(context, "v2.checkOrder")
-    old = _last_looks(context, "v1.getOrderDetailByHashAndEvmAddress")
+    old = _last_looks(context, V1_DETAIL)
     ends, v1_ends = ("", *ORDER_STATUSES.resting), ("", *V1_ORDER_STATUSES.resting)
     return all(look.text("status") in ends for look in new) and all(
         text(scalar(look.member("data"), "status")) in v1_ends for look in old
     )
 
 
+def v1_orders_settled(context: RunContext) -> bool:
+    """Tell whether nothing is left to wait for of v1 alone: those of 2.0 were waited for before."""
+    if any(one.succeeded for one in context.of("v2.submitOrder")):
+        return True
+    made = {
+        (text(one.members.get("fromChain")), text(one.members.get("certHash")))
+        for one in context.of(V1_SUBMIT)
+        if one.succeeded
+    }
+    looks = {
+        (one.parameters.get("chain", ""), one.parameters.get("hash", "")): one
+        for one in context.of(V1_DETAIL)
+        if one.parameters.get("evmAddress") == context.caller.address
+    }
+    return not any(looks[one].refused for one in made & looks.keys()) and orders_settled(context)
+
+
 def tickets_settled(context: RunContext) -> bool:
     """Tell whether each ticket that was looked at has succeeded."""
+    if _is_not_known_yet(context, "v2.submitTicket", "v2.checkTicket", "ticketId"):
+        return False
     return all(
         look.data.get("succeeded") is not False for look in _last_looks(context, "v2.checkTicket")
     )
@@ -36,3 +58,10 @@ def _last_looks(context: RunContext, operation_id: str) -> list[Exchange]:
     """Return the last look that was answered with success, of each thing that was looked up."""
     found = {one.request.query: one for one in context.of(operation_id) if one.succeeded}
     return list(found.values())
+
+
+def _is_not_known_yet(context: RunContext, submission: str, look_up: str, key: str) -> bool:
+    """Tell whether the last look at something that was accepted was refused: it may show later."""
+    made = {text(one.data.get(key)) for one in context.of(submission) if one.succeeded}
+    looks = {text(one.parameters.get(key)): one for one in context.of(look_up)}
+    return any(looks[one].refused for one in made & looks.keys())

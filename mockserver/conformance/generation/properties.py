@@ -8,7 +8,7 @@ from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.contract import Basis, BasisKind, Contract, Operation, documented
+from mockserver.contract import Basis, BasisKind, Contract, Operation, assumed, documented
 from mockserver.contract.reading import sentence
 from mockserver.validation import Violation
 
@@ -67,7 +67,9 @@ def server_error(exchange: Exchange) -> Iterator[Problem]:
     status = exchange.answer.status
     if exchange.whole and status >= 500 and _keeps_contract(exchange):
         told = f"a request that keeps the contract is answered with HTTP {status}"
-        basis = documented("errors.envelope")
+        # Which HTTP status a refusal has is not shown.
+        says = assumed("A-028", "what is wrong is refused, and is no breakdown of the service")
+        basis = documented("errors.envelope") if exchange.code in (None, 0) else says
         finding = Finding(told, (exchange,), "status", basis, cause="server error")
         yield Problem(("server-error", "status", ""), finding)
 

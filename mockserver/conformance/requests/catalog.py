@@ -5,7 +5,11 @@ from dataclasses import replace
 from functools import partial
 
 from mockserver import documents, resources, tables
-from mockserver.conformance.discovery.settling import orders_settled, tickets_settled
+from mockserver.conformance.discovery.settling import (
+    orders_settled,
+    tickets_settled,
+    v1_orders_settled,
+)
 from mockserver.conformance.requests import comparisons, lists, named, reads, valid, writes
 from mockserver.conformance.requests.alternative_forms import contrast_probes
 from mockserver.conformance.requests.further import further_probes
@@ -20,6 +24,7 @@ from mockserver.tables import UnknownName, by_name, function_of, known
 _FILES = by_name(comparisons, lists, named, reads, valid, writes)
 _SETTLED: Mapping[str, Callable[[RunContext], bool]] = {
     "orders": orders_settled,
+    "v1 orders": v1_orders_settled,
     "tickets": tickets_settled,
 }
 

@@ -11,6 +11,7 @@ from mockserver.conformance.discovery.amount_units import (
     SWAP_QUOTE,
     V1_QUOTE,
 )
+from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.requests.probe import Build, Probe, Stage
 from mockserver.conformance.requests.valid import (
     fresh_hash,
@@ -27,7 +28,7 @@ from mockserver.contract import Basis, Operation
 from mockserver.signing import developer
 
 _ATTEMPTS: Mapping[str, str] = {
-    BRIDGE: ATTEMPT_NAMES[-1],
+    BRIDGE: [*OTHER_AMOUNTS][-1],
     SWAP_QUOTE: ATTEMPT_NAMES[-1],
     V1_QUOTE: "third route",
 }

@@ -121,7 +121,7 @@ def quote_for(
 
 def tried(context: RunContext, one: Attempt) -> Draft:
     """Return the request of a try."""
-    whole = usual_amount(context, one.route.source)
+    whole = usual_amount(context, one.route.source) * one.times
     return quote_for(context, one.probe.partition("/")[0], one.route, whole, one.reading)
 
 
