@@ -195,6 +195,27 @@ def test_another_way_to_be_right_is_not(probe, member, value, outcome):
     assert {one.verdict for one in told.values()} == {Verdict.HOLDS}
 
 
+@pytest.mark.parametrize(
+    ("word", "change", "wrong"),
+    [
+        (0, lambda units, out: units * 10, True),
+        (0, lambda units, out: units, False),
+        (1, lambda least, out: out + 1, True),
+        (1, lambda least, out: 0, True),
+        (1, lambda least, out: out, False),
+    ],
+)
+def test_a_call_of_the_published_method_is_read(word, change, wrong):
+    call = data_of(f"{SWAP}/usual")
+    start = 10 + 64 * word
+    was = int(call["data"][start : start + 64], 16)
+    made = f"{change(was, int(call['amountOut'])):064x}"
+    data = call["data"][:start] + made + call["data"][start + 64 :]
+    rules = named("published-call-is-for-what-was-asked")
+    (outcome,) = rejudged({f"{SWAP}/usual": {**call, "data": data}}, rules).values()
+    assert outcome.verdict is (OBSERVED if wrong else Verdict.HOLDS)
+
+
 def test_lists_without_any_decimals_are_told():
     def bare(item):
         kept = {name: item[name] for name in item if name != "decimals"}

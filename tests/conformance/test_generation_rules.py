@@ -88,6 +88,14 @@ def test_a_transaction_of_another_amount_is_told():
     assert {one.verdict for one in told.values()} == {OBSERVED}
 
 
+def test_a_transaction_that_pays_nobody_is_told():
+    raw = data_of(f"{RAW}/usual")["raw"]
+    payee = raw[raw.index("a9059cbb") + 32 :][:40]
+    answers = {f"{RAW}/usual": {"raw": raw.replace(payee, "0" * 40)}}
+    (outcome,) = rejudged(answers, named("raw-moves-the-amount")).values()
+    assert [one.message[-15:] for one in outcome.findings] == ["which is nobody"]
+
+
 def test_a_transaction_of_another_form_is_not_judged():
     answers = {f"{RAW}/usual": {"raw": "AAAA"}, f"{RAW}/tenfold": {"raw": "BBBB"}}
     told = rejudged(answers, named("raw-moves-the-amount", "raw-depends-on-the-amount"))

@@ -118,6 +118,14 @@ def test_a_v1_order_of_another_amount_is_told():
     ]
 
 
+@pytest.mark.parametrize(("told", "wrong"), [("0x" + "5e" * 20, True), ("", False)])
+def test_a_v1_order_that_pays_another_is_told(told, wrong):
+    order = {**data_of(f"{DETAIL}/usual")["order"], "toAddress": told}
+    rules = named("v1-order-tells-what-was-submitted")
+    (outcome,) = rejudged({f"{DETAIL}/usual": {"order": order}}, rules).values()
+    assert outcome.verdict is (OBSERVED if wrong else Verdict.HOLDS)
+
+
 def test_a_ticket_about_something_else_is_told():
     probe = f"{LISTED}/early Pending"
     (ticket,) = data_of(probe)["list"]

@@ -216,6 +216,8 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Iterator[Sa
     if found.contract and not token.is_native and found.contract != token.address.lower():
         at = f"{token.symbol} is at {token.address}"
         yield Finding(f"the transaction calls {found.contract}, {at}")
+    if not int(found.payee, 16):
+        yield Finding(f"the transaction pays {found.payee}, which is nobody", cause="nobody")
 
 
 def raw_depends_on_the_amount(_: RunContext, one: Exchange, other: Exchange) -> Iterator[Finding]:

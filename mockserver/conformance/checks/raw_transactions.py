@@ -11,9 +11,10 @@ _TRANSFER = bytes.fromhex("a9059cbb")
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a transaction moves: smallest units, of a contract's token or of the chain's coin."""
+    """What a transaction moves, and to whom: smallest units, of a token or of the chain's coin."""
 
     units: int
+    payee: str
     contract: str = ""
 
 
@@ -32,7 +33,7 @@ def moved(exchange: Exchange) -> Moved | None:
     if not (isinstance(to, bytes) and isinstance(value, bytes) and isinstance(data, bytes)):
         return None
     if not data:
-        return Moved(int.from_bytes(value, "big"))
+        return Moved(int.from_bytes(value, "big"), f"0x{to.hex()}")
     if data[:4] != _TRANSFER or len(data) != 68:
         return None
-    return Moved(int.from_bytes(data[36:], "big"), f"0x{to.hex()}")
+    return Moved(int.from_bytes(data[36:], "big"), f"0x{data[16:36].hex()}", f"0x{to.hex()}")

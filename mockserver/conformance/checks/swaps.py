@@ -17,12 +17,15 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Operation, assumed, observed
+from mockserver.engine.abi import SWAP_EXACT_TOKENS
 
 SWAP = "v2.getAggregateSwap"
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NUMBER = re.compile(r"[0-9]{1,150}|0x[0-9a-fA-F]{1,150}")
 _WORD = 64
+_HEAD = 5
+"""How many words the arguments of the published method begin with."""
 _BPS = Decimal(10_000)
 _NEAR = Decimal("1.02")
 _CLOSE = Decimal("0.0005")
@@ -90,6 +93,27 @@ def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Ite
     elif source.is_native and exchange.probe in _OF_COINS and value * 2 > int(sent or 0) * 3:
         # Something may come on top of it, as a fee does; of a usual amount that is not half.
         yield Finding(f"value is {text[:60]}, only {sent} is given")
+
+
+def published_call_is_for_what_was_asked(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+    method = exchange.text("data").lower().removeprefix("0x")[:8]
+    given, words = amounts.units(exchange.parameters.get("fromAmount")), _words(exchange)
+    if method != SWAP_EXACT_TOKENS.hex() or given is None or len(words) < _HEAD:
+        return
+    yield JUDGED
+    amount, least = words[:2]
+    if amount != given:
+        yield Finding(f"the call gives {amount} smallest units, {given} were named", cause="amount")
+    out = amounts.units(exchange.data.get("amountOut"))
+    slippage = amounts.units(exchange.parameters.get("slippage"))
+    if not out or slippage is None or slippage > _BPS:
+        return
+    if least > out:
+        yield Finding(f"the call asks for {least} at least, and pays {out}", cause="minimum")
+    # The quote may have been another a moment ago.
+    elif Decimal(least) * _NEAR < out * (1 - Decimal(slippage) / _BPS):
+        message = f"the call is content with {least} of {out}, at a slippage of {slippage}"
+        yield Finding(message, cause="minimum")
 
 
 def call_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Finding]:

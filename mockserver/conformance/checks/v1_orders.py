@@ -25,6 +25,8 @@ PROBES = (
 _ECHOED = {
     "fromChain": "fromChain",
     "toChain": "toChain",
+    # v1 knows no other receiver than the user; the published name of the field comes first.
+    "toAddress": "evmAddres",
     "fromToken": "fromToken",
     "hash": "certHash",
     "fromAmount": "fromAmount",
@@ -69,7 +71,11 @@ def _shown(
 def v1_order_tells_what_was_submitted(context: RunContext, operation: Operation) -> Iterator[Said]:
     for submission, made in V1_ORDER.made(context).items():
         for look in V1_ORDER.told(context, submission):
-            for name, told, sent, same in echoed(look, made.members, _ECHOED):
+            sent_whole = {"evmAddres": made.members.get("evmAddress"), **made.members}
+            for name, told, sent, same in echoed(look, sent_whole, _ECHOED):
+                if not told:
+                    # What an order does not tell yet is no contradiction.
+                    continue
                 yield JUDGED
                 if not same:
                     message = f"{name} is {told!r}, submitted was {sent!r}"

@@ -3,10 +3,11 @@
 Each is given the page, and what the table gives with its name.
 """
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from mockserver.engine import courses
+from mockserver.engine import abi, courses
 from mockserver.jsontext import Json, plain
 from mockserver.responders.breaks.answers import Page, bounded
 from mockserver.responders.breaks.converters import EXACT, WORDS, is_integer, times, whole
@@ -16,6 +17,8 @@ _FINAL = tuple(status.value for status in courses.FINAL)
 _LISTS = ("list", "chains", "tokenVos")
 _NEWEST = 10_000
 _ANOTHER = 500_000
+_PUBLISHED = f"0x{abi.SWAP_EXACT_TOKENS.hex()}"
+_TRANSFER = re.compile("(a9059cbb0{24})[0-9a-f]{40}")
 
 
 def flat(page: Page) -> None:
@@ -91,6 +94,22 @@ def slippage_gained(page: Page) -> None:
     if slippage is not None and slippage <= 10_000 and "amountOut" in page.data:
         ratio = (10_000 + slippage, 10_000)
         page.data["amountOut"] = WORDS["units-times"](page.data["amountOut"], ratio)
+
+
+def call_for_tenfold(page: Page) -> None:
+    """Give ten times the amount away in a call of the method that the vendor has published."""
+    data = page.data.get("data")
+    if isinstance(data, str) and data.startswith(_PUBLISHED):
+        end = len(_PUBLISHED) + 64
+        amount = int(data[len(_PUBLISHED) : end], 16) * 10
+        page.data["data"] = f"{_PUBLISHED}{amount:064x}{data[end:]}"
+
+
+def raw_to_nobody(page: Page) -> None:
+    """Pay the tokens of a deposit to the zero address."""
+    raw = page.data.get("raw")
+    if isinstance(raw, str):
+        page.data["raw"] = _TRANSFER.sub(rf"\g<1>{'0' * 40}", raw)
 
 
 def no_fee(page: Page) -> None:
