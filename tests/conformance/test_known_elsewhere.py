@@ -5,6 +5,8 @@ import pytest
 from mockserver.conformance import Verdict, run
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
+from mockserver.conformance.requests.wrong_values import suspended_chain
+from mockserver.conformance.verdict import NotRun
 from tests.blind.serve import blind_service
 from tests.conformance.exchanges import answer, context_of, exchange, judged, success
 
@@ -132,3 +134,33 @@ def test_where_everything_known_is_listed_nothing_could_be_asked():
     told = judged(RULE, BRIDGE, edge)
     assert told.verdict is Verdict.NOT_APPLICABLE
     assert told.reason == "nothing is known that the lists do not show"
+
+
+def chains_in_service(**disabled):
+    chains = [{"nickName": name, "disabled": away} for name, away in disabled.items()]
+    whole = success("v2.getChain", {"version": 1, "list": chains})
+    return context_of([exchange("v2.getChain", answer(whole))])
+
+
+def test_a_chain_out_of_service_is_one_that_the_list_says_so_of():
+    assert suspended_chain("ETH", chains_in_service(ETH=False, BNB=True, FSN=False), "") == "BNB"
+    with pytest.raises(NotRun):
+        suspended_chain("ETH", chains_in_service(ETH=False, BNB=False), "")
+
+
+@pytest.mark.parametrize(
+    ("came", "verdict"),
+    [(success(BRIDGE, QUOTE), Verdict.DIFFERS_ASSUMPTION), (REFUSED, Verdict.HOLDS)],
+)
+@pytest.mark.parametrize("end", ["fromChain", "toChain"])
+def test_quotes_for_a_chain_out_of_service_are_told(end, came, verdict):
+    usual = exchange(BRIDGE, answer(success(BRIDGE, QUOTE)))
+    other = exchange(BRIDGE, answer(came), f"{end} suspended", 2)
+    assert judged("refuses-the-unlisted", BRIDGE, usual, other).verdict is verdict
+
+
+def test_an_order_to_no_address_is_told():
+    order = "v2.submitOrder"
+    made = answer(success(order, {"id": "30000000001"}))
+    both = exchange(order, made), exchange(order, made, "toAddr malformed", 2)
+    assert judged("refuses-wrong-form", order, *both).verdict is Verdict.DIFFERS_ASSUMPTION

@@ -17,15 +17,15 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Operation, assumed, observed
-from mockserver.engine.abi import SWAP_EXACT_TOKENS
+from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS
 
 SWAP = "v2.getAggregateSwap"
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NUMBER = re.compile(r"[0-9]{1,150}|0x[0-9a-fA-F]{1,150}")
 _WORD = 64
-_HEAD = 5
-"""How many words the arguments of the published method begin with."""
+_PUBLISHED = {SWAP_EXACT_TOKENS.hex(): (0, 1), ONE_INCH_SWAP.hex(): (5, 6)}
+"""The methods of published calls, with the words that are the amount and the least output."""
 _BPS = Decimal(10_000)
 _NEAR = Decimal("1.02")
 _CLOSE = Decimal("0.0005")
@@ -98,10 +98,11 @@ def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Ite
 def published_call_is_for_what_was_asked(_: RunContext, exchange: Exchange) -> Iterator[Said]:
     method = exchange.text("data").lower().removeprefix("0x")[:8]
     given, words = amounts.units(exchange.parameters.get("fromAmount")), _words(exchange)
-    if method != SWAP_EXACT_TOKENS.hex() or given is None or len(words) < _HEAD:
+    places = _PUBLISHED.get(method)
+    if places is None or given is None or len(words) <= max(places):
         return
     yield JUDGED
-    amount, least = words[:2]
+    amount, least = (words[place] for place in places)
     if amount != given:
         yield Finding(f"the call gives {amount} smallest units, {given} were named", cause="amount")
     out = amounts.units(exchange.data.get("amountOut"))

@@ -72,6 +72,19 @@ def unlisted_name(_: Json, context: RunContext, label: str) -> Json:
     return letters
 
 
+def suspended_chain(value: Json, context: RunContext, _: str) -> Json:
+    """Return a chain that its list shows as out of service. Raises `NotRun` without one."""
+    inventory = inventory_of(context)
+    lists = (inventory.chains, inventory.v1_chains)
+    named = next((chains for chains in lists if value in {one.name for one in chains}), ())
+    away = [one.name for one in named if not one.offered]
+    if not away:
+        raise NotRun("no chain of the list is out of service")
+    symbols = {one.symbol for one in inventory.tokens if one.chain == value}
+    # A chain that has the tokens of the usual one is refused for nothing else.
+    return max(away, key=lambda name: len(symbols & {one.symbol for one in inventory.on(name)}))
+
+
 def unlisted_address(_: Json, context: RunContext, label: str) -> Json:
     """Return the address of a contract that nobody has."""
     return f"0x{context.draw(label).getrandbits(160) | 1 << 159:040x}"
@@ -114,6 +127,7 @@ def another_address(value: Json, context: RunContext, label: str) -> Json:
 
 _VALUES: Mapping[str, Value] = {
     "unlisted name": unlisted_name,
+    "suspended chain": suspended_chain,
     "unlisted address": unlisted_address,
     "unlisted index": unlisted_index,
     "negative": negative,
