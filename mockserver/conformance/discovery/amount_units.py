@@ -199,8 +199,6 @@ def _shown(context: RunContext, one: Attempt) -> Reading | None:
     return None
 
 
-def usual_text(
-    context: RunContext, token: Token, reading: Reading, times: Decimal | int = 1
-) -> str:
+def usual_text(context: RunContext, token: Token, reading: Reading, times: int = 1) -> str:
     """Return the usual amount of a token, or times as much, as a request carries it."""
     return amount_text(usual_amount(context, token) * times, token, reading)
