@@ -34,7 +34,13 @@ RULE_OF = {
     Kind.FORM: "refuses-wrong-form",
     Kind.BODY: "refuses-broken-body",
 }
-ODD = [(operation, odd) for operation in CONTRACT for odd in negative_cases(operation)]
+ODD = [
+    (operation, odd)
+    for operation in CONTRACT
+    for odd in negative_cases(operation)
+    # The lists of the mock show no chain out of service: another file has those.
+    if not odd.words.endswith(" suspended")
+]
 NO = answer({"code": 3, "msg": "no"})
 
 

@@ -118,6 +118,21 @@ def test_a_v1_order_of_another_amount_is_told():
     ]
 
 
+def test_a_successful_order_that_tells_no_amount_is_told():
+    empty = {
+        "status": "Succeeded",
+        "timestamp": 1,
+        "execHash": "0x1",
+        "reason": "",
+        "amountOut": "",
+    }
+    rules = named("success-pays-what-was-quoted")
+    told = rejudged({f"{CHECK}/usual": empty}, rules)[f"success-pays-what-was-quoted[{CHECK}]"]
+    assert [one.message for one in told.findings] == ["amountOut of a successful order is empty"]
+    waits = rejudged({f"{CHECK}/usual": {**empty, "status": "Pending"}}, rules)
+    assert [one.verdict for one in waits.values()] == [Verdict.HOLDS]
+
+
 @pytest.mark.parametrize(("told", "wrong"), [("0x" + "5e" * 20, True), ("", False)])
 def test_a_v1_order_that_pays_another_is_told(told, wrong):
     order = {**data_of(f"{DETAIL}/usual")["order"], "toAddress": told}

@@ -104,8 +104,15 @@ def success_pays_what_was_quoted(context: RunContext, operation: Operation) -> I
     check_still_offered(context, route.source.chain, route.target.chain)
     for submission, times in (("usual", 1), ("second", 3)):
         for look in ORDER.told(context, submission):
+            if look.text("status") != "Succeeded":
+                continue
+            if look.data.get("amountOut") == "":
+                yield JUDGED
+                message = "amountOut of a successful order is empty"
+                yield Finding(message, (look,), "data.amountOut", cause="empty")
+                return
             paid = amounts.number(look.data.get("amountOut"))
-            if look.text("status") != "Succeeded" or paid is None or quote.got is None:
+            if paid is None or quote.got is None:
                 continue
             yield JUDGED
             got = amounts.EXACT.scaleb(paid, -(route.target.decimals or 0))
