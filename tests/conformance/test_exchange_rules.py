@@ -204,6 +204,7 @@ def test_another_way_to_be_right_is_not(probe, member, value, outcome):
         (1, lambda least, out: out + 1, True),
         (1, lambda least, out: 0, True),
         (1, lambda least, out: out, False),
+        (3, lambda payee, out: payee + 1, True),
     ],
 )
 def test_a_call_of_the_published_method_is_read(word, change, wrong):

@@ -7,6 +7,7 @@ from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Layer
+from mockserver.signing import rlp
 from mockserver.testing import running
 from tests.conformance.pack import (
     broken,
@@ -94,6 +95,16 @@ def test_a_transaction_that_pays_nobody_is_told():
     answers = {f"{RAW}/usual": {"raw": raw.replace(payee, "0" * 40)}}
     (outcome,) = rejudged(answers, named("raw-moves-the-amount")).values()
     assert [one.message[-15:] for one in outcome.findings] == ["which is nobody"]
+
+
+def test_a_transaction_of_tokens_that_sends_coins_along_is_told():
+    raw = bytes.fromhex(data_of(f"{RAW}/usual")["raw"].partition("_")[0])
+    items = rlp.decoded(raw)
+    assert isinstance(items, list)
+    items[4] = b"\x01"
+    answers = {f"{RAW}/usual": {"raw": rlp.encoded(items).hex()}}
+    (outcome,) = rejudged(answers, named("raw-moves-the-amount")).values()
+    assert [one.message[:7] for one in outcome.findings] == ["1 of th"]
 
 
 def test_a_transaction_of_another_form_is_not_judged():

@@ -216,6 +216,10 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Iterator[Sa
     if found.contract and not token.is_native and found.contract != token.address.lower():
         at = f"{token.symbol} is at {token.address}"
         yield Finding(f"the transaction calls {found.contract}, {at}")
+    if found.coins:
+        yield Finding(
+            f"{found.coins} of the chain's coin are sent along with a token", cause="coins"
+        )
     if not int(found.payee, 16):
         yield Finding(f"the transaction pays {found.payee}, which is nobody", cause="nobody")
 

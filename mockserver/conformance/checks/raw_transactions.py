@@ -16,6 +16,8 @@ class Moved:
     units: int
     payee: str
     contract: str = ""
+    coins: int = 0
+    """What is sent along of the chain's coin where a token is moved."""
 
 
 def moved(exchange: Exchange) -> Moved | None:
@@ -36,4 +38,9 @@ def moved(exchange: Exchange) -> Moved | None:
         return Moved(int.from_bytes(value, "big"), f"0x{to.hex()}")
     if data[:4] != _TRANSFER or len(data) != 68:
         return None
-    return Moved(int.from_bytes(data[36:], "big"), f"0x{data[16:36].hex()}", f"0x{to.hex()}")
+    return Moved(
+        int.from_bytes(data[36:], "big"),
+        f"0x{data[16:36].hex()}",
+        f"0x{to.hex()}",
+        int.from_bytes(value, "big"),
+    )

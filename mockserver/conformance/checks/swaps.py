@@ -24,8 +24,8 @@ _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NUMBER = re.compile(r"[0-9]{1,150}|0x[0-9a-fA-F]{1,150}")
 _WORD = 64
-_PUBLISHED = {SWAP_EXACT_TOKENS.hex(): (0, 1), ONE_INCH_SWAP.hex(): (5, 6)}
-"""The methods of published calls, with the words that are the amount and the least output."""
+_PUBLISHED = {SWAP_EXACT_TOKENS.hex(): (0, 1, 3), ONE_INCH_SWAP.hex(): (5, 6, 4)}
+"""The methods of published calls: the words that are amount, least output and recipient."""
 _BPS = Decimal(10_000)
 _NEAR = Decimal("1.02")
 _CLOSE = Decimal("0.0005")
@@ -102,7 +102,10 @@ def published_call_is_for_what_was_asked(_: RunContext, exchange: Exchange) -> I
     if places is None or given is None or len(words) <= max(places):
         return
     yield JUDGED
-    amount, least = (words[place] for place in places)
+    amount, least, payee = (words[place] for place in places)
+    named = exchange.parameters.get("recipient", "")
+    if _ADDRESS.fullmatch(named) and payee != int(named, 16):
+        yield Finding(f"the call pays 0x{payee:040x}, {named} was named", cause="recipient")
     if amount != given:
         yield Finding(f"the call gives {amount} smallest units, {given} were named", cause="amount")
     out = amounts.units(exchange.data.get("amountOut"))

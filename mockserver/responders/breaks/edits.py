@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from mockserver.engine import abi, courses
+from mockserver.engine import courses
 from mockserver.jsontext import Json, plain
 from mockserver.responders.breaks.answers import Page, bounded
 from mockserver.responders.breaks.converters import EXACT, WORDS, is_integer, times, whole
@@ -17,7 +17,6 @@ _FINAL = tuple(status.value for status in courses.FINAL)
 _LISTS = ("list", "chains", "tokenVos")
 _NEWEST = 10_000
 _ANOTHER = 500_000
-_PUBLISHED = f"0x{abi.SWAP_EXACT_TOKENS.hex()}"
 _TRANSFER = re.compile("(a9059cbb0{24})[0-9a-f]{40}")
 
 
@@ -97,12 +96,10 @@ def slippage_gained(page: Page) -> None:
 
 
 def call_for_tenfold(page: Page) -> None:
-    """Give ten times the amount away in a call of the method that the vendor has published."""
-    data = page.data.get("data")
-    if isinstance(data, str) and data.startswith(_PUBLISHED):
-        end = len(_PUBLISHED) + 64
-        amount = int(data[len(_PUBLISHED) : end], 16) * 10
-        page.data["data"] = f"{_PUBLISHED}{amount:064x}{data[end:]}"
+    """Give ten times the amount away in a call."""
+    data, given = page.data.get("data"), whole(page.asked.query.get("fromAmount"))
+    if isinstance(data, str) and given:
+        page.data["data"] = data.replace(f"{given:064x}", f"{given * 10:064x}", 1)
 
 
 def raw_to_nobody(page: Page) -> None:
