@@ -109,6 +109,13 @@ ANSWERS = Limit(
 RECORDED_BODY = Limit(
     "a body that a recorder keeps", 256 * MIB, "bytes", "a file", "passed on, and not kept"
 )
+LONG_FILE = Limit(
+    "a file of other tools, a capsule, or the journal of a run",
+    512 * MIB,
+    "bytes",
+    "a file",
+    "refused",
+)
 FILE_DEPTH = Limit("nesting of YAML and JSON in files", 50, "levels", "a file", "refused")
 
 TABLE = tuple(found for found in list(vars().values()) if isinstance(found, Limit))

@@ -2,6 +2,8 @@
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,13 +22,28 @@ class CannotWrite(CrosschainMockError):
 
 def read(file: Path, limit: limits.Limit = limits.FILE) -> bytes:
     """Return the bytes of a regular file. Raises `NotReadable`."""
+    with opened(file) as stream:
+        return read_stream(stream, limit)
+
+
+def read_text(file: Path, limit: limits.Limit = limits.FILE) -> str:
+    """Return the text of a regular file. Raises `NotReadable`, also for what is no UTF-8."""
+    try:
+        return read(file, limit).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotReadable(f"cannot be read: not UTF-8 at byte offset {error.start}") from None
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[BinaryIO]:
+    """Open a regular file to be read. Raises `NotReadable`."""
     try:
         # Without waiting: a pipe that nobody writes to would never be open.
         number = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(number, "rb") as stream:  # noqa: PTH123 (a file that is open already)
             if not stat.S_ISREG(os.fstat(number).st_mode):
                 raise NotReadable("cannot be read: it is no regular file")
-            return read_stream(stream, limit)
+            yield stream
     except (OSError, ValueError) as error:
         raise NotReadable(f"cannot be read: {reason_of(error)}") from None
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from mockserver.cli import shared_options
+from mockserver.cli.files import read_text
 from mockserver.cli.remote import Remote, connected
 from mockserver.userfiles import write_text
 
@@ -64,7 +65,7 @@ def save(
         remote.get("/dump"),
         remote.get("/journal"),
         title or file.stem,
-        scenario_text=scenario.read_text("utf-8") if scenario else "",
+        scenario_text=read_text(scenario) if scenario else "",
         refusal_status=refusal_status,
         secrets=secrets,
     )

@@ -40,6 +40,14 @@ def read_input(name: str, limit: limits.Limit = limits.BODY) -> bytes:
         raise CannotRead(f"{shown} {error}") from None
 
 
+def read_text(path: Path) -> str:
+    """Return the text of a file. Raises `CannotRead`."""
+    try:
+        return userfiles.read_text(path)
+    except userfiles.NotReadable as error:
+        raise CannotRead(f"{printable(str(path))} {error}") from None
+
+
 def put(text: str, output: Path | None) -> None:
     """Write a text to a file, or to standard output where none is named. Raises `CannotWrite`."""
     if output is None:

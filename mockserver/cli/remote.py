@@ -46,7 +46,7 @@ class Remote:
     token: str | None = field(default=None, repr=False)
     answers: list[Json] = field(default_factory=list, repr=False, compare=False)
 
-    def get(self, path: str, **query: Json) -> Json:
+    def get(self, path: str, /, **query: Json) -> Json:
         """Return what the control API shows; parameters that are None are left out."""
         return self.send("GET", path, query=query)
 
@@ -58,7 +58,7 @@ class Remote:
         """Have something set and return what came of it."""
         return self.send("PUT", path, body=body)
 
-    def delete(self, path: str, **query: Json) -> Json:
+    def delete(self, path: str, /, **query: Json) -> Json:
         """Have something taken away and return what came of it."""
         return self.send("DELETE", path, query=query)
 

@@ -298,7 +298,7 @@ def test_a_damaged_line_is_named(tmp_path, damaged):
 
 
 def test_a_missing_file_and_a_folder_are_sentences(tmp_path):
-    with pytest.raises(BadJournal, match=r"cannot read the journal .*: no such file"):
+    with pytest.raises(BadJournal, match=r"the journal .* cannot be read: no such file"):
         Journal.resumed(tmp_path / "none", HEADER)
     with pytest.raises(BadJournal, match="is not overwritten"):
         Journal.new(tmp_path, HEADER)

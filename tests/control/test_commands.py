@@ -156,6 +156,8 @@ def test_the_journal_is_printed_with_reasons_and_nearest_forms(told, mock):
     assert "nearest valid form: query parameter 'toChain': 'BNB' instead of 'bnb'" in shown
     assert "refused: unknown-chain" in shown
     assert len(told("journal", "--refused", "--json").splitlines()) == 1
+    assert len(told("journal", "--path", "/v1/getBridgeQuote", "--json").splitlines()) == 2
+    assert told("journal", "--path", "/v1/getChain") == ""
     told("journal", "--clear")
     assert told("journal") == ""
 

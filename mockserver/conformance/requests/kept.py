@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mockserver import userfiles
 from mockserver.conformance.requests.negative import signed
 from mockserver.conformance.session.caller import SECRET_HEADERS
 from mockserver.conformance.session.context import RunContext
@@ -97,10 +98,9 @@ def read_kept(file: Path) -> tuple[KeptRequest, ...]:
     Raises `UnsafeOrWrong` with the line for what is no request.
     """
     try:
-        text = file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no UTF-8"
-        raise UnsafeOrWrong(f"cannot read the probes {str(file)!r}: {reason.lower()}") from None
+        text = userfiles.read_text(file)
+    except userfiles.NotReadable as error:
+        raise UnsafeOrWrong(f"the probes {str(file)!r}: {error}") from None
     return kept_of(text.splitlines(), str(file))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, Self, TextIO
 
 from mockserver import contract as contracts
+from mockserver import limits, userfiles
 from mockserver.conformance.options import Options
 from mockserver.conformance.runs.journal_lines import (
     MASK,
@@ -126,9 +127,9 @@ def digest(contract: Contract) -> str:
 def is_journal(path: Path) -> bool:
     """Tell whether a file begins as a journal does."""
     try:
-        with path.open("rb") as file:
+        with userfiles.opened(path) as file:
             return FORMAT.encode() in file.readline(4096)
-    except OSError:
+    except userfiles.NotReadable:
         return False
 
 
@@ -241,9 +242,9 @@ def _refuse_to_overwrite(path: Path) -> None:
 def _read(path: Path) -> tuple[Run, int]:
     """Return a journal, and how many bytes of it were written to the end of a line."""
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise _failed("read", path, error) from None
+        raw = userfiles.read(path, limits.LONG_FILE)
+    except userfiles.NotReadable as error:
+        raise BadJournal(f"the journal {str(path)!r} {error}") from None
     length = raw.rfind(b"\n") + 1
     first, *others = raw[:length].splitlines() or [b""]
     header = _header(first, path)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
 
-from mockserver import documents
+from mockserver import documents, limits, userfiles
 from mockserver.documents import FieldPath
 from mockserver.errors import InvalidFile, Problem
 from mockserver.jsontext import Json
@@ -15,7 +15,6 @@ from mockserver.recordings.formats.har import is_har, read_har
 from mockserver.recordings.formats.mock_journal import is_mock_journal, read_mock_journal
 from mockserver.recordings.formats.vcr import is_cassette, read_cassette
 from mockserver.recordings.formats.wiremock import is_wiremock, read_wiremock
-from mockserver.wording import reason_of
 
 _Tell = Callable[[Node], bool]
 _Read = Callable[[Node], ForeignRecording]
@@ -46,10 +45,9 @@ def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
 
 def _root(file: Path) -> Node:
     try:
-        raw = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    except OSError as error:
-        reason = f"cannot be read: {reason_of(error)}"
-        raise InvalidFile([Problem(file, None, "", reason)]) from None
+        raw = userfiles.read(file, limits.LONG_FILE).removeprefix(b"\xef\xbb\xbf")
+    except userfiles.NotReadable as error:
+        raise InvalidFile([Problem(file, None, "", str(error))]) from None
     if raw.lstrip()[:1] in (b"{", b"["):
         return _of_json(file, raw)
     try:

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlencode
 
-from mockserver import jsontext
+from mockserver import jsontext, limits, userfiles
 from mockserver.exchange import BadEncoding, Headers, Request, Response, by_name, query_pairs
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings.bodies import as_text
@@ -16,7 +16,6 @@ from mockserver.recordings.formats.foreign import (
 )
 from mockserver.recordings.layouts import encode
 from mockserver.recordings.recording import RecordedExchange
-from mockserver.wording import reason_of
 
 _PATTERNS = ("urlPattern", "urlPathPattern", "urlPathTemplate")
 
@@ -121,9 +120,9 @@ def _from_file(named: Node) -> bytes:
     if not file.is_relative_to(folder):
         named.fail(f"expected a file in {folder}, got {named.text()!r}")
     try:
-        return file.read_bytes()
-    except OSError as error:
-        named.fail(f"{file} cannot be read: {reason_of(error)}")
+        return userfiles.read(file, limits.RECORDED_BODY)
+    except userfiles.NotReadable as error:
+        named.fail(f"{file} {error}")
 
 
 def wiremock_text(exchanges: Iterable[RecordedExchange]) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from mockserver import documents, jsontext, recordings
+from mockserver import documents, jsontext, limits, recordings, userfiles
 from mockserver.errors import CrosschainMockError, InvalidFile, Problem
 from mockserver.jsontext import Json
 from mockserver.recordings import Recording
@@ -17,7 +17,7 @@ from mockserver.wording import reason_of
 
 FORMAT = "crosschain-mock/capsule@1"
 HEAD, SCENARIO, JOURNAL = "capsule.json", "scenario.yaml", "journal"
-_MOST_BYTES = 512 * 1024 * 1024
+_MOST_BYTES = limits.LONG_FILE.most
 _MOST_FILES = 10_000
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -131,14 +131,14 @@ def _inside(file: Path, folder: Path, problem: Problem) -> str:
 
 def _unpack(file: Path, folder: Path) -> None:
     try:
-        with zipfile.ZipFile(file) as archive:
+        with userfiles.opened(file) as stream, zipfile.ZipFile(stream) as archive:
             _check(file, archive)
             for member in archive.infolist():
                 target = folder / member.filename
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(archive.read(member))
-    except OSError as error:
-        raise BadCapsule(f"{file}: cannot be read: {reason_of(error)}") from None
+    except userfiles.NotReadable as error:
+        raise BadCapsule(f"{file}: {error}") from None
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, ValueError) as error:
         raise BadCapsule(f"{file}: no capsule: {str(error).lower()}") from None
 
