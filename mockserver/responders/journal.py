@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import starmap
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_plus
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
@@ -63,6 +63,11 @@ class Entry:
         return f"/{path.split('/', 3)[3]}" if path[:3] == "/w/" and path.count("/") > 2 else path
 
     @property
+    def query(self) -> str:
+        """The query as it came, without what lets others in."""
+        return "&".join(map(_shown_pair, self.request.query.split("&")))
+
+    @property
     def refusal(self) -> str | None:
         """The name of the refusal and its reason, or None where the service said yes."""
         return self.response.header(REFUSAL_HEADER)
@@ -70,7 +75,7 @@ class Entry:
     @property
     def asked(self) -> str:
         """The method and target of the request, as below its world, cut to a line."""
-        query = f"?{self.request.query}" if self.request.query else ""
+        query = f"?{self.query}" if self.query else ""
         return cut_line(f"{self.request.method} {self.path}{query}")
 
     @property
@@ -232,6 +237,11 @@ def withheld(name: str, value: str) -> str:
     return REDACTED if value and name.lower() != "appkey" and _lets_in(name) else value
 
 
+def _shown_pair(pair: str) -> str:
+    name, sign, value = pair.partition("=")
+    return f"{name}{sign}{withheld(unquote_plus(name), value)}"
+
+
 def _lets_in(name: str) -> bool:
     # What recordings are made of is loaded where somebody looks at the journal.
     from mockserver.recordings.redaction.names import is_secret_member  # noqa: PLC0415
@@ -255,7 +265,7 @@ def _pairs(query: str) -> list[list[str]] | str:
     try:
         return [[name, withheld(name, value)] for name, value in query_pairs(query)]
     except BadEncoding:
-        return query
+        return "&".join(map(_shown_pair, query.split("&")))
 
 
 def _text(body: bytes) -> Json:

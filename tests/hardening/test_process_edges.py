@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -165,6 +166,36 @@ def test_a_command_whose_output_goes_nowhere_ends_in_order(tmp_path, command, co
     )
     assert ended.returncode == code
     assert "Traceback" not in ended.stderr
+
+
+EVIL = [
+    "%0aFORGED",
+    "%0d%0aFORGED",
+    "%1b[2J",
+    "%c2%9b2J",
+    "%e2%80%ae",
+    "%e2%80%a8FORGED",
+    "%00",
+    "%ff",
+]
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_no_request_writes_more_than_its_line(serve, caplog, call, evil):
+    caplog.set_level(logging.DEBUG, logger="mockserver")
+    client = serve(dialect="observed").client
+    asked = (f"/{evil}", f"/v1/checkOrder?id={evil}", f"/w/{evil}/v1/getChain", f"/v1/x?{evil}=1")
+    for path in asked:
+        client.call("GET", path)
+        client.call("GET", f"/__mock{path}")
+    raw = unquote(evil)
+    client.post("/v1/submitTicket", {"hash": raw, "chain": raw}, headers=client.wallet)
+    assert len(caplog.records) >= len(asked)
+    for record in caplog.records:
+        assert record.getMessage().isprintable(), record
+    shown = call("journal", "--url", f"http://127.0.0.1:{client.port}").stdout
+    assert "FORGED" not in [line[:6] for line in shown.splitlines()]
+    assert shown.replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize("text", ["a\nb", "\x1b[2J", "\u202e", "\x00", "\ud800", "\x9b1m"])

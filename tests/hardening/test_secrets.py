@@ -5,7 +5,9 @@ from collections import defaultdict
 
 import pytest
 
+from mockserver import jsontext
 from mockserver.cli.serving import settings_of
+from mockserver.server.control.events import summary
 from tests.conftest import order
 
 SECRETS = {
@@ -32,6 +34,21 @@ def test_the_journal_and_the_check_show_no_secret(mock):
         assert "demo-app-key" in shown
     verified = {"match": {"headers": {"Authorization": "Bearer s3cr3t-0"}}, "exactly": 1}
     assert mock.control("POST", "/verify", verified)["held"], "what came is still there to match"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["access_token=s3cr3t&chain=ARB", "chain=ARB&a%63cess_token=s3cr3t", "%ff&token=s3cr3t"],
+)
+def test_no_line_about_a_request_shows_a_secret_of_its_query(serve, query):
+    mock = serve()
+    mock.client.get("/v1/getChain", query=query)
+    (entry,) = mock.service.worlds.get("default").journal
+    told = jsontext.encode(summary(entry)).decode()
+    for shown in (told, entry.asked, jsontext.encode(entry.render()).decode()):
+        assert "s3cr3t" not in shown
+        assert "redacted" in shown
+    assert "s3cr3t" in entry.request.query
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def summary(entry: Entry) -> dict[str, Json]:
         "ms": entry.at_ms,
         "method": entry.request.method[:100],
         "path": entry.path[:500],
-        "query": entry.request.query[:500],
+        "query": entry.query[:500],
         "operation": entry.operation,
         "status": entry.response.status,
         "responder": entry.responder,
