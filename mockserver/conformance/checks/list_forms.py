@@ -6,7 +6,6 @@ What the items of most lists hold is not published, so that this is no more than
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from functools import partial
 
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
@@ -14,6 +13,7 @@ from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.listing import folded, list_place, listed
 from mockserver.conformance.requests.named import READ
 from mockserver.conformance.requests.writes import FILTERS, TICKETS
+from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation
@@ -75,11 +75,12 @@ def _pools(context: RunContext, operation_id: str) -> Iterator[Pools]:
     for group in [[one] for one in given] if operation_id == TICKETS else [given]:
         pools: Pools = {}
         for look in group:
-            for place, seen in look.cached("pools", partial(_pools_of, look)).items():
+            for place, seen in _pools_of(look).items():
                 pools.setdefault(place, []).extend(seen)
         yield pools
 
 
+@cached
 def _pools_of(look: Exchange) -> Pools:
     pools: Pools = {}
     data = look.member("data")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mockserver.conformance.basis import SchemaPath, joined
+from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck
@@ -42,10 +43,10 @@ def walk(schema: Schema, value: Json) -> Iterator[Applied | Unspoken]:
     yield from _walk([((), schema)], value, ())
 
 
+@cached
 def parts_of(exchange: Exchange) -> tuple[Applied | Unspoken, ...]:
     """Return the parts of an answer, by the schema of its operation."""
-    schema = exchange.operation.response_schema
-    return exchange.cached("parts", lambda: tuple(walk(schema, exchange.body)))
+    return tuple(walk(exchange.operation.response_schema, exchange.body))
 
 
 def first_parts(

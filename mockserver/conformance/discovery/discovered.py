@@ -1,14 +1,17 @@
 """What the lists of a run have shown so far, read once until a list comes anew."""
 
 from mockserver.conformance.discovery.inventory import Chain, Inventory, Token, discover, tokens_of
+from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import FIRST_LOOKS
 
 
+@cached
 def inventory_of(context: RunContext) -> Inventory:
     """Return what the service offers, as far as its lists were fetched."""
-    return context.cached(FIRST_LOOKS, lambda: _discovered(context))
+    looks = [one for one in context.sent(*FIRST_LOOKS) if one.succeeded]
+    return discover(looks, context.bindings)
 
 
 def chains_beside(context: RunContext, look: Exchange) -> tuple[Chain, ...]:
@@ -20,8 +23,3 @@ def chains_beside(context: RunContext, look: Exchange) -> tuple[Chain, ...]:
 def tokens_in(context: RunContext, look: Exchange) -> tuple[Token, ...]:
     """Return the tokens that an answer lists, each of them once for every chain it is on."""
     return tokens_of(look, context.bindings, chains_beside(context, look))
-
-
-def _discovered(context: RunContext) -> Inventory:
-    looks = [one for one in context.sent(*FIRST_LOOKS) if one.succeeded]
-    return discover(looks, context.bindings)

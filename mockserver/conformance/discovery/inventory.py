@@ -17,6 +17,7 @@ from mockserver.conformance.discovery.listing import (
     text,
 )
 from mockserver.conformance.session.bindings import ROLES, Bindings
+from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK
 from mockserver.contract import shipped_facts
@@ -125,7 +126,7 @@ def discover(looks: Sequence[Exchange], bindings: Bindings) -> Inventory:
         for token in tokens_of(one, bindings, chains)
     ]
     taken = {asked_chain(one) for one in looks if one.operation.id == "v1.getSupportTokens"}
-    hints = taken or {chain.name for chain in chains}
+    hints = frozenset(taken or {chain.name for chain in chains})
     v1_chains = _first(
         chains_of(one, bindings, hints)
         for one in looks
@@ -161,18 +162,11 @@ def _called(looks: list[Exchange], bindings: Bindings) -> dict[str, str]:
     return {}
 
 
+@cached
 def chains_of(
-    exchange: Exchange, bindings: Bindings, hints: AbstractSet[str] = frozenset()
+    exchange: Exchange, bindings: Bindings, hints: frozenset[str] = frozenset()
 ) -> tuple[Chain, ...]:
     """Return the chains that an answer lists; `hints` are names that are known to be taken."""
-    return exchange.cached(
-        ("chains", bindings, frozenset(hints)), lambda: _chains_of(exchange, bindings, hints)
-    )
-
-
-def _chains_of(
-    exchange: Exchange, bindings: Bindings, hints: AbstractSet[str]
-) -> tuple[Chain, ...]:
     v1 = exchange.operation.generation.id == "v1"
     role = "v1ChainName" if v1 else "chainName"
     items = tuple(objects(exchange.member("data"), bindings.candidates(role)[0]))
@@ -201,18 +195,11 @@ def _telling(items: tuple[Item, ...]) -> tuple[str, ...]:
     )
 
 
+@cached
 def tokens_of(
     exchange: Exchange, bindings: Bindings, chains: tuple[Chain, ...] = ()
 ) -> tuple[Token, ...]:
     """Return the tokens that an answer lists, each of them once for every chain it is on."""
-    return exchange.cached(
-        ("tokens", bindings, chains), lambda: _tokens_of(exchange, bindings, chains)
-    )
-
-
-def _tokens_of(
-    exchange: Exchange, bindings: Bindings, chains: tuple[Chain, ...]
-) -> tuple[Token, ...]:
     names = {folded(name): chain.name for chain in reversed(chains) for name in chain.names}
     names |= {folded(chain.name): chain.name for chain in chains}
     asked = asked_chain(exchange)

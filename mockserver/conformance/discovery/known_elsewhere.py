@@ -13,24 +13,20 @@ from mockserver import documents, resources
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Chain, Token
 from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 
 MOST = 16
 """How many chains, and how many tokens a chain, are asked for at the most."""
 
 
+@cached
 def unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
     """Return chains that are known and not in the list of a generation, likely ones first.
 
     They have the name that requests of the generation would call them. There is none where a listed
     chain cannot be told apart from those that are known: it may be any of them.
     """
-    return context.cached(
-        ("unlisted chains", generation), lambda: _unlisted_chains(context, generation)
-    )
-
-
-def _unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
     inventory = inventory_of(context)
     listed, others = inventory.chains, inventory.v1_chains
     if generation == "v1":

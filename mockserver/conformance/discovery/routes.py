@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from random import Random
 
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Chain, Token
+from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
@@ -70,48 +70,36 @@ class Route:
         return self.source.decimals != self.target.decimals
 
 
+@cached
 def bridge_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three routes of one token between two chains. Raises `NotRun`."""
-    return context.cached("bridge routes", lambda: _bridge_routes(context))
-
-
-def _bridge_routes(context: RunContext) -> tuple[Route, ...]:
     found = bridges(context)
     if not found:
         raise NotRun(f"no token is on two of the {len(inventory_of(context).chains)} chains listed")
     return _chosen(found, context.draw("bridge routes"), _worth(context))
 
 
+@cached
 def swap_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three routes between two tokens of one chain. Raises `NotRun`."""
-    return context.cached("swap routes", lambda: _swap_routes(context))
-
-
-def _swap_routes(context: RunContext) -> tuple[Route, ...]:
     found = [route for route in swaps(context) if route.source.chain == route.target.chain]
     if not found:
         raise NotRun("no offered chain has two tokens with addresses and decimals")
     return _chosen(found, context.draw("swap routes"), _worth(context))
 
 
+@cached
 def cross_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three routes between two tokens on different chains. Raises `NotRun`."""
-    return context.cached("cross routes", lambda: _cross_routes(context))
-
-
-def _cross_routes(context: RunContext) -> tuple[Route, ...]:
     found = [route for route in swaps(context) if route.source.chain != route.target.chain]
     if not found:
         raise NotRun("no two offered chains have tokens with addresses and decimals")
     return _chosen(found, context.draw("cross routes"), _worth(context))
 
 
+@cached
 def v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
     """Return two chains that v1 offers, where 2.0 shows a token on both. Raises `NotRun`."""
-    return context.cached("v1 chains", lambda: _v1_chain_pair(context))
-
-
-def _v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
     inventory = inventory_of(context)
     offered = [chain for chain in inventory.v1_chains if chain.offered]
     if len(offered) < 2:
@@ -132,11 +120,6 @@ def _v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
     return one, other
 
 
-def v1_routes(context: RunContext) -> tuple[Route, ...]:
-    """Return up to three v1 routes of one token between two chains. Raises `NotRun`."""
-    return context.cached("v1 routes", lambda: _v1_routes(context))
-
-
 def v1_bridges(context: RunContext) -> list[Route]:
     """Return the routes of one token between two chains that the v1 lists allow."""
     inventory = inventory_of(context)
@@ -150,7 +133,9 @@ def v1_bridges(context: RunContext) -> list[Route]:
     ]
 
 
-def _v1_routes(context: "RunContext") -> tuple[Route, ...]:
+@cached
+def v1_routes(context: RunContext) -> tuple[Route, ...]:
+    """Return up to three v1 routes of one token between two chains. Raises `NotRun`."""
     found = v1_bridges(context)
     if not found:
         raise NotRun("no token is in the v1 lists of two chains")
@@ -251,13 +236,14 @@ def scale(context: RunContext) -> Decimal:
 def price_of(context: RunContext, token: Token) -> Decimal | None:
     """Return a token's price in USD as getPrice told it, or else its list; None where none did."""
     for exchange in context.of("v2.getPrice"):
-        symbol, price = exchange.cached("price told", partial(_told_price, exchange))
+        symbol, price = _told_price(exchange)
         if symbol == token.symbol and price is not None:
             return price
     listed = amounts.number(token.price)
     return listed if listed is not None and listed > 0 else None
 
 
+@cached
 def _told_price(exchange: Exchange) -> tuple[str | None, Decimal | None]:
     """Return whose price an answer of getPrice tells, and the price, where it is one."""
     if not exchange.succeeded:
@@ -286,9 +272,10 @@ def bridges(context: RunContext) -> list[Route]:
     ]
 
 
+@cached
 def swaps(context: RunContext) -> tuple[Route, ...]:
     """Return the routes between two different tokens, on one chain or two, that the lists allow."""
-    return context.cached("swaps", lambda: tuple(_swaps_of(context)))
+    return tuple(_swaps_of(context))
 
 
 def _swaps_of(context: RunContext) -> Iterator[Route]:

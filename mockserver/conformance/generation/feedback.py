@@ -9,6 +9,7 @@ from itertools import combinations_with_replacement
 from mockserver import jsontext
 from mockserver.conformance.generation.value_pools import parts_of
 from mockserver.conformance.requests.targets import DIGITS, NAMES, inputs
+from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -116,12 +117,9 @@ def inputs_of(operation: Operation, request: Request) -> dict[Place, Json]:
     }
 
 
+@cached
 def kind_of_answer(exchange: Exchange) -> Hashable:
     """Return what answers of one kind have in common: status, code, shape and about their size."""
-    return exchange.cached("kind of answer", lambda: _kind_of_answer(exchange))
-
-
-def _kind_of_answer(exchange: Exchange) -> Hashable:
     size = len(exchange.answer.body)
     # Eight steps an octave: an answer of a few more digits is of another size.
     steps = max(0, size.bit_length() - _SIZE_BITS)

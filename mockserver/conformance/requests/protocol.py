@@ -13,6 +13,7 @@ from mockserver.conformance.requests.negative import (
     signed,
 )
 from mockserver.conformance.requests.probe import Probe
+from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -68,15 +69,12 @@ def broken_bodies(operation: Operation) -> tuple[NegativeCase, ...]:
     return ()
 
 
+@cached
 def is_beneath(exchange: Exchange) -> bool:
     """Tell whether a request is none that the interface speaks of: what answers it is HTTP's.
 
     Its path or method is another, it is too long for many a server, or it cannot be read at all.
     """
-    return exchange.cached("beneath", lambda: _is_beneath(exchange))
-
-
-def _is_beneath(exchange: Exchange) -> bool:
     operation, request = exchange.operation, exchange.request
     if (request.method, request.path) != (operation.method, operation.path):
         return True
