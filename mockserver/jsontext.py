@@ -158,6 +158,12 @@ def pieces(value: Json, many: int = 128) -> Iterator[bytes]:
     yield "".join(parts).encode("ascii")
 
 
+def kind_of(value: Json) -> str:
+    """Return the JSON type of a value, where all numbers are `number`."""
+    kind = type_of(value)
+    return "number" if kind == "integer" else kind
+
+
 def type_of(value: Json) -> str:
     """Return the JSON type of a value, where numbers are `integer` or `number`."""
     match value:

@@ -14,12 +14,10 @@ from mockserver.conformance.runs.offline import label_of, run_recorded
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import BasisKind, Contract, ContractSource, Erratum
-from mockserver.jsontext import Json
-from mockserver.learning.shapes import type_of
+from mockserver.jsontext import kind_of
 from mockserver.recordings import RecordedExchange, Source
 
 _SUCCESS_CODES = (0, 200)
-_JSON_TYPES = {"text": "string", "list": "array"}
 
 
 @dataclass(slots=True)
@@ -188,16 +186,11 @@ def _unknown(result: Result) -> Iterator[UnknownMember]:
         for part in parts_of(exchange):
             if isinstance(part, Unspoken) and part.place[:1] == ("data",):
                 key = exchange.operation.id, _joined(part.place)
-                types[key][_json_type(part.value)] += 1
+                types[key][kind_of(part.value)] += 1
                 seen[key].add(exchange.number)
     for (operation, place), kinds in sorted(types.items()):
         count = len(seen[operation, place])
         yield UnknownMember(operation, place, tuple(sorted(kinds)), count)
-
-
-def _json_type(value: Json) -> str:
-    kind = type_of(value)
-    return _JSON_TYPES.get(kind, kind)
 
 
 def _joined(place: tuple[str, ...]) -> str:

@@ -4,12 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Operation
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, kind_of
 from mockserver.recordings import RecordedExchange, Source
 
 SUCCESS, REFUSAL, NO_JSON = "success", "refusal", "no JSON"
@@ -28,6 +27,7 @@ _CLASSES = (
     ("web address", re.compile(r"https?://\S+")),
     ("time", re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(?:Z|[-+][0-9:]+)?")),
 )
+_WORDS = {"string": "text", "array": "list"}
 _TIMES = re.compile(r"time", re.IGNORECASE)
 
 
@@ -112,13 +112,8 @@ def _whole(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def type_of(value: Json) -> str:
     """Return the JSON type of a value; whole numbers and others are both `number`."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | Decimal):
-        return "number"
-    return "text" if isinstance(value, str) else "list" if isinstance(value, list) else "object"
+    kind = kind_of(value)
+    return _WORDS.get(kind, kind)
 
 
 def class_of(value: Json, name: str) -> str:

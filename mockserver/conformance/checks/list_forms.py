@@ -5,7 +5,6 @@ What the items of most lists hold is not published, so that this is no more than
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
@@ -17,12 +16,19 @@ from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, kind_of
 
 _ENOUGH = 6
 _NEARLY_ALL = 20
 """One item of an answer may be odd, or one in so many: more make a form of their own."""
 _DEEPEST = 4
+_KINDS = {
+    "boolean": "true or false",
+    "number": "a number",
+    "string": "a text",
+    "array": "a list",
+    "object": "an object",
+}
 _PER_CHAIN = ("usual", "second chain", "sampled")
 _NAMES: Mapping[str, tuple[str, ...]] = {
     **{one: _PER_CHAIN if one in (OF_CHAIN, V1_TOKENS) else ("usual",) for one in LISTS},
@@ -157,10 +163,4 @@ def _are_few(odd: list[Seen], pool: list[Seen]) -> bool:
 
 
 def _kind(value: Json) -> str:
-    if isinstance(value, bool):
-        return "true or false"
-    if isinstance(value, int | Decimal):
-        return "a number"
-    if isinstance(value, str):
-        return "a text"
-    return "a list" if isinstance(value, list) else "an object"
+    return _KINDS[kind_of(value)]

@@ -12,7 +12,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
 from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
 from mockserver.contract import Operation
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, kind_of
 from mockserver.validation import shown
 
 _STAMPS = ("timestamp", "signature")
@@ -156,16 +156,8 @@ def _forms(body: Json) -> dict[str, str]:
     """Return the JSON type of each member of an envelope and of its data."""
     found: dict[str, str] = {}
     if isinstance(body, dict):
-        found |= {str(name): _type(value) for name, value in body.items()}
+        found |= {str(name): kind_of(value) for name, value in body.items()}
         data = body.get("data")
         if isinstance(data, dict) and len(data) < 200:
-            found |= {f"data.{name}": _type(value) for name, value in data.items()}
+            found |= {f"data.{name}": kind_of(value) for name, value in data.items()}
     return found
-
-
-def _type(value: Json) -> str:
-    if isinstance(value, bool) or value is None:
-        return type(value).__name__
-    if isinstance(value, str | list | dict):
-        return type(value).__name__
-    return "number"

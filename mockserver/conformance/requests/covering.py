@@ -1,13 +1,11 @@
 """Of many tokens and routes those that stand for their class: chain, coin or contract, decimals."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.routes import Route, plain_tokens
-
-if TYPE_CHECKING:
-    from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.context import RunContext
 
 _T = TypeVar("_T")
 MOST_ROUTES = 24
@@ -29,14 +27,14 @@ def covering(
         yield ", ".join(map(str, new)), item
 
 
-def features(context: "RunContext", token: Token, side: str) -> tuple[str, ...]:
+def features(context: RunContext, token: Token, side: str) -> tuple[str, ...]:
     """Return what sets a token apart: its chain, EVM or not, coin or contract, its decimals."""
     evm = "EVM" if plain_tokens(context)(token) else "not EVM"
     kind = "coin" if token.is_native else "contract"
     return (f"{side}{kind} of {token.decimals} decimals, {evm}", f"{side}chain {token.chain}")
 
 
-def route_features(context: "RunContext") -> Callable[[Route], tuple[str, ...]]:
+def route_features(context: RunContext) -> Callable[[Route], tuple[str, ...]]:
     """Return what tells what sets a route apart."""
     return lambda route: (
         *features(context, route.source, "from "),
@@ -45,6 +43,6 @@ def route_features(context: "RunContext") -> Callable[[Route], tuple[str, ...]]:
     )
 
 
-def drawn(context: "RunContext", what: str, items: Sequence[_T]) -> list[_T]:
+def drawn(context: RunContext, what: str, items: Sequence[_T]) -> list[_T]:
     """Return items in the order in which the seed has them."""
     return context.draw(f"targets of {what}").sample(list(items), len(items))

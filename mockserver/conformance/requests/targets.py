@@ -7,10 +7,10 @@ computed from the contract (bounds, enumerations, optional inputs) and from what
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING
 
 from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
@@ -45,13 +45,11 @@ from mockserver.conformance.requests.missing_inputs import missing_inputs
 from mockserver.conformance.requests.negative import NegativeCase, signed
 from mockserver.conformance.requests.write_targets import submissions
 from mockserver.conformance.requests.wrong_values import WRONG_VALUES
+from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation
 from mockserver.jsontext import Json
-
-if TYPE_CHECKING:
-    from mockserver.conformance.session.context import RunContext
 
 WORDS = "edge: "
 """How the name of each target's probe begins, behind its operation."""
@@ -125,7 +123,7 @@ def is_combination(probe: str) -> bool:
     return label_of(probe).startswith(("with ", "without "))
 
 
-def targets_of(context: "RunContext", operation: Operation) -> tuple[Target, ...]:
+def targets_of(context: RunContext, operation: Operation) -> tuple[Target, ...]:
     """Return the targets of an operation, those that say most first."""
     found: dict[str, Target] = {}
     for target in _found(context, operation):
@@ -133,32 +131,26 @@ def targets_of(context: "RunContext", operation: Operation) -> tuple[Target, ...
     return tuple(found.values())
 
 
-def _found(context: "RunContext", operation: Operation) -> Iterator[Target]:
+def _found(context: RunContext, operation: Operation) -> Iterator[Target]:
     if operation.writes:
-        yield from _submissions(context, operation)
+        with suppress(NotRun, Inconclusive):
+            for label, draft, sound in submissions(context, operation.id):
+                yield Target(operation.id, label, draft, sound)
         return
     usual = _usual(context, operation)
     if usual is not None:
         yield from _values(context, operation, usual)
     routed = _ROUTED.get(operation.id)
     if routed is not None:
-        try:
+        with suppress(NotRun, Inconclusive):
             for label, draft in routed(context):
                 yield Target(operation.id, label, draft)
-        except (NotRun, Inconclusive):
-            pass
     yield from _wrong_elsewhere(context, operation)
-    yield from _known_elsewhere(context, operation)
+    with suppress(NotRun, Inconclusive):
+        for label, draft in known_elsewhere(context, operation.id):
+            yield Target(operation.id, label, draft, sound=False)
     if usual is not None:
         yield from _odd_values(context, operation, usual)
-
-
-def _submissions(context: "RunContext", operation: Operation) -> Iterator[Target]:
-    try:
-        for label, draft, sound in submissions(context, operation.id):
-            yield Target(operation.id, label, draft, sound)
-    except (NotRun, Inconclusive):
-        pass
 
 
 def wrong_elsewhere(operation: Operation, case: NegativeCase) -> str:
@@ -166,7 +158,7 @@ def wrong_elsewhere(operation: Operation, case: NegativeCase) -> str:
     return f"{operation.id}/{ODD_WORDS}{case.words} of "
 
 
-def _wrong_elsewhere(context: "RunContext", operation: Operation) -> Iterator[Target]:
+def _wrong_elsewhere(context: RunContext, operation: Operation) -> Iterator[Target]:
     """Yield requests that are wrong like the usual one, and about something else.
 
     A service that puts a value of its own in the place of a wrong one may refuse the usual request
@@ -176,33 +168,21 @@ def _wrong_elsewhere(context: "RunContext", operation: Operation) -> Iterator[Ta
     if bases is None:
         return
     for case in (*missing_inputs(operation), *WRONG_VALUES.of(operation)):
-        try:
+        with suppress(NotRun, Inconclusive):
             for label, base in bases(context, case.place.partition(".")[2]):
                 draft = signed(case.change(base, context), operation, context.caller)
                 name = f"{case.words} of {label}"
                 yield Target(operation.id, name, draft, sound=False)
-        except (NotRun, Inconclusive):
-            continue
 
 
-def _known_elsewhere(context: "RunContext", operation: Operation) -> Iterator[Target]:
-    try:
-        for label, draft in known_elsewhere(context, operation.id):
-            yield Target(operation.id, label, draft, sound=False)
-    except (NotRun, Inconclusive):
-        pass
-
-
-def _usual(context: "RunContext", operation: Operation) -> Draft | None:
+def _usual(context: RunContext, operation: Operation) -> Draft | None:
     for make in (valid.valid_request, valid.unknown):
-        try:
+        with suppress(NotRun, Inconclusive):
             return make(context, operation.id)
-        except (NotRun, Inconclusive):
-            continue
     return None
 
 
-def _values(context: "RunContext", operation: Operation, usual: Draft) -> Iterator[Target]:
+def _values(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:
     """Yield the usual request with one input at an edge that the contract allows."""
     yield Target(operation.id, AS_USUAL, usual)
     if len(usual.query) > 1 or len(usual.body or ()) > 1:
@@ -223,7 +203,7 @@ def reversed_inputs(draft: Draft) -> Draft:
     return replace(draft, query=query, body=body)
 
 
-def _odd_values(context: "RunContext", operation: Operation, usual: Draft) -> Iterator[Target]:
+def _odd_values(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:
     for field in inputs(operation):
         for label, value in _odd_edges(field, usual):
             draft = _changed(context, operation, usual, field, value)
@@ -305,7 +285,7 @@ def _odd_texts(before: str, field: Field) -> Iterator[tuple[str, Json]]:
         yield "that is short", before[:6]
 
 
-def _combinations(context: "RunContext", operation: Operation, usual: Draft) -> Iterator[Target]:
+def _combinations(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:
     """Yield every combination of optional inputs, and of those with a choice of two."""
     given = {
         field.name: value
@@ -346,7 +326,7 @@ def _optional_value(operation: Operation, field: Field, usual: Draft) -> Json:
 
 
 def _changed(
-    context: "RunContext", operation: Operation, usual: Draft, field: Field, value: Json
+    context: RunContext, operation: Operation, usual: Draft, field: Field, value: Json
 ) -> Draft:
     draft = usual.having(field.location, field.name, value)
     if {"evmAddress", "fromAddress"} <= {one.role for one in operation.fields} and (
@@ -378,7 +358,7 @@ def _cases_of_hex(value: str) -> Iterator[tuple[str, Json]]:
     yield LOWER_HEX, value.lower()
 
 
-def _bridged(context: "RunContext") -> Iterator[tuple[str, Draft]]:
+def _bridged(context: RunContext) -> Iterator[tuple[str, Draft]]:
     routes = drawn(context, BRIDGE, bridges(context))
     yield from _parts(context, BRIDGE)
     for label, route in covering(routes, lambda one: (f"{one.source.decimals} decimals",)):
@@ -389,13 +369,13 @@ def _bridged(context: "RunContext") -> Iterator[tuple[str, Draft]]:
     yield from _there_and_back(context, BRIDGE, routes)
 
 
-def _swapped(context: "RunContext") -> Iterator[tuple[str, Draft]]:
+def _swapped(context: RunContext) -> Iterator[tuple[str, Draft]]:
     yield from _parts(context, SWAP_QUOTE)
     routes = [*swaps(context), *cross_routes(context)]
     yield from _there_and_back(context, SWAP_QUOTE, drawn(context, SWAP_QUOTE, routes))
 
 
-def _parts(context: "RunContext", operation_id: str) -> Iterator[tuple[str, Draft]]:
+def _parts(context: RunContext, operation_id: str) -> Iterator[tuple[str, Draft]]:
     """Yield an amount and two that make it up, on the route of the usual quote."""
     found = accepted(context, operation_id)
     if found is not None:
@@ -405,7 +385,7 @@ def _parts(context: "RunContext", operation_id: str) -> Iterator[tuple[str, Draf
 
 
 def _there_and_back(
-    context: "RunContext", operation_id: str, routes: Sequence[Route]
+    context: RunContext, operation_id: str, routes: Sequence[Route]
 ) -> Iterator[tuple[str, Draft]]:
     """Yield quotes on routes that stand for their class, and the way back of some of them."""
     chosen = list(covering(routes, route_features(context)))
@@ -416,7 +396,7 @@ def _there_and_back(
         yield label, valid.quoted(context, operation_id, Route(route.target, route.source))
 
 
-def _called(context: "RunContext") -> Iterator[tuple[str, Draft]]:
+def _called(context: RunContext) -> Iterator[tuple[str, Draft]]:
     one = usual_attempt(context, SWAP_QUOTE)
     here = [route for route in swaps(context) if route.source.chain == route.target.chain]
     routes = drawn(context, "calls", here)
@@ -437,22 +417,22 @@ def _called(context: "RunContext") -> Iterator[tuple[str, Draft]]:
     )
 
 
-def _tokens(context: "RunContext", what: str) -> Iterator[tuple[str, Token]]:
+def _tokens(context: RunContext, what: str) -> Iterator[tuple[str, Token]]:
     tokens = [one for one in usable_tokens(context) if one.address]
     return covering(drawn(context, what, tokens), lambda one: features(context, one, ""))
 
 
-def _priced(context: "RunContext") -> Iterator[tuple[str, Draft]]:
+def _priced(context: RunContext) -> Iterator[tuple[str, Draft]]:
     return ((label, valid.price(context, one)) for label, one in _tokens(context, "prices"))
 
 
-def _held(context: "RunContext") -> Iterator[tuple[str, Draft]]:
+def _held(context: RunContext) -> Iterator[tuple[str, Draft]]:
     address = context.caller.address
     for label, one in _tokens(context, "balances"):
         yield label, valid.balance(context, one, address)
 
 
-def _listed(context: "RunContext") -> Iterator[tuple[str, Draft]]:
+def _listed(context: RunContext) -> Iterator[tuple[str, Draft]]:
     inventory = inventory_of(context)
     for chain in inventory.chains[:MOST_ROUTES]:
         if chain.offered:
@@ -460,30 +440,30 @@ def _listed(context: "RunContext") -> Iterator[tuple[str, Draft]]:
             yield chain.name, valid.filled(context, "v2.getAssetsByChain", asked)
 
 
-def _v1_listed(context: "RunContext") -> Iterator[tuple[str, Draft]]:
+def _v1_listed(context: RunContext) -> Iterator[tuple[str, Draft]]:
     for chain in inventory_of(context).v1_chains[:MOST_ROUTES]:
         if chain.offered:
             yield chain.name, valid.filled(context, "v1.getSupportTokens", {"chain": chain.name})
 
 
-def _v1_quoted(context: "RunContext") -> Iterator[tuple[str, Draft]]:
+def _v1_quoted(context: RunContext) -> Iterator[tuple[str, Draft]]:
     routes = drawn(context, V1_QUOTE, v1_bridges(context))
     yield from _parts(context, V1_QUOTE)
     for label, route in covering(routes, route_features(context)):
         yield label, valid.quoted(context, V1_QUOTE, route)
 
 
-def _v1_raw(context: "RunContext") -> Iterator[tuple[str, Draft]]:
+def _v1_raw(context: RunContext) -> Iterator[tuple[str, Draft]]:
     tokens = drawn(context, "v1 raw", [one for one in inventory_of(context).v1_tokens if one.chain])
     for label, one in covering(tokens, lambda one: features(context, one, "")):
         yield label, valid.v1_raw(context, one, usual_amount(context, one))
 
 
-def _coins(context: "RunContext") -> list[Token]:
+def _coins(context: RunContext) -> list[Token]:
     return [one for one in usable_tokens(context) if one.is_native][:MOST_ROUTES]
 
 
-def _bridge_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
+def _bridge_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
     """Yield the transfer of the token with the fewest decimals, of which any amount is much."""
     routes = bridges(context) if place == "amount" else ()
     if routes:
@@ -491,7 +471,7 @@ def _bridge_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draf
         yield "the fewest decimals", valid.quoted(context, BRIDGE, route)
 
 
-def _swap_routes(context: "RunContext", place: str) -> Iterator[tuple[str, Route]]:
+def _swap_routes(context: RunContext, place: str) -> Iterator[tuple[str, Route]]:
     """Yield swaps of the coin of each chain for a wrong chain, of contracts for others."""
     routes = [one for one in swaps(context) if one.source.chain == one.target.chain]
     coins = {one.source.chain: one for one in routes if one.source.is_native}
@@ -504,17 +484,17 @@ def _swap_routes(context: "RunContext", place: str) -> Iterator[tuple[str, Route
                 yield label, context.draw(f"{label} {place}").choice(found)
 
 
-def _quote_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
+def _quote_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
     for label, route in _swap_routes(context, place):
         yield label, valid.quoted(context, SWAP_QUOTE, route)
 
 
-def _call_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
+def _call_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
     for label, route in _swap_routes(context, place):
         yield label, valid.swap_on(context, route)
 
 
-def _price_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
+def _price_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
     tokens = [one for one in usable_tokens(context) if one.address]
     if place == "chain":
         yield from (
@@ -527,14 +507,14 @@ def _price_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft
             yield symbol, valid.price(context, token)
 
 
-def _balance_bases(context: "RunContext", place: str) -> Iterator[tuple[str, Draft]]:
+def _balance_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
     """Yield the balance of a coin, whose address most chains have in common."""
     if place == "chain":
         for coin in _coins(context)[:1]:
             yield f"the coin of {coin.chain}", valid.balance(context, coin, context.caller.address)
 
 
-_OTHER_BASES: dict[str, Callable[["RunContext", str], Iterator[tuple[str, Draft]]]] = {
+_OTHER_BASES: dict[str, Callable[[RunContext, str], Iterator[tuple[str, Draft]]]] = {
     BRIDGE: _bridge_bases,
     SWAP_QUOTE: _quote_bases,
     "v2.getAggregateSwap": _call_bases,
@@ -543,7 +523,7 @@ _OTHER_BASES: dict[str, Callable[["RunContext", str], Iterator[tuple[str, Draft]
 }
 """Requests of other things than the usual one, by the input that is made wrong in them."""
 
-_ROUTED: dict[str, Callable[["RunContext"], Iterator[tuple[str, Draft]]]] = {
+_ROUTED: dict[str, Callable[[RunContext], Iterator[tuple[str, Draft]]]] = {
     BRIDGE: _bridged,
     SWAP_QUOTE: _swapped,
     "v2.getAggregateSwap": _called,

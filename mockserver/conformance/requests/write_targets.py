@@ -5,7 +5,6 @@ armed, and within the cap of submissions.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from mockserver import jsontext
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
@@ -14,10 +13,8 @@ from mockserver.conformance.discovery.routes import bridges, plain_tokens, v1_br
 from mockserver.conformance.requests import valid
 from mockserver.conformance.requests.covering import covering, drawn, features
 from mockserver.conformance.requests.writes import aggregate_order
+from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-
-if TYPE_CHECKING:
-    from mockserver.conformance.session.context import RunContext
 
 _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
@@ -28,14 +25,14 @@ Edge = tuple[str, Draft, bool]
 """What is at the edge, the submission, and whether nothing of it is doubtful."""
 
 
-def submissions(context: "RunContext", operation_id: str) -> Iterator[Edge]:
+def submissions(context: RunContext, operation_id: str) -> Iterator[Edge]:
     """Yield the submissions of an operation that are at an edge. Raises `NotRun`."""
     make = _EDGES.get(operation_id)
     if make is not None:
         yield from make(context)
 
 
-def _orders(context: "RunContext") -> Iterator[Edge]:
+def _orders(context: RunContext) -> Iterator[Edge]:
     def order(label: str) -> Draft:
         return valid.order(context, _deposit(context, label))
 
@@ -61,7 +58,7 @@ def _orders(context: "RunContext") -> Iterator[Edge]:
     yield label, order(label).having("body", "sourceCerts", longer), False
 
 
-def _tickets(context: "RunContext") -> Iterator[Edge]:
+def _tickets(context: RunContext) -> Iterator[Edge]:
     label = "hash in upper-case hex"
     usual = valid.order_route(context).source.chain
     hashed = _deposit(context, label)
@@ -79,7 +76,7 @@ def _tickets(context: "RunContext") -> Iterator[Edge]:
     yield label, valid.ticket(context, usual, "9" * _LONG), False
 
 
-def _v1_orders(context: "RunContext") -> Iterator[Edge]:
+def _v1_orders(context: RunContext) -> Iterator[Edge]:
     for level in _FEE_LEVELS:
         label = f"feeLevel is {level}"
         yield label, valid.v1_order(context, _deposit(context, label), fee_level=level), True
@@ -90,11 +87,11 @@ def _v1_orders(context: "RunContext") -> Iterator[Edge]:
         yield label, valid.v1_order(context, _deposit(context, label), route=route), True
 
 
-def _deposit(context: "RunContext", label: str) -> str:
+def _deposit(context: RunContext, label: str) -> str:
     return valid.fresh_hash(context, f"deposit of {label}")
 
 
-_EDGES: Mapping[str, Callable[["RunContext"], Iterator[Edge]]] = {
+_EDGES: Mapping[str, Callable[[RunContext], Iterator[Edge]]] = {
     "v2.submitOrder": _orders,
     "v2.submitTicket": _tickets,
     "v1.submitCrossChain": _v1_orders,

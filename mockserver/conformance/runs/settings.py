@@ -25,6 +25,19 @@ Duration = str | timedelta
 """A time such as `10m` or `1.5s`, or a `timedelta`."""
 
 
+_SAME = ("seed", "budget", "rate", "only", "skip", "edges", "examples", "sequences", "deep")
+_TIMES = {
+    "time": "time_ms",
+    "request_time": "request_ms",
+    "slow": "slow_ms",
+    "patience": "patience_ms",
+    "wait": "wait_ms",
+}
+_PLAIN = {**dict(zip(_SAME, _SAME, strict=True)), **_TIMES, "allow_hosts": "hosts"}
+"""The settings that are values as they were read, by their keywords."""
+_ARMING = {"arm_writes": "writes", "most_writes": "most", "confirm_hosts": "confirmed"}
+
+
 class RunOptions(TypedDict, total=False):
     """What `run` takes by name; whatever is left out, or None, has a careful default.
 
@@ -89,33 +102,14 @@ def options_from(values: Mapping[str, Any], target: Target | None = None) -> Opt
     Raises `UnsafeOrWrong` for a key without its secret, `InvalidFile` for a file of bindings.
     """
     chosen = {name: value for name, value in values.items() if value is not None}
-    usual = Options()
-    dialect = chosen.get("dialect", usual.dialect)
+    dialect = chosen.get("dialect", Options().dialect)
     options = Options(
-        seed=chosen.get("seed", usual.seed),
+        **{to: chosen[name] for name, to in _PLAIN.items() if name in chosen},
         # An overlay is a part of the dialect's name, which journals keep.
         dialect=f"{dialect}+{chosen['overlay']}" if "overlay" in chosen else dialect,
-        budget=chosen.get("budget"),
-        rate=chosen.get("rate"),
-        time_ms=chosen.get("time", usual.time_ms),
-        request_ms=chosen.get("request_time", usual.request_ms),
-        slow_ms=chosen.get("slow", usual.slow_ms),
-        patience_ms=chosen.get("patience"),
-        wait_ms=chosen.get("wait", usual.wait_ms),
-        hosts=chosen.get("allow_hosts", ()),
-        arming=Arming(
-            writes=chosen.get("arm_writes", False),
-            most=chosen.get("most_writes", usual.arming.most),
-            confirmed=chosen.get("confirm_hosts", ()),
-        ),
+        arming=Arming(**{to: chosen[name] for name, to in _ARMING.items() if name in chosen}),
         caller=_caller(chosen),
         bindings=_bindings(chosen),
-        only=chosen.get("only", ()),
-        skip=chosen.get("skip", ()),
-        edges=chosen.get("edges", usual.edges),
-        examples=chosen.get("examples", usual.examples),
-        sequences=chosen.get("sequences", usual.sequences),
-        deep=chosen.get("deep", usual.deep),
         probes=read_kept(Path(chosen["probes"])) if "probes" in chosen else (),
     )
     if target is None:
