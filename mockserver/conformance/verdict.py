@@ -80,17 +80,31 @@ class Severity(StrEnum):
     """A careful client copes."""
 
 
-class NotRun(Exception):
+class Unjudged(Exception):
+    """Why there is neither yes nor no, and the verdict that this is."""
+
+    verdict: Verdict
+
+
+class NotRun(Unjudged):
     """A rule or a probe has not what it needs; the message says what is missing."""
+
+    verdict = Verdict.NOT_RUN
 
 
 class NotApplicable(NotRun):
     """Nothing could tell, whatever is sent: it is not shown, or the run has no leave to ask."""
 
+    verdict = Verdict.NOT_APPLICABLE
 
-class Vacuous(Exception):
+
+class Vacuous(Unjudged):
     """Everything was asked, but the answers gave nothing to judge."""
 
+    verdict = Verdict.VACUOUS
 
-class Inconclusive(Exception):
+
+class Inconclusive(Unjudged):
     """Something came in between, so that neither yes nor no would be true."""
+
+    verdict = Verdict.INCONCLUSIVE

@@ -68,9 +68,9 @@ def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
         return None
     if exchange.operation.id == V1_QUOTE:
         return _v1_quote(context, exchange)
-    sent = exchange.parameters
+    sent, tokens = exchange.parameters, inventory_of(context).tokens
     operation_id = exchange.operation.id
-    route = _bridge_route(context, sent) if operation_id == BRIDGE else _swap_route(context, sent)
+    route = _transfer(tokens, sent, "symbol") if operation_id == BRIDGE else _swap(tokens, sent)
     put = amount_asked(exchange)
     if route is None or put is None or put <= 0:
         return None
@@ -239,12 +239,7 @@ def v1_route(context: RunContext, exchange: Exchange) -> Route | None:
     """Return the route that a v1 request asks about, or None."""
     if exchange.operation.id != V1_QUOTE:
         return None
-    body = exchange.members
-    tokens = inventory_of(context).v1_tokens
-    symbol = str(body.get("token", ""))
-    source = token_at(tokens, str(body.get("fromChain", "")), symbol=symbol)
-    target = token_at(tokens, str(body.get("toChain", "")), symbol=symbol)
-    return Route(source, target) if source and target else None
+    return _transfer(inventory_of(context).v1_tokens, exchange.members, "token")
 
 
 def power_of_ten(one: Decimal, other: Decimal) -> int:
@@ -255,25 +250,25 @@ def power_of_ten(one: Decimal, other: Decimal) -> int:
     return (share * Decimal(3)).adjusted() if share >= 1 else -((1 / share) * Decimal(3)).adjusted()
 
 
-def _bridge_route(context: RunContext, sent: dict[str, str]) -> Route | None:
-    symbol, tokens = sent.get("symbol", ""), inventory_of(context).tokens
-    source = token_at(tokens, sent.get("fromChain", ""), symbol=symbol)
-    target = token_at(tokens, sent.get("toChain", ""), symbol=symbol)
+def _transfer(tokens: tuple[Token, ...], sent: Mapping[str, Json], name: str) -> Route | None:
+    """Return the route of one token, which the input `name` has, between two chains."""
+    symbol = str(sent.get(name, ""))
+    source, target = (
+        token_at(tokens, str(sent.get(chain, "")), symbol=symbol)
+        for chain in ("fromChain", "toChain")
+    )
     return Route(source, target) if source and target else None
 
 
-def _swap_route(context: RunContext, sent: dict[str, str]) -> Route | None:
+def _swap(tokens: tuple[Token, ...], sent: Mapping[str, str]) -> Route | None:
     """Return the route of a swap's quote whose decimals are those of the lists."""
-    tokens = inventory_of(context).tokens
-    source = token_at(
-        tokens,
-        sent.get("fromChain") or sent.get("chain", ""),
-        address=sent.get("fromTokenAddress", ""),
-    )
-    target = token_at(
-        tokens,
-        sent.get("toChain") or sent.get("chain", ""),
-        address=sent.get("toTokenAddress", ""),
+    source, target = (
+        token_at(
+            tokens,
+            sent.get(f"{end}Chain") or sent.get("chain", ""),
+            address=sent.get(f"{end}TokenAddress", ""),
+        )
+        for end in ("from", "to")
     )
     if source is None or target is None:
         return None

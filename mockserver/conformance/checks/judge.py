@@ -4,11 +4,11 @@ import logging
 from collections.abc import Iterable
 
 from mockserver.conformance.checks.access import readable_by
-from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.places import placed
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, Vacuous, Verdict
+from mockserver.conformance.verdict import Unjudged, Verdict
 from mockserver.contract import Operation
 
 log = logging.getLogger("mockserver.conformance")
@@ -35,19 +35,11 @@ def outcome_of(rule: Rule, context: RunContext, operation: Operation) -> Outcome
     try:
         readable = readable_by(rule, context)
         findings = tuple(map(placed, rule.check(readable, operation)))
-    except NotApplicable as error:
-        return Outcome(rule, operation, Verdict.NOT_APPLICABLE, reason=str(error))
-    except NotRun as error:
-        return Outcome(rule, operation, Verdict.NOT_RUN, reason=str(error))
-    except Vacuous as error:
-        return Outcome(rule, operation, Verdict.VACUOUS, reason=str(error))
-    except Inconclusive as error:
-        return Outcome(rule, operation, Verdict.INCONCLUSIVE, reason=str(error))
+    except Unjudged as error:
+        return Outcome(rule, operation, error.verdict, reason=str(error))
     except Exception as error:
         # A defect of ours must neither accuse the service nor hide what other rules found.
         log.exception("rule %s failed for %s", rule.name, operation.id)
         reason = f"{DEFECT}: {type(error).__name__}: {error}; please report it"
         return Outcome(rule, operation, Verdict.NOT_RUN, reason=reason)
-    bare = Outcome(rule, operation, Verdict.HOLDS, findings)
-    verdict = worst(tuple(bare.verdict_of(finding) for finding in findings))
-    return Outcome(rule, operation, verdict, findings)
+    return Outcome.of(rule, operation, findings)

@@ -1,6 +1,7 @@
 """What a rule said of one operation."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.verdict import Verdict, verdict_on
@@ -18,6 +19,14 @@ class Outcome:
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     reason: str = ""
+
+    @classmethod
+    def of(
+        cls, rule: Rule, operation: Operation, findings: Iterable[Finding], reason: str = ""
+    ) -> "Outcome":
+        """Return the outcome of what was found: as bad as the worst of it."""
+        bare = cls(rule, operation, Verdict.HOLDS, tuple(findings), reason)
+        return replace(bare, verdict=worst(tuple(map(bare.verdict_of, bare.findings))))
 
     @property
     def id(self) -> str:

@@ -3,6 +3,8 @@
 No stage is imported before it is asked for, since what it needs is an extra.
 """
 
+from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 
 from mockserver.conformance.checks.outcome import Outcome
@@ -33,39 +35,20 @@ def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], 
     which there are only some.
     """
     outcomes: list[Outcome] = []
-    for is_wanted, stage in (
-        (len(options.probes), _kept),
-        (options.sequences, _sequences),
-        (options.examples, _explore),
-        (options.deep, _deep),
-    ):
-        if is_wanted > 0:
+    for wanted, name in _STAGES.items():
+        if getattr(options, wanted):
             try:
-                outcomes.extend(stage(session, options))
+                outcomes.extend(_stage(name)(session, options))
             except KeyboardInterrupt:
                 return tuple(outcomes), (INTERRUPTED,)
     return tuple(outcomes), ()
 
 
-def _kept(session: Session, options: Options) -> tuple[Outcome, ...]:
-    from mockserver.conformance.generation.kept import kept  # noqa: PLC0415
-
-    return kept(session, options)
-
-
-def _sequences(session: Session, options: Options) -> tuple[Outcome, ...]:
-    from mockserver.conformance.generation.sequences import sequences  # noqa: PLC0415
-
-    return sequences(session, options)
+def _stage(name: str) -> Callable[[Session, Options], tuple[Outcome, ...]]:
+    found: Callable[[Session, Options], tuple[Outcome, ...]]
+    found = getattr(import_module(f"{__name__}.{name}"), name)
+    return found
 
 
-def _explore(session: Session, options: Options) -> tuple[Outcome, ...]:
-    from mockserver.conformance.generation.explore import explore  # noqa: PLC0415
-
-    return explore(session, options)
-
-
-def _deep(session: Session, options: Options) -> tuple[Outcome, ...]:
-    from mockserver.conformance.generation.deep import deep  # noqa: PLC0415
-
-    return deep(session, options)
+_STAGES = {"probes": "kept", "sequences": "sequences", "examples": "explore", "deep": "deep"}
+"""The stages by the option that wants them: each is a function in a module of its own name."""

@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from typing import Any
 
 import schemathesis
@@ -27,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
 from mockserver import __version__
 from mockserver.conformance.basis import basis_of, place_of
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
@@ -170,8 +169,7 @@ class _Fuzz:
         if not self._asking.count:
             reason = reason or "Schemathesis makes no request of it"
             return Outcome(rule, self._operation, Verdict.NOT_RUN, reason=reason)
-        bare = Outcome(rule, self._operation, Verdict.HOLDS, findings, reason)
-        return replace(bare, verdict=worst(tuple(map(bare.verdict_of, findings))))
+        return Outcome.of(rule, self._operation, findings, reason)
 
     def _how(self) -> settings:
         phases = (Phase.explicit, Phase.generate)

@@ -10,7 +10,7 @@ from hypothesis.errors import HypothesisException
 from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.generation.asking import Asking, is_answered
@@ -39,7 +39,7 @@ from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
-from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict, verdict_on
+from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
 from mockserver.contract import Contract, Layer, Operation
 
 _MOST_CAUSES = 6
@@ -175,12 +175,9 @@ class _Exploration:
         reason = self._reason(unclear)
         if not self._asking.count:
             return Outcome(rule, self._operation, Verdict.NOT_RUN, reason=reason)
-        verdict = worst(
-            tuple(one.verdict or verdict_on(one.basis or rule.basis) for one in findings)
-        )
         if not findings and unclear:
-            verdict = Verdict.INCONCLUSIVE
-        return Outcome(rule, self._operation, verdict, tuple(findings), reason)
+            return Outcome(rule, self._operation, Verdict.INCONCLUSIVE, reason=reason)
+        return Outcome.of(rule, self._operation, findings, reason)
 
     def _catch_up(self) -> None:
         """Learn the service's time where it refuses what it should take."""

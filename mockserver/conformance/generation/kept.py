@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.properties import (
@@ -47,9 +47,7 @@ def _outcome(
                 findings.setdefault(problem.key, problem.finding)
     if not asking.count:
         return Outcome(rule, operation, Verdict.NOT_RUN, reason=asking.stopped)
-    bare = Outcome(rule, operation, Verdict.HOLDS, tuple(findings.values()), asking.stopped)
-    verdict = worst(tuple(map(bare.verdict_of, bare.findings)))
-    return Outcome(rule, operation, verdict, bare.findings, asking.stopped)
+    return Outcome.of(rule, operation, findings.values(), asking.stopped)
 
 
 def _problems(session: Session, exchange: Exchange, rules: tuple[Rule, ...]) -> Iterator[Problem]:

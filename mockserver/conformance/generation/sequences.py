@@ -10,7 +10,7 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from mockserver.conformance.checks.evidence import said
-from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.generation.asking import is_answered
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
@@ -22,7 +22,7 @@ from mockserver.conformance.generation.rules import ORDERS, READS, TICKETS, TRAN
 from mockserver.conformance.generation.sequence_run import Break, MachineRun, NotHeld, SequenceRun
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.session import Session
-from mockserver.conformance.verdict import NotRun, Verdict, verdict_on
+from mockserver.conformance.verdict import NotRun, Verdict
 
 log = logging.getLogger("mockserver.conformance")
 
@@ -141,8 +141,7 @@ def _outcome(
     findings = tuple(_finding(found) for key, found in mine.items() if key not in unclear)
     told = reason or machine_run.stopped
     if findings:
-        verdict = worst(tuple(verdict_on(one.basis or rule.basis) for one in findings))
-        return Outcome(rule, operation, verdict, findings, told)
+        return Outcome.of(rule, operation, findings, told)
     doubtful = [found[0] for key, found in mine.items() if key in unclear]
     if doubtful:
         told = f"{doubtful[0].message}: not so when the sequence was played again"

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from mockserver.conformance.checks.outcome import Outcome, worst
+from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.report.causes import Cause, causes_of
 from mockserver.conformance.report.coverage import Coverage, exercised, targets_of_run
 from mockserver.conformance.report.coverage import facts_of as facts_of_contract
@@ -166,6 +166,5 @@ def _exemplified(outcome: Outcome, result: Result) -> Outcome:
 def _with_only(outcome: Outcome, left: Iterable[int]) -> Outcome:
     if not outcome.findings:
         return outcome
-    kept = tuple(finding for finding in outcome.findings if id(finding) in left)
-    verdict = worst(tuple(outcome.verdict_of(finding) for finding in kept))
-    return replace(outcome, findings=kept, verdict=verdict)
+    kept = (finding for finding in outcome.findings if id(finding) in left)
+    return Outcome.of(outcome.rule, outcome.operation, kept, outcome.reason)
