@@ -88,6 +88,8 @@ def get_cross_chain_quote(call: Call) -> Data:
     _token(world, end, given["token"])
     if world.choices.most_units and amount > world.choices.most_units:
         raise Refused("amount", "amount is above the maximum")
+    if amount < world.choices.v1_least_units:
+        raise Refused("amount", "amount is below the minimum")
     terms = crossing(world, amount, token.symbol, level)
     if terms.amount_out <= 0:
         raise Refused("amount", "Amount can't cover gas and fee!")

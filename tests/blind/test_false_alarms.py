@@ -41,6 +41,7 @@ def test_a_bound_below_the_usual_amounts_shows_no_unit(seed):
     "variation",
     [
         "least-500-usd",
+        "v1-least-500-tokens",
         "prices-of-some-tokens",
         "update-time-as-go-writes-it",
         "a-token-on-no-chain",

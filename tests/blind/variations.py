@@ -639,6 +639,7 @@ _ROWS = (
     ),
     _row("most-10-tokens", ALL, "8", _LIMITS, setup=choose(most_units=10)),
     _row("least-500-usd", ALL, "8", _LIMITS, setup=choose(least_micro=500_000_000)),
+    _row("v1-least-500-tokens", V1, "8", _LIMITS, setup=choose(v1_least_units=500)),
     _row(
         "prices-of-some-tokens",
         ("v2.getPrice",),

@@ -86,6 +86,7 @@ class Choices:
     rates_move: bool = False
     most_units: int = 0
     least_micro: int = 0
+    v1_least_units: int = 0
     most_slippage: int = 10_000
     any_case_chains: bool = False
     route_summary: str | None = "b25lLWhvcA=="

@@ -20,7 +20,7 @@ from mockserver.conformance.discovery.routes import (
     is_plausible,
     is_stable,
     price_of,
-    scale,
+    scale_of,
 )
 from mockserver.conformance.requests.negative_cases import is_negative
 from mockserver.conformance.requests.protocol import is_beneath
@@ -88,7 +88,7 @@ def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Ite
             cause="no quote at all",
         )
         return
-    if scale(context) == 1:
+    if scale_of(context, BRIDGE) == 1:
         yield from _refused_before(context, sent)
     unclear: Exchange | None = None
     for name in SAMPLES:

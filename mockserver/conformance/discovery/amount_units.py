@@ -4,6 +4,7 @@ The description calls the amount of a quote the "user input quantity" and leaves
 (interface.md 4.2); clients send smallest units (DEMO). So these are tried first, whole tokens next.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -68,10 +69,11 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
         case _:
             routes, first = v1_routes(context), Reading.WHOLE
             names = ("usual", "second route", "third route")
-            return tuple(
+            tries = [
                 Attempt(f"{operation_id}/{name}", route, first)
                 for name, route in zip(names, routes, strict=False)
-            )
+            ]
+            return (*tries, *_of_other_amounts(operation_id, routes[0], first))
     readings = (first, first.other, first, first.other)
     numbers = (0, 0, 1, 2)
     usual = [
@@ -79,12 +81,14 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
         for name, number, reading in zip(ATTEMPT_NAMES, numbers, readings, strict=True)
         if number < len(routes)
     ]
-    others = [
-        Attempt(f"{operation_id}/{name}", routes[0], first, times)
-        for name, times in OTHER_AMOUNTS.items()
-        if operation_id == BRIDGE
-    ]
-    return (*usual, *others)
+    if operation_id != BRIDGE:
+        return tuple(usual)
+    return (*usual, *_of_other_amounts(operation_id, routes[0], first))
+
+
+def _of_other_amounts(operation_id: str, route: Route, reading: Reading) -> Iterator[Attempt]:
+    for name, times in OTHER_AMOUNTS.items():
+        yield Attempt(f"{operation_id}/{name}", route, reading, times)
 
 
 def accepted(context: RunContext, operation_id: str) -> Attempt | None:

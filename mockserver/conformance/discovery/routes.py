@@ -210,7 +210,8 @@ def usual_amount(context: RunContext, token: Token) -> Decimal:
 
     It is worth more or less where the service refused that, and took another amount.
     """
-    usd = USUAL_USD * scale(context)
+    scales = (scale_of(context, name) for name in ("v2.getBridgeQuote", "v1.getCrossChainQuote"))
+    usd = USUAL_USD * next((scale for scale in scales if scale != 1), 1)
     price = price_of(context, token)
     if price is None or not is_plausible(price) or is_stable(token):
         return usd
@@ -224,10 +225,10 @@ def is_plausible(price: Decimal) -> bool:
     return _CHEAPEST < price < _DEAREST
 
 
-def scale(context: RunContext) -> Decimal:
-    """Return how many times the usual amount a service takes, by the tries of bridge quotes."""
+def scale_of(context: RunContext, operation_id: str) -> Decimal:
+    """Return how many times the usual amount is taken for a transfer, by the tries of its quote."""
     for name, times in OTHER_AMOUNTS.items():
-        one = context.get(f"v2.getBridgeQuote/{name}")
+        one = context.get(f"{operation_id}/{name}")
         if one is not None and one.succeeded:
             return times
     return Decimal(1)

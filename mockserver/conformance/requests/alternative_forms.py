@@ -19,6 +19,7 @@ from mockserver.conformance.discovery.amount_units import (
     usual_attempt,
 )
 from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.requests.comparisons import tenfold_v1
 from mockserver.conformance.requests.negative import Change, signed
 from mockserver.conformance.requests.probe import Build, Probe, Stage
@@ -101,7 +102,10 @@ def contrast_probes() -> tuple[Probe, ...]:
     """Return the probes of all contrasts; each is sent only where it is needed."""
     again: dict[str, AlternativeForm] = {one.of: one for one in CONTRASTS}
     return (
-        *(_probe(one.probe, partial(_other_form, one), one.of) for one in CONTRASTS),
+        *(
+            _probe(one.probe, partial(_other_form, one), one.of, *_of_other_amounts(one))
+            for one in CONTRASTS
+        ),
         *(
             _probe(
                 one.once_more,
@@ -114,6 +118,12 @@ def contrast_probes() -> tuple[Probe, ...]:
     )
 
 
+def _of_other_amounts(one: AlternativeForm) -> tuple[str, ...]:
+    """Return the tries by which it shows that an amount was refused, and not its form."""
+    tried = one.operation_id == V1_QUOTE
+    return tuple(f"{V1_QUOTE}/{name}" for name in OTHER_AMOUNTS if tried)
+
+
 def _probe(name: str, build: Build, *after: str) -> Probe:
     writes = name.partition("/")[0] in (ORDER, TICKET, V1_ORDER)
     return Probe(name, build, Stage.WRITES if writes else Stage.READS, after, conditional=True)
@@ -122,6 +132,8 @@ def _probe(name: str, build: Build, *after: str) -> Probe:
 def _other_form(one: AlternativeForm, context: RunContext) -> Draft:
     if not context.require(one.of).refused:
         raise NotRun(f"not needed, {one.of} was not refused")
+    if any((found := context.get(name)) and found.succeeded for name in _of_other_amounts(one)):
+        raise NotRun("not needed, another amount was taken")
     for other in CONTRASTS:
         found = context.get(other.probe)
         if other.of == one.of and found is not None and found.succeeded:

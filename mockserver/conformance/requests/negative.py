@@ -30,7 +30,7 @@ from mockserver.signing import developer
 _ATTEMPTS: Mapping[str, str] = {
     BRIDGE: [*OTHER_AMOUNTS][-1],
     SWAP_QUOTE: ATTEMPT_NAMES[-1],
-    V1_QUOTE: "third route",
+    V1_QUOTE: [*OTHER_AMOUNTS][-1],
 }
 
 
