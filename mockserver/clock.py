@@ -34,6 +34,7 @@ class ClockMode(StrEnum):
     """Not at all, but a poll that would see no change jumps to the next due event."""
 
 
+_REAL = ClockMode.REAL
 _STANDING = (ClockMode.FROZEN, ClockMode.AUTO)
 """The modes of a clock that is moved by hand alone."""
 
@@ -93,11 +94,11 @@ class Clock:
 
     def now(self, wall: int) -> int:
         """Return the world's time, in milliseconds, when the wall clock shows `wall`."""
+        if self.mode is _REAL:
+            return self.virtual_ms + wall - self.wall_ms
         if self.mode in _STANDING:
             return self.virtual_ms
-        elapsed = wall - self.wall_ms
-        # Most clocks run as fast as the wall clock; exact arithmetic is for the others.
-        return self.virtual_ms + (elapsed if self.rate == 1 else int(elapsed * self.rate))
+        return self.virtual_ms + int((wall - self.wall_ms) * self.rate)
 
     def set(self, virtual_ms: int, wall: int) -> "Clock":
         """Return the clock moved forward to `virtual_ms`; turning it back is refused."""

@@ -109,3 +109,8 @@ def test_a_steady_clock_begins_with_the_wall_and_ignores_its_steps(
 
 def test_a_steady_clock_shows_the_time_of_the_wall() -> None:
     assert abs(SteadyClock().now() - wall_ms()) < 1_000
+
+
+def test_a_real_clock_runs_as_fast_as_the_wall_whatever_rate_its_scenario_has() -> None:
+    assert Clock(ClockMode.REAL, 5, 6, Decimal(10)).now(16) == 15
+    assert Clock(ClockMode.SCALED, 5, 6, Decimal(10)).now(16) == 105

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mockserver import jsontext
+from mockserver.compiledschema import compiled
 from mockserver.exchange import BadEncoding, Headers, Request, decoded_pair
 from mockserver.jsontext import Json
-from mockserver.validation import SchemaCheck
 
 _MOST_TEXTS = 256
 """Texts that are remembered for an input, and combinations of inputs."""
@@ -35,7 +35,7 @@ class _Other(Exception):
 class QuickInput:
     """One input: the name code reads it by, and what is known of its values."""
 
-    __slots__ = ("_accepts", "_tied", "absent", "role", "seen", "typed")
+    __slots__ = ("_accepts", "_schema", "_tied", "absent", "role", "seen", "typed")
 
     def __init__(
         self,
@@ -48,14 +48,23 @@ class QuickInput:
     ) -> None:
         """Take what `reading.py` knows; a `tied` one has a value that conditions hang on."""
         self.role, self.typed, self.absent, self._tied = role, typed, absent, tied
-        self._accepts = SchemaCheck(schema)
+        self._schema = schema
+        self._accepts: Callable[[Json], bool] | None = None
         self.seen: set[str] = set()
         """Some texts that were accepted."""
 
     def takes(self, value: Json) -> bool:
         """Tell whether a value is surely right by itself."""
         text = type(value) is str
-        if (self._tied and not text) or not self._accepts.accepts(value):
+        if self._tied and not text:
+            return False
+        if self._accepts is None:
+            self._accepts = compiled(self._schema)
+        try:
+            if not self._accepts(value):
+                return False
+        except ValueError:
+            # Half a surrogate pair, which is right by some schemas.
             return False
         if text and len(value) <= _LONGEST and len(self.seen) < _MOST_TEXTS:
             self.seen.add(value)

@@ -196,7 +196,10 @@ class Journal:
         entries = self._entries
         if entries is None:
             entries = self._entries = deque()
-        weight = _weight(request, response)
+        weight = _OVERHEAD + request.headers.size + len(request.path) + len(request.query)
+        weight += len(request.body) + len(response.body)
+        for _, value in response.headers:
+            weight += len(value)
         entries.append((self._next, at_ms, operation, request, response, responder, fault, weight))
         self._next += 1
         before = self.weight
@@ -252,13 +255,6 @@ def _lets_in(name: str) -> bool:
 
 def _headers(items: Sequence[tuple[str, str]]) -> list[list[str]]:
     return [[name, withheld(name, value)] for name, value in items]
-
-
-def _weight(request: Request, response: Response) -> int:
-    weight = len(request.path) + len(request.query) + len(request.body) + len(response.body)
-    for _, value in response.headers:
-        weight += len(value)
-    return _OVERHEAD + weight + request.headers.size
 
 
 def _pairs(query: str) -> list[list[str]] | str:
