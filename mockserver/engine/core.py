@@ -113,12 +113,13 @@ class State:
             _agenda_owner=self._agenda_owner,
         )
 
-    def add(self, order: Order) -> None:
-        """Store a new order with its look-ups."""
+    def add(self, order: Order, paid_by: HashKey | None = None) -> None:
+        """Store a new order with its look-ups; `paid_by` is its transaction, if that is known."""
         order_id = order.id
         self.forced += len(order.past)
         self.orders.put(order_id, order)
-        self.by_hash.put(hash_key(order.route.source_chain, order.cert_hash), order_id)
+        paid_by = paid_by or hash_key(order.route.source_chain, order.cert_hash)
+        self.by_hash.put(paid_by, order_id)
         if order.sn is not None:
             self.by_sn.put(order.sn, order_id)
         for key, change in touched(order):

@@ -205,13 +205,14 @@ def placed_order(core: Core, wanted: Draft) -> Order:
     asks for more than it can get is refunded (A-153). Raises `Refusal`
     where the transaction belongs to another order.
     """
-    known = core.state.by_hash.get(hash_key(wanted.source.chain.nickname, wanted.cert_hash))
+    paid_by = hash_key(wanted.source.chain.nickname, wanted.cert_hash)
+    known = core.state.by_hash.get(paid_by)
     if known is not None:
         return _same(core.state.orders[known], wanted)
     texts = (wanted.sender, wanted.recipient, wanted.evm_address, wanted.cert_hash, wanted.channel)
     check_order(core.state, *texts)
     order = _new_order(core, wanted)
-    core.state.add(order)
+    core.state.add(order, paid_by)
     return order
 
 
