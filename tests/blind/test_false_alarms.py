@@ -45,6 +45,7 @@ def test_a_bound_below_the_usual_amounts_shows_no_unit(seed):
         "prices-of-some-tokens",
         "update-time-as-go-writes-it",
         "a-token-on-no-chain",
+        "notes-beside-contracts",
         "a-token-is-added",
         "v1-order-null",
     ],

@@ -655,6 +655,13 @@ _ROWS = (
         after=at("data.updateTime", lambda old: old + ".591823 +0000 UTC"),
     ),
     _row("refusals-503", ALL, "7", "HTTP statuses of failures are not shown", after=_unavailable),
+    _row(
+        "notes-beside-contracts",
+        ("v2.getAssets",),
+        "2.3",
+        _ITEMS,
+        after=at("data.list.*.contracts", lambda by_chain: {**by_chain, "_meta": {"node": 7}}),
+    ),
     _row("a-token-on-no-chain", ("v2.getAssets",), "2.3", _ITEMS, after=_with_a_token_nowhere),
     _row("a-token-is-added", ("v2.getAssets",), "1", "lists change", after=_without_the_last_yet),
     _row(

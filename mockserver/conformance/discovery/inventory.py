@@ -320,7 +320,7 @@ def _places(
                 yield (key, {"address": place}) if key else (place, {})
             elif isinstance(place, Mapping):
                 chain = key or text(member(place, bindings.candidates("chain")))
-                if chain:
+                if chain and (folded(chain) in names or _is_contract(place, bindings)):
                     yield chain, place
         return
     if isinstance(inner, Mapping | list) and not member(item, bindings.candidates("address")):
@@ -329,6 +329,12 @@ def _places(
     stated = [text(member(item, (name,))) for name in bindings.candidates("chain")]
     fitting = [name for name in stated if folded(name) in names]
     yield (fitting or [name for name in stated if name] or [asked])[0], {}
+
+
+def _is_contract(place: Item, bindings: Bindings) -> bool:
+    """Tell whether what stands beside contracts by chain is one, on a chain that is not listed."""
+    roles = ("address", "decimals")
+    return any(member(place, bindings.candidates(role)) is not None for role in roles)
 
 
 def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
