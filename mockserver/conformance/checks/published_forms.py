@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from mockserver.conformance.checks.comparing import check_is_there
 from mockserver.conformance.checks.evidence import answered, is_its_own, said, was_refused
 from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, usual_attempt
 from mockserver.conformance.requests.alternative_forms import (
     CONTRASTS,
@@ -93,6 +94,8 @@ def _taken_otherwise(context: RunContext, exchange: Exchange) -> Iterator[Findin
         again = context.get(one.once_more)
         if again is None or not again.refused or not is_its_own(again):
             raise Inconclusive(f"{one.of} was refused at first only, or not asked again")
+        if not _within_taken(context, exchange, other, one.place):
+            raise Inconclusive("a bound may lie between the two amounts, and bounds are not shown")
         yield Finding(
             f"the published form is refused ({said(exchange)}), and taken with {one.told}",
             (exchange, other, again),
@@ -100,6 +103,23 @@ def _taken_otherwise(context: RunContext, exchange: Exchange) -> Iterator[Findin
             one.basis,
             cause=one.words,
         )
+
+
+def _within_taken(context: RunContext, refused: Exchange, taken: Exchange, place: str) -> bool:
+    """Tell whether less and more than an amount that was refused was taken, if that is near it."""
+    name = place.rpartition(".")[2]
+    amount, other = (amounts.number(one.members.get(name)) for one in (refused, taken))
+    if amount is None or other is None or not 0 < abs(amount - other) < 1:
+        return True
+    rest = {**refused.members, name: None}
+    found = [
+        number
+        for one in context.exchanges
+        if one.operation is refused.operation and one.succeeded
+        if {**one.members, name: None} == rest
+        if (number := amounts.number(one.members.get(name))) is not None
+    ]
+    return min(found, default=amount) < amount < max(found, default=amount)
 
 
 def orders_need_no_target_chain(context: RunContext, operation: Operation) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ taken once it is spelled another way proves that the published way is what was r
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, Decimal
 from functools import partial
 from urllib.parse import urlencode
 
@@ -242,8 +242,9 @@ def _millions(context: RunContext, given: Decimal) -> Json:
 
 
 def _without_fraction(_: RunContext, given: Decimal) -> Json:
-    rounded = int(given.to_integral_value(ROUND_FLOOR))
-    if rounded in (given, 0):
+    # Up: where more is taken, no bound explains that less is refused.
+    rounded = int(given.to_integral_value(ROUND_CEILING))
+    if rounded == given:
         raise NotRun("the amount has no fraction")
     return rounded
 

@@ -1,5 +1,6 @@
 """Accepted findings: who, why, and until when."""
 
+import re
 from datetime import date
 
 import pytest
@@ -163,3 +164,13 @@ def test_whatever_a_member_is_called_a_written_baseline_is_read_back(name, tmp_p
 def test_a_name_of_any_length_is_told_in_a_few_thousand_characters(format_):
     told = report(finding("is no number", exchange(), place=f"data.{'x' * 200_000}"))
     assert len(FORMATS[format_](ReportModel(told))) < 100_000
+
+
+@pytest.mark.parametrize("form", [r"\d+", r"\d+e\d+"], ids=["digits alone", "as a number"])
+def test_an_id_that_yaml_takes_for_a_number_is_read_back(form, tmp_path):
+    made = (report(finding("wrong", exchange(), place=f"data.m{n}")) for n in range(50_000))
+    told = next(one for one in made if re.fullmatch(form, one.causes[0].id))
+    file = tmp_path / "accepted.yaml"
+    file.write_text(baseline_text(told, owner="o", expires=TODAY, reason="r"))
+    assert read_baseline(file).entries[0].cause == told.causes[0].id
+    assert apply(read_baseline(file), told, PACK, TODAY).causes == ()
