@@ -3,7 +3,7 @@
 import click
 
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.remote import Remote, connected, plain
+from mockserver.cli.remote import asks, plain
 from mockserver.cli.shared_options import JSON
 from mockserver.jsontext import Json
 
@@ -42,11 +42,11 @@ def breaks(context: click.Context, *, as_json: bool) -> None:
 
 
 @breaks.command("set")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@connected
-def breaks_set(remote: Remote, names: tuple[str, ...]) -> None:
+@click.argument("breaks", nargs=-1, required=True, metavar="NAME...")
+@asks("PUT /breaks")
+def breaks_set(told: Json) -> None:
     """Have exactly the breaks of these NAMES in a world."""
-    _active(remote.put("/breaks", {"breaks": list(names)}))
+    _active(told)
 
 
 def _active(told: Json) -> None:

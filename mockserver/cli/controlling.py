@@ -1,16 +1,16 @@
 """Commands that control a world of a running server: clock, outages, faults, stubs, orders.
 
-Those that are one request of the control API stand at the end, as calls of `plain`; made by hand
-are those whose options, or whose tables, say more than the request.
+Those that are one request of the control API are made by `asks`, or stand at the end as calls of
+`plain`; made by hand are those that say more than the request.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.remote import Remote, connected, given, pairs, plain, value_of
+from mockserver.cli.remote import Remote, asks, connected, given, pairs, plain, value_of
+from mockserver.cli.shared_options import with_options
 from mockserver.cli.types import Word
 from mockserver.jsontext import Json
 
@@ -57,74 +57,53 @@ def outage() -> None:
     """Suspend and restore chains and tokens."""
 
 
-def _subject(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the subject of an outage."""
-    for option in (
-        click.option("--token-symbol", "symbol", help="A token by its symbol."),
-        click.option("--chain", "named", help="The CHAIN, as an option."),
+_subject = with_options(
+    (
         click.argument("chain", required=False),
-    ):
-        command = option(command)
-    return command
-
-
-def _chain(options: dict[str, Any]) -> str | None:
-    """Return the chain that is meant, by argument or option."""
-    chain: str | None = options["chain"]
-    named: str | None = options.pop("named")
-    if chain and named and chain != named:
-        raise click.UsageError(f"one chain at a time: {chain!r} or {named!r}")
-    return chain or named
+        click.option("--chain", "named", help="The CHAIN, as an option."),
+        click.option("--token-symbol", "token", help="A token by its symbol."),
+    )
+)
+"""Gives a command the subject of an outage."""
 
 
 @outage.command("list")
 @click.option("--which", type=click.Choice(["all", "active", "announced"]), default="all")
-@connected
-def outage_list(remote: Remote, which: str) -> None:
+@asks("GET /outages")
+def outage_list(told: Json) -> None:
     """List the outages of a world."""
-    _windows(remote.get("/outages", which=which)["outages"])
+    _windows(told["outages"])
 
 
 @outage.command("start")
 @_subject
 @click.option("--mode", type=_MODE, help="What clients see; listed-dead without it.")
 @click.option("--direction", type=_DIRECTION, help="Which end of a transfer is out.")
-@click.option("--from", "begin", help="Its beginning; now without it.")
+@click.option("--from", "from", help="Its beginning; now without it.")
 @click.option("--until", help="Its end; open without it.")
-@click.option("--for", "length", help="Its length, in place of its end.")
+@click.option("--for", "for", help="Its length, in place of its end.")
 @click.option("--in-flight", type=_IN_FLIGHT, help="What happens to orders on their way.")
 @click.option("--reason", help="Why.")
 @click.option("--lead", help="How long before its beginning it is announced.")
 @click.option("--lag", type=int, help="How many times slower, of mode lagging.")
 @click.option("--period", help="The length of a period, of mode flapping.")
 @click.option("--down-percent", type=int, help="How much of a period is down, of mode flapping.")
-@connected
-def outage_start(remote: Remote, **options: Any) -> None:
+@asks("POST /outages", about="chain")
+def outage_start(told: Json) -> None:
     """Suspend a CHAIN or a token, from now on or as planned.
 
     Such as: outage start BNB --mode delisted --for 9h
     """
-    options["chain"] = _chain(options)
-    names = {
-        "symbol": "token",
-        "begin": "from",
-        "length": "for",
-        "in_flight": "inFlight",
-        "down_percent": "downPercent",
-    }
-    body = {names.get(name, name): value for name, value in options.items()}
-    _windows([remote.post("/outages", given(**body))])
+    _windows([told])
 
 
 @outage.command("end")
 @_subject
 @click.option("--direction", type=_DIRECTION, help="Which end of a transfer is meant.")
 @click.option("--planned", is_flag=True, help="Strike off what has not begun.")
-@connected
-def outage_end(remote: Remote, symbol: str | None, **options: Any) -> None:
+@asks("DELETE /outages", about="chain")
+def outage_end(told: Json) -> None:
     """End the active outages of a CHAIN or a token."""
-    options["chain"] = _chain(options)
-    told = remote.delete("/outages", **given(token=symbol, **options))
     _windows(told["restored"])
 
 
@@ -148,18 +127,14 @@ def outage_load(remote: Remote, name: str, start: str | None) -> None:
 
 
 @outage.command("timeline")
-@click.option("--from", "begin", help="The beginning; now without it.")
+@click.option("--from", "from", help="The beginning; now without it.")
 @click.option("--until", help="The end.")
-@click.option("--for", "length", help="The length; a week without it.")
-@connected
-def outage_timeline(
-    remote: Remote, begin: str | None, until: str | None, length: str | None
-) -> None:
+@click.option("--for", "for", help="The length; a week without it.")
+@asks("GET /timeline")
+def outage_timeline(told: Json) -> None:
     """List the outages between two moments, by subject."""
-    query = given(**{"from": begin, "until": until, "for": length})
-    spans = remote.get("/timeline", **query)["spans"]
-    rows = [(one["subject"], one["from"], one["until"], one["mode"]) for one in spans]
-    print_table(("subject", "from", "until", "mode"), rows)
+    names = ("subject", "from", "until", "mode")
+    print_table(names, [[one[name] for name in names] for one in told["spans"]])
 
 
 def _windows(windows: Json) -> None:
@@ -206,7 +181,10 @@ def fault() -> None:
     """Disturb answers on purpose."""
 
 
-def _faults(told: Json) -> None:
+@fault.command("list")
+@asks("GET /faults")
+def fault_list(told: Json) -> None:
+    """List the faults of a world with their counts."""
     known = ("id", "kind", "does", "seen", "struck")
     rows = [
         (
@@ -252,7 +230,10 @@ def order() -> None:
     """Look at orders and steer them."""
 
 
-def _orders(told: Json) -> None:
+@order.command("list")
+@asks("GET /orders")
+def order_list(told: Json) -> None:
+    """List the orders of a world."""
     rows = [
         (
             one["id"],
@@ -269,34 +250,31 @@ def _orders(told: Json) -> None:
 
 
 @order.command("steer")
-@click.argument("order_id", metavar="ORDER")
+@click.argument("order")
 @click.argument("course", required=False)
 @click.option("--policy", type=_POLICY, help="What moves it along its course.")
-@connected
-def order_steer(remote: Remote, order_id: str, course: str | None, policy: str | None) -> None:
+@asks("POST /orders/{order}")
+def order_steer(told: Json) -> None:
     """Send an ORDER along another COURSE: success, slow, fail, refund, dropped, stuck, partial."""
-    print_json(remote.post(f"/orders/{order_id}", given(course=course, policy=policy)))
+    print_json(told)
 
 
 @order.command("force")
-@click.argument("order_id", metavar="ORDER")
+@click.argument("order")
 @click.argument("status", type=_STATUS)
 @click.option("--reason", help="The reason that goes with it.")
 @click.option("--policy", type=_POLICY, help="What moves it from there; by hand without it.")
-@connected
-def order_force(
-    remote: Remote, order_id: str, status: str, reason: str | None, policy: str | None
-) -> None:
+@asks("POST /orders/{order}")
+def order_force(told: Json) -> None:
     """Set the STATUS of an ORDER now."""
-    body = given(status=status, reason=reason, policy=policy)
-    print_json(remote.post(f"/orders/{order_id}", body))
+    print_json(told)
 
 
 @click.command()
-@connected
-def reset(remote: Remote) -> None:
+@asks("POST /reset")
+def reset(told: Json) -> None:
     """Begin the scenario of a world anew, without faults, stubs and journal."""
-    print_json(remote.post("/reset", {}))
+    print_json(told)
 
 
 @click.command()
@@ -335,15 +313,13 @@ _EVENTS = "Show an ORDER, by its id or v1 number, with its events."
 _STEP = "Move an ORDER to the next status of its course."
 
 plain(clock, "show", "GET /clock", "Show the time and how it passes.", told=_clock)
-plain(clock, "advance", "POST /clock", _ADVANCE, takes={"DURATION": "advance"}, told=_clock)
-plain(clock, "set", "POST /clock", _SET, takes={"TIME": "set"}, told=_clock)
+plain(clock, "advance", "POST /clock", _ADVANCE, "DURATION=advance", told=_clock)
+plain(clock, "set", "POST /clock", _SET, "TIME=set", told=_clock)
 plain(clock, "next", "POST /clock", _NEXT, body={"next": True}, told=_clock)
-plain(fault, "list", "GET /faults", "List the faults of a world with their counts.", told=_faults)
-plain(fault, "remove", "DELETE /faults/{ID}", "Take a fault away.")
+plain(fault, "remove", "DELETE /faults/{id}", "Take a fault away.")
 plain(fault, "clear", "DELETE /faults", "Take all faults away.", told="{removed} removed")
 plain(stub, "list", "GET /stubs", _LISTED, told=_stubs)
-plain(stub, "remove", "DELETE /stubs/{ID}", "Take a stub away.")
+plain(stub, "remove", "DELETE /stubs/{id}", "Take a stub away.")
 plain(stub, "clear", "DELETE /stubs", "Take all stubs away.", told="{removed} removed")
-plain(order, "list", "GET /orders", "List the orders of a world.", told=_orders)
-plain(order, "show", "GET /orders/{ORDER}", _EVENTS)
-plain(order, "step", "POST /orders/{ORDER}", _STEP, body={"step": True})
+plain(order, "show", "GET /orders/{order}", _EVENTS)
+plain(order, "step", "POST /orders/{order}", _STEP, body={"step": True})

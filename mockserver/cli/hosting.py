@@ -7,7 +7,7 @@ import click
 
 from mockserver.cli.files import put
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.remote import NotDone, Remote, connected, given, plain, value_of
+from mockserver.cli.remote import NotDone, Remote, asks, connected, given, plain, value_of
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 
@@ -23,7 +23,10 @@ def world() -> None:
     """Make, fork, dump, load and drop worlds."""
 
 
-def _worlds(told: Json) -> None:
+@world.command("list")
+@asks("GET /worlds")
+def world_list(told: Json) -> None:
+    """List the worlds of a server."""
     names = ("key", "scenario", "dialect", "clock", "now", "orders", "requests")
     print_table(names, [tuple(str(one[name]) for name in names) for one in told["worlds"]])
 
@@ -116,10 +119,10 @@ def world_load(remote: Remote, file: str) -> None:
 
 @world.command("bind")
 @click.argument("app_keys", nargs=-1, required=True, metavar="APPKEY...")
-@connected
-def world_bind(remote: Remote, app_keys: tuple[str, ...]) -> None:
+@asks("POST /app-keys")
+def world_bind(told: Json) -> None:
     """Send the v1 requests of these app keys to the world meant."""
-    print_json(remote.post("/app-keys", {"appKeys": list(app_keys)}))
+    print_json(told)
 
 
 @click.group()
@@ -129,10 +132,10 @@ def snapshot() -> None:
 
 @snapshot.command("take")
 @click.argument("name", required=False)
-@connected
-def snapshot_take(remote: Remote, name: str | None) -> None:
+@asks("POST /snapshots")
+def snapshot_take(told: Json) -> None:
     """Keep the world, clock, faults and stubs too, and print the name."""
-    click.echo(remote.post("/snapshots", given(name=name))["name"])
+    click.echo(told["name"])
 
 
 def _snapshots(told: Json) -> None:
@@ -145,12 +148,9 @@ _FORK = "Make a world under the key TO that has been the same up to now."
 _LIST = "List the snapshots of a world, oldest first."
 _REVERT = "Go back to a snapshot, which stays."
 
-plain(world, "list", "GET /worlds", "List the worlds of a server.", told=_worlds)
-plain(world, "drop", "DELETE /worlds/{KEY}", _DROP)
-plain(world, "fork", "POST /fork", _FORK, takes={"TO": "to"})
+plain(world, "drop", "DELETE /worlds/{key}", _DROP)
+plain(world, "fork", "POST /fork", _FORK, "TO=to")
 plain(world, "unbind", "DELETE /app-keys", "Send no app keys to the world meant.")
 plain(snapshot, "list", "GET /snapshots", _LIST, told=_snapshots)
-plain(
-    snapshot, "revert", "POST /revert", _REVERT, takes={"NAME": "name"}, told="{name}: it is {now}"
-)
-plain(snapshot, "drop", "DELETE /snapshots/{NAME}", "Forget a snapshot.", told="")
+plain(snapshot, "revert", "POST /revert", _REVERT, "NAME=name", told="{name}: it is {now}")
+plain(snapshot, "drop", "DELETE /snapshots/{name}", "Forget a snapshot.", told="")

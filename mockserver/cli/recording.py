@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.files import spread
-from mockserver.cli.run_options import as_click, with_options
-from mockserver.cli.shared_options import HOST, Decorator, port, ready_file, secrets
+from mockserver.cli.run_options import as_click
+from mockserver.cli.shared_options import HOST, Decorator, port, ready_file, secrets, with_options
 from mockserver.cli.types import duration
 from mockserver.conformance.option_table import PERMIT
 

@@ -11,7 +11,7 @@ import click
 from mockserver.cli import learning
 from mockserver.cli.files import put, spread
 from mockserver.cli.recording import KEEPING, keeper_options
-from mockserver.cli.run_options import with_options
+from mockserver.cli.shared_options import with_options
 from mockserver.userfiles import write_text
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import update_wrapper
 from inspect import signature
 from io import StringIO
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -18,9 +17,9 @@ import click
 
 from mockserver import jsontext
 from mockserver.cli.printing import print_json
-from mockserver.cli.shared_options import JSON
+from mockserver.cli.shared_options import JSON, with_options
 from mockserver.errors import CrosschainMockError
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, camel
 
 DEFAULT_URL = "http://127.0.0.1:8765"
 _TIMEOUT_S = 300
@@ -156,45 +155,73 @@ def connected(function: Callable[..., None]) -> Callable[..., None]:
             help="The token of a server that listens beyond this machine.",
         ),
     )
-    wrapped: Callable[..., None] = update_wrapper(called, function)
-    for option in reversed(options):
-        wrapped = option(wrapped)
+    wrapped: Callable[..., None] = with_options(options)(update_wrapper(called, function))
     return wrapped
 
 
-def plain(  # noqa: PLR0913 (one parameter a column)
+def asks(
+    request: str, *, about: str = "", body: Mapping[str, Json] | None = None
+) -> Callable[[Callable[[Any], None]], Callable[..., None]]:
+    """Make a command of a function that prints what one request of the control API gave.
+
+    `request` is its method and path, in which `{id}` is an argument of the command. The other
+    arguments and options are members of its body, beside those of `body`, or of its query, under
+    the names that these have there: `down_percent` is `downPercent`. `about` is the one that is
+    given as an argument, or as an option in its place.
+    """
+    method, _, path = request.partition(" ")
+
+    def decorate(told: Callable[[Any], None]) -> Callable[..., None]:
+        def command(remote: Remote, **options: Any) -> None:
+            if about:
+                options[about] = either(options, about)
+            where = {name: options.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
+            sent = {**(body or {}), **given(**{camel(name): options[name] for name in options})}
+            where_sent = {"query" if method in ("GET", "DELETE") else "body": sent}
+            told(remote.send(method, path.format(**where), **where_sent))
+
+        command.__doc__ = told.__doc__
+        return connected(command)
+
+    return decorate
+
+
+def plain(
     group: click.Group,
     name: str,
     request: str,
     does: str,
-    *,
-    takes: Mapping[str, str] = MappingProxyType({}),
+    *arguments: str,
     body: Mapping[str, Json] | None = None,
     told: str | Callable[[Any], None] = print_json,
 ) -> None:
-    """Give a group a command that is one request of the control API.
+    """Give a group a command that is one request of the control API, as `asks` has it.
 
-    `request` is its method and path, in which `{ID}` is an argument of the command. `takes` names
-    further arguments with the members of the body that they are, beside those of `body`. `told`
-    prints what came of it, or is the line to print, with its members in braces.
+    `arguments` are such as `DURATION=advance`: as help shows it, and the member of the body.
+    `told` prints what came of it, or is the line to print, with its members in braces.
     """
-    method, _, path = request.partition(" ")
-    inside = re.findall(r"\{(\w+)\}", path)
 
-    def command(remote: Remote, **options: str) -> None:
-        where = {one: options[one.lower()] for one in inside}
-        members = {member: options[one.lower()] for one, member in takes.items()}
-        sent = None if method in ("GET", "DELETE") else {**(body or {}), **members}
-        answer = remote.send(method, path.format(**where), body=sent)
+    def tell(answer: Any) -> None:
         if not isinstance(told, str):
             told(answer)
         elif told:
             click.echo(told.format_map(answer))
 
-    made: Callable[..., None] = connected(command)
-    for one in reversed([*inside, *takes]):
-        made = click.argument(one.lower(), metavar=one)(made)
+    made = asks(request, body=body)(tell)
+    inside = [f"{one.upper()}={one}" for one in re.findall(r"\{(\w+)\}", request)]
+    for one in reversed([*inside, *arguments]):
+        shown, _, member = one.partition("=")
+        made = click.argument(member, metavar=shown)(made)
     group.command(name, help=does)(made)
+
+
+def either(options: dict[str, Any], member: str) -> str | None:
+    """Return what is given as an argument, or else as the option `named`, which is taken out."""
+    told: str | None = options[member]
+    named: str | None = options.pop("named")
+    if told and named and told != named:
+        raise click.UsageError(f"one {member} at a time: {told!r} or {named!r}")
+    return told or named
 
 
 def given(**members: Json) -> dict[str, Json]:

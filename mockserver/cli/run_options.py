@@ -1,12 +1,12 @@
 """The rows of the option table as options of commands."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from mockserver.cli.shared_options import Decorator
+from mockserver.cli.shared_options import Decorator, with_options
 from mockserver.cli.types import INSTANT_OR_MS, duration, quantity
 from mockserver.conformance.option_table import ADDRESSES, Kind, Option
 
@@ -49,14 +49,3 @@ def as_click(row: Option) -> Decorator:
 def with_rows(rows: Iterable[Option]) -> Decorator:
     """Return the decorator that gives a command the rows that it can have, in their order."""
     return with_options([as_click(row) for row in rows if row.in_form("command")])
-
-
-def with_options(options: Sequence[Decorator]) -> Decorator:
-    """Return the decorator that gives a command these options, in their order."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate

@@ -18,6 +18,17 @@ OVERLAY = click.option(
 )
 
 
+def with_options(options: Sequence[Decorator]) -> Decorator:
+    """Return the decorator that gives a command these options, in their order."""
+
+    def decorate(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
 def port(default: int, more: str = "") -> Decorator:
     """Return the option of the port to listen on."""
     told = f"0 takes any free port{more}."
@@ -47,22 +58,19 @@ def secrets(where: str) -> Decorator:
 def changes_as(formats: Sequence[str], levels: Sequence[str]) -> Decorator:
     """Return the options of how changes are written, and from which level on they fail."""
 
-    def decorate(command: _Command) -> _Command:
-        shown = click.option(
-            "--format",
-            "form",
-            type=click.Choice(formats),
-            default="text",
-            show_default=True,
-            help="How the changes are written.",
-        )
-        failing = click.option(
-            "--fail-on",
-            type=click.Choice(levels),
-            default="breaking",
-            show_default=True,
-            help="The least level that ends the command with 1.",
-        )
-        return shown(failing(command))
-
-    return decorate
+    shown = click.option(
+        "--format",
+        "form",
+        type=click.Choice(formats),
+        default="text",
+        show_default=True,
+        help="How the changes are written.",
+    )
+    failing = click.option(
+        "--fail-on",
+        type=click.Choice(levels),
+        default="breaking",
+        show_default=True,
+        help="The least level that ends the command with 1.",
+    )
+    return with_options((shown, failing))

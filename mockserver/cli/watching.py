@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mockserver.cli.printing import print_json
-from mockserver.cli.remote import Remote, connected, given, pairs
+from mockserver.cli.remote import Remote, connected, either, given, pairs
 from mockserver.cli.types import Word
 from mockserver.exchange import printable
 from mockserver.jsontext import Json
@@ -37,7 +37,7 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
     if clear:
         print_json(remote.delete("/journal"))
         return
-    options["operation"] = _operation(options)
+    options["operation"] = either(options, "operation")
     search = given(**options)
     if follow and "since" not in search:
         search["since"] = remote.get("/journal", limit=1)["last"]
@@ -84,7 +84,7 @@ def verify(  # noqa: PLR0913 (one parameter an option)
 
     Such as: verify submitOrder --exactly 1
     """
-    options["operation"] = _operation(options)
+    options["operation"] = either(options, "operation")
     match = given(query=pairs(query) or None, body=pairs(body) or None)
     wanted: dict[str, Json] = given(
         **{**options, "from": begin, "match": match or None, "order": list(order) or None}
@@ -147,15 +147,6 @@ def audited(told: Json) -> Iterator[str]:
         yield f"{told['unjudged']} orders were not judged: older requests are not kept any more"
     if told["ok"]:
         yield f"all is well with {told['judged']} orders"
-
-
-def _operation(options: dict[str, Any]) -> str | None:
-    """Return the operation that is meant, by argument or option."""
-    operation: str | None = options.get("operation")
-    named: str | None = options.pop("named")
-    if operation and named and operation != named:
-        raise click.UsageError(f"one operation at a time: {operation!r} or {named!r}")
-    return operation or named
 
 
 def _entries(entries: Iterable[Json], *, as_json: bool) -> None:

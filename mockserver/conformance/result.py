@@ -12,7 +12,6 @@ from mockserver.contract import Contract
 
 INTERRUPTED = "the run was interrupted"
 """The note of a run, a stage or a comparison that somebody ended."""
-_WORST = tuple(Verdict)
 
 
 class DoesNotConform(AssertionError):
@@ -63,8 +62,7 @@ class Result:
         `strict` where something that could have been judged was not reached, or where nothing was
         judged at all.
         """
-        bad = _WORST[: _WORST.index(fail_on) + 1]
-        if any(outcome.verdict in bad for outcome in self.outcomes):
+        if any(outcome.verdict in fail_on.or_worse for outcome in self.outcomes):
             return 1
         judged = any(o.verdict is Verdict.HOLDS or o.verdict.is_finding for o in self.outcomes)
         if not judged or (strict and any(o.verdict in UNREACHED for o in self.outcomes)):

@@ -38,22 +38,23 @@ class Verdict(StrEnum):
     @property
     def is_finding(self) -> bool:
         """Whether something was found that a person should look at."""
-        return self in _FINDINGS
+        return self in FINDINGS
+
+    @property
+    def or_worse(self) -> tuple["Verdict", ...]:
+        """The verdicts that are as bad as this one, or worse; the worst is first."""
+        order = tuple(Verdict)
+        return order[: order.index(self) + 1]
 
 
 UNREACHED = (Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.NOT_RUN)
 """The verdicts of what could have been judged, and was not."""
 UNJUDGED = (*UNREACHED, Verdict.NOT_APPLICABLE)
 """The verdicts that are neither yes nor no."""
+FINDINGS = Verdict.EXTRA.or_worse
+"""The verdicts that are findings."""
 
-_FINDINGS = (
-    Verdict.VIOLATION,
-    Verdict.DIFFERS_OBSERVED,
-    Verdict.DIFFERS_ASSUMPTION,
-    Verdict.EXTRA,
-)
-
-FAIL_ON: Mapping[str, Verdict] = dict(zip(FAILING_WORDS, _FINDINGS, strict=True))
+FAIL_ON: Mapping[str, Verdict] = dict(zip(FAILING_WORDS, FINDINGS, strict=True))
 """The short words for the mildest verdict that fails a run or a test."""
 
 

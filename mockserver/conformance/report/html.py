@@ -7,10 +7,9 @@ from pathlib import Path
 from mockserver import __version__
 from mockserver.conformance.report.model import CauseModel, ExchangeModel, ReportModel
 from mockserver.conformance.report.shown import Shown, Text
-from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
+from mockserver.conformance.verdict import FINDINGS, UNJUDGED, UNREACHED, Verdict
 from mockserver.wording import counted, listed, one_line
 
-_FINDINGS = tuple(verdict for verdict in Verdict if verdict.is_finding)
 _STYLE = Path(__file__).with_name("report.css")
 _OPEN = 3
 _MOST_BODY = 6_000
@@ -68,13 +67,13 @@ class _Page:
             f"submissions sent: {report.submissions}</p></header>"
         )
         for text in (*report.hints, *report.notes):
-            yield f'<p class="hint">{self._clean(text)}</p>'
+            yield f'<p class="hint">{_clean(text)}</p>'
 
     def _tiles(self) -> Iterator[str]:
         report = self._report
         findings, counts = report.verdicts, report.counts
         yield '<section class="tiles" aria-label="Summary">'
-        for verdict in _FINDINGS:
+        for verdict in FINDINGS:
             tone = verdict.value if findings[verdict] else ""
             yield _tile(findings[verdict], verdict.words, tone)
         if report.accepted:
@@ -106,7 +105,7 @@ class _Page:
 
     def _filters(self) -> Iterator[str]:
         found = self._report.verdicts
-        shown_verdicts = [verdict for verdict in _FINDINGS if found[verdict]]
+        shown_verdicts = [verdict for verdict in FINDINGS if found[verdict]]
         yield '<input class="filter" type="radio" name="filter" id="f-all" checked>'
         for verdict in shown_verdicts:
             yield f'<input class="filter" type="radio" name="filter" id="f-{verdict}">'
@@ -124,17 +123,17 @@ class _Page:
             f'<span class="rule">{_esc(rule.name)}</span> '
             f'<span class="soft">{_esc(listed(cause.operations))}</span>'
         )
-        yield f'<span class="what">{self._clean(cause.located, 600)}</span>'
+        yield f'<span class="what">{_clean(cause.located, 600)}</span>'
         yield '</summary><div class="inside">'
-        yield f"<p>{self._clean(rule.summary)}</p>"
-        yield f"<blockquote>{self._clean(cause.ground)}</blockquote>"
+        yield f"<p>{_clean(rule.summary)}</p>"
+        yield f"<blockquote>{_clean(cause.ground)}</blockquote>"
         yield (
             f'<p class="soft">cause {cause.id} · {rule.layer} · {rule.severity} · '
             f"{counted(cause.count, 'finding')} in "
             f"{counted(len(cause.operations), 'operation')}</p>"
         )
         for said in cause.expired:
-            yield f'<p class="hint">{self._clean(said)}</p>'
+            yield f'<p class="hint">{_clean(said)}</p>'
         exchanges = cause.exchanges
         for exchange in exchanges[:_MOST_EXCHANGES]:
             yield from self._exchange(exchange)
@@ -169,8 +168,8 @@ class _Page:
         for finding in cause.findings(_MOST_OTHERS):
             yield (
                 f"<tr><td>{_esc(finding.operation)}</td>"
-                f"<td><code>{self._clean(finding.place)}</code></td>"
-                f"<td>{self._clean(finding.message, 300)}</td></tr>"
+                f"<td><code>{_clean(finding.place)}</code></td>"
+                f"<td>{_clean(finding.message, 300)}</td></tr>"
             )
         yield "</table></div></details>"
 
@@ -189,7 +188,7 @@ class _Page:
                 word.expires,
                 word.reason,
             )
-            inside = "".join(f"<td>{self._clean(cell, 300)}</td>" for cell in cells)
+            inside = "".join(f"<td>{_clean(cell, 300)}</td>" for cell in cells)
             yield f"<tr>{inside}</tr>"
         yield "</table>"
 
@@ -205,7 +204,7 @@ class _Page:
             yield f"<details><summary>{verdict.words}: {counted(number, 'check')}</summary>"
             yield '<div class="inside"><table><tr><th>reason</th><th>checks</th></tr>'
             for reason, names in reasons.items():
-                told = f"<td>{self._clean(reason, 600)}</td><td>{_esc(', '.join(names))}</td>"
+                told = f"<td>{_clean(reason, 600)}</td><td>{_esc(', '.join(names))}</td>"
                 yield f"<tr>{told}</tr>"
             yield "</table></div></details>"
 
@@ -252,7 +251,7 @@ class _Page:
             holds = sum(verdict is Verdict.HOLDS for verdict in verdicts)
             found = sum(verdict.is_finding for verdict in verdicts)
             yield (
-                f"<tr><td>{_esc(name)}</td><td>{self._clean(rules[name].summary)}</td>"
+                f"<tr><td>{_esc(name)}</td><td>{_clean(rules[name].summary)}</td>"
                 f'<td class="number">{holds}</td><td class="number">{found}</td>'
                 f'<td class="number">{len(verdicts) - holds - found}</td></tr>'
             )
@@ -274,9 +273,6 @@ class _Page:
             yield "<tr><td>no operation</td><td>read</td>"
             yield f'<td class="number">{result.sent_elsewhere}</td></tr>'
         yield "</table></div></details>"
-
-    def _clean(self, text: str, most: int = 2_000) -> str:
-        return _esc(one_line(text, most))
 
 
 def _request(one: Shown) -> str:
@@ -306,15 +302,19 @@ def _esc(text: str) -> str:
     return html.escape(text)
 
 
+def _clean(text: str, most: int = 2_000) -> str:
+    return _esc(one_line(text, most))
+
+
 def _filtering() -> str:
     """Return the rules that show one verdict when its button is chosen, without any script."""
     hiding = (
         f"#f-{verdict}:checked ~ .causes .cause:not(.{verdict}) {{ display: none; }}"
-        for verdict in _FINDINGS
+        for verdict in FINDINGS
     )
     chosen = (
         f"#f-{name}:checked ~ .labels label[for=f-{name}] "
         "{ color: var(--ink); border-color: var(--ink); font-weight: 600; }"
-        for name in ("all", *_FINDINGS)
+        for name in ("all", *FINDINGS)
     )
     return "\n".join((*hiding, *chosen))

@@ -47,8 +47,7 @@ class Report:
     @property
     def failing(self) -> tuple[Verdict, ...]:
         """The verdicts that fail the run."""
-        order = tuple(Verdict)
-        return order[: order.index(self.fail_on) + 1]
+        return self.fail_on.or_worse
 
     @property
     def exit_code(self) -> int:

@@ -46,8 +46,7 @@ class RequestedRun:
     @property
     def failing(self) -> tuple[Verdict, ...]:
         """The verdicts that fail a test."""
-        order = tuple(Verdict)
-        return (*order[: order.index(self.fail_on) + 1], *(UNREACHED if self.strict else ()))
+        return (*self.fail_on.or_worse, *(UNREACHED if self.strict else ()))
 
 
 def requested_run(config: pytest.Config) -> RequestedRun:
