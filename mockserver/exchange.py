@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from ipaddress import ip_address
 from urllib.parse import unquote_to_bytes
 
 from mockserver import jsontext
@@ -92,6 +93,11 @@ class Request:
     body: bytes = b""
 
     @property
+    def target(self) -> str:
+        """What stands behind the base address: the path, and the query where there is one."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+    @property
     def parameters(self) -> dict[str, str]:
         """The query by name, the last of a repeated one; empty where it is not UTF-8."""
         return dict(pairs_or(self.query))
@@ -130,6 +136,16 @@ class Response:
 
 class BadEncoding(ValueError):
     """A percent-encoded text that is not UTF-8."""
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host in lower case is this machine by its very name; nothing is looked up."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def printable(text: str) -> str:

@@ -8,6 +8,7 @@ import click
 from mockserver.cli import shared_options
 from mockserver.cli.files import read_text
 from mockserver.cli.remote import Remote, connected
+from mockserver.cli.shared_options import EXISTING, FILE
 from mockserver.userfiles import write_text
 
 _TEST = '''"""Goes through the capsule {name} again: {title}."""
@@ -32,11 +33,11 @@ def capsule() -> None:
 
 
 @capsule.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=FILE)
 @click.option("--title", help="What it shows.  [default: the name of the file]")
 @click.option(
     "--scenario",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=EXISTING,
     help="The file that the server was started with as its scenario.",
 )
 @click.option(
@@ -74,7 +75,7 @@ def save(
 
 
 @capsule.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=FILE)
 def replay(file: Path) -> None:
     """Go through a capsule. Exits 1 where an answer is not byte for byte the same."""
     from mockserver.server import capsules
@@ -83,11 +84,11 @@ def replay(file: Path) -> None:
 
 
 @capsule.command("to-test")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=FILE)
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="The file of the test, such as tests/test_lost_order.py.",
 )
 def to_test(file: Path, out: Path) -> None:

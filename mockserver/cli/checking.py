@@ -7,12 +7,12 @@ import click
 
 from mockserver.cli.files import spread, with_overlay
 from mockserver.cli.printing import print_json
-from mockserver.cli.shared_options import JSON, OVERLAY
+from mockserver.cli.shared_options import JSON, OVERLAY, PATH
 from mockserver.errors import InvalidFile, Problem
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=PATH)
 @click.option(
     "--against-contract",
     is_flag=True,

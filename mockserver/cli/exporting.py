@@ -9,7 +9,7 @@ import click
 from mockserver import __version__
 from mockserver.cli.files import put
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.shared_options import JSON
+from mockserver.cli.shared_options import FOLDER, JSON, OUTPUT
 from mockserver.jsontext import Json
 from mockserver.userfiles import write_text
 
@@ -62,7 +62,7 @@ def routes(dialect: str, as_json: bool) -> None:
 @_DIALECT
 @click.option("--server", default="/", show_default=True, help="The base URL to name.")
 @click.option("--lifted", is_flag=True, help="Present refusals as HTTP 400, for generic tools.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to a file instead.")
+@OUTPUT
 def openapi(
     generation: str | None, dialect: str, server: str, lifted: bool, output: Path | None
 ) -> None:
@@ -112,7 +112,7 @@ def errata(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", type=FOLDER)
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 where a page is stale.")
 def reference(folder: Path, check: bool) -> None:
     """Write the generated pages and documents into FOLDER."""

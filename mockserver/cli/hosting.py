@@ -8,6 +8,7 @@ import click
 from mockserver.cli.files import put
 from mockserver.cli.printing import print_json, print_table
 from mockserver.cli.remote import NotDone, Remote, asks, connected, given, plain, value_of
+from mockserver.cli.shared_options import OUTPUT
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 
@@ -65,7 +66,7 @@ def world_new(
 
 @world.command("from-recording")
 @click.argument("named", nargs=-1, required=True, metavar="RECORDINGS...")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to a file instead.")
+@OUTPUT
 def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
     """Make a scenario of RECORDINGS: chains and tokens, prices, fees, quotes and orders as shown.
 
@@ -90,7 +91,7 @@ def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
 
 
 @world.command("dump")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to a file instead.")
+@OUTPUT
 @connected
 def world_dump(remote: Remote, output: Path | None) -> None:
     """Print a world as JSON, to be loaded later."""

@@ -8,7 +8,7 @@ import click
 
 from mockserver.cli.printing import print_json
 from mockserver.cli.run_options import with_rows
-from mockserver.cli.shared_options import JSON, changes_as
+from mockserver.cli.shared_options import JSON, PATH, changes_as
 from mockserver.conformance.option_table import PERMIT
 from mockserver.userfiles import write_text
 
@@ -23,7 +23,7 @@ _COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
 @click.argument("old")
 @click.argument("new")
 @changes_as(("text", "json", "junit"), ("breaking", "may-break", "harmless", "never"))
-@click.option("--write-test", type=click.Path(path_type=Path), help="A pytest file to write.")
+@click.option("--write-test", type=PATH, help="A pytest file to write.")
 @with_rows(PERMIT[:1])
 @click.option("--dialect", default="observed", show_default=True, help="How answers are read.")
 def drift(  # noqa: PLR0913 (one parameter an option)
@@ -77,7 +77,7 @@ def _after(
 @click.command()
 @click.argument("named", nargs=-1, required=True, metavar="RECORDINGS...")
 @JSON
-@click.option("--overlay", type=click.Path(path_type=Path), help="A file to write for --overlay.")
+@click.option("--overlay", type=PATH, help="A file to write for --overlay.")
 def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> None:
     """Hold RECORDINGS against the register: which guesses do they confirm, and which refute?
 

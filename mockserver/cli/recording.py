@@ -9,7 +9,17 @@ import click
 
 from mockserver.cli.files import spread
 from mockserver.cli.run_options import as_click
-from mockserver.cli.shared_options import HOST, Decorator, port, ready_file, secrets, with_options
+from mockserver.cli.shared_options import (
+    EXISTING,
+    FOLDER,
+    HOST,
+    PATH,
+    Decorator,
+    port,
+    ready_file,
+    secrets,
+    with_options,
+)
 from mockserver.cli.types import duration
 from mockserver.conformance.option_table import PERMIT
 
@@ -46,14 +56,10 @@ KEEPING = (
 """What `record` and `recordings import` say about the files they write."""
 
 _OPTIONS: tuple[Decorator, ...] = (
-    click.argument("files", nargs=-1, type=click.Path(path_type=Path)),
+    click.argument("files", nargs=-1, type=PATH),
     click.option("--upstream-v1", "v1", metavar="URL", help="The base address of v1."),
     click.option("--upstream-v2", "v2", metavar="URL", help="The base address of 2.0."),
-    click.option(
-        "--out",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="The folder that gets the recordings.",
-    ),
+    click.option("--out", type=FOLDER, help="The folder that gets the recordings."),
     HOST,
     port(8766, "; the ready line names it"),
     *(as_click(row) for row in PERMIT),
@@ -68,7 +74,7 @@ _OPTIONS: tuple[Decorator, ...] = (
     ),
     click.option(
         "--upstream-ca",
-        type=click.Path(path_type=Path, dir_okay=False, exists=True),
+        type=EXISTING,
         help="Certificates (PEM) that are trusted besides the usual ones.",
     ),
     ready_file("recorder"),

@@ -11,7 +11,7 @@ import click
 from mockserver.cli import learning
 from mockserver.cli.files import put, spread
 from mockserver.cli.recording import KEEPING, keeper_options
-from mockserver.cli.shared_options import with_options
+from mockserver.cli.shared_options import FILE, FOLDER, PATH, with_options
 from mockserver.userfiles import write_text
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def recordings() -> None:
 
 
 @recordings.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=PATH)
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 where a file would change.")
 def simulate(files: tuple[Path, ...], check: bool) -> None:
     """Answer the requests of recording FILES (or folders) anew, by the simulation.
@@ -54,13 +54,8 @@ def simulate(files: tuple[Path, ...], check: bool) -> None:
 
 
 @recordings.command("import")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder that gets the recordings.",
-)
+@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.option("--out", required=True, type=FOLDER, help="The folder that gets the recordings.")
 @click.option(
     "--from",
     "name",
@@ -82,11 +77,9 @@ def import_(files: tuple[Path, ...], name: str | None, source: str | None, **giv
 
 
 @recordings.command("export")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=PATH)
 @click.option("--to", "name", required=True, type=click.Choice(["har", "wiremock"]))
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="A file, instead of the output."
-)
+@click.option("--out", type=FILE, help="A file, instead of the output.")
 @click.option(
     "--base-url",
     help="The address in a HAR.  [default: the source of the recording where it is one]",

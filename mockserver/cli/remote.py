@@ -120,10 +120,10 @@ def connected(function: Callable[..., None]) -> Callable[..., None]:
     """
     own_json = "as_json" in signature(function).parameters
 
-    def called(*, url: str, world: str, token: str | None, **options: Any) -> None:
+    def called(*, url: str, world: str, server_token: str | None, **options: Any) -> None:
         if not _is_address(url):
             raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
-        remote = Remote(url.rstrip("/"), world, token)
+        remote = Remote(url.rstrip("/"), world, server_token)
         if own_json or not options.pop("as_json"):
             function(remote=remote, **options)
             return
@@ -150,6 +150,8 @@ def connected(function: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option(
             "--token",
+            # A command may have a token of a chain.
+            "server_token",
             envvar="CROSSCHAIN_MOCK_TOKEN",
             show_envvar=True,
             help="The token of a server that listens beyond this machine.",

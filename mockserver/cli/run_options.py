@@ -1,12 +1,11 @@
 """The rows of the option table as options of commands."""
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 
-from mockserver.cli.shared_options import Decorator, with_options
+from mockserver.cli.shared_options import FILE, Decorator, with_options
 from mockserver.cli.types import INSTANT_OR_MS, duration, quantity
 from mockserver.conformance.option_table import ADDRESSES, Kind, Option
 
@@ -20,7 +19,7 @@ _TYPES: Mapping[Kind, Callable[[Option], dict[str, Any]]] = {
     "word": lambda row: {"type": click.Choice(row.words)},
     "flag": lambda _: {"is_flag": True, "default": False},
     "switch": lambda _: {"default": None},
-    "file": lambda _: {"type": click.Path(path_type=Path, dir_okay=False)},
+    "file": lambda _: {"type": FILE},
 }
 
 

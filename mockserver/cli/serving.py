@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.files import with_overlay
-from mockserver.cli.shared_options import HOST, OVERLAY, port, ready_file
+from mockserver.cli.shared_options import FILE, HOST, OVERLAY, port, ready_file
 from mockserver.cli.types import INSTANT, Parsed, Wrong
 from mockserver.clock import ClockMode
 
@@ -76,7 +76,7 @@ def _app_key(text: str) -> tuple[str, str]:
 )
 @click.option(
     "--matching",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="A file that says which requests a recorded answer answers.",
 )
 @click.option(

@@ -9,11 +9,18 @@ import click
 _Command = Callable[..., Any]
 Decorator = Callable[[_Command], _Command]
 
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
+EXISTING = click.Path(path_type=Path, dir_okay=False, exists=True)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+"""What a path may lead to, where there is something already."""
+
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 HOST = click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+OUTPUT = click.option("-o", "--output", type=PATH, help="Write to a file instead.")
 OVERLAY = click.option(
     "--overlay",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="What `recordings learn` has learned of a service, laid over the dialect.",
 )
 
@@ -39,8 +46,7 @@ def port(default: int, more: str = "") -> Decorator:
 def ready_file(what: str) -> Decorator:
     """Return the option of the file that is there while something is ready."""
     told = f"Exists while the {what} is ready; holds its address."
-    kind = click.Path(path_type=Path, dir_okay=False)
-    return click.option("--ready-file", type=kind, help=told)
+    return click.option("--ready-file", type=FILE, help=told)
 
 
 def secrets(where: str) -> Decorator:

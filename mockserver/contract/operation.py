@@ -53,6 +53,11 @@ class Operation:
         return self._reader.fields
 
     @cached_property
+    def header_names(self) -> tuple[str, ...]:
+        """The headers that belong to a request."""
+        return tuple(field.name for field in self.fields if field.location == "headers")
+
+    @cached_property
     def amount(self) -> Field | None:
         """The input that says how much; None where there is none."""
         return next((field for field in self.fields if field.is_amount), None)

@@ -162,8 +162,7 @@ def _by_request(
             operation = contract.get(one.operation)
             if one.request_omitted or one.response_omitted:
                 continue
-            fields = operation.fields if operation is not None else ()
-            names = [field.name for field in fields if field.location == "headers"]
+            names = operation.header_names if operation is not None else ()
             removed = frozenset(name.lower() for name in one.removed)
             rule = rules.of(one.operation)
             form = read_request(one.operation, names, one.request, rule, None, removed).form

@@ -141,13 +141,13 @@ def _assumptions(result: Result, register: ContractSource) -> tuple[Evidence, ..
     for exchange in result.exchanges:
         for fact in _shown(exchange):
             if fact.basis.source in found:
-                found[fact.basis.source].seen_in[_label(exchange)] = None
+                found[fact.basis.source].seen_in[label_of(exchange)] = None
     for outcome in result.outcomes:
         basis = outcome.rule.basis
         if outcome.verdict is Verdict.HOLDS and basis.source in found:
             for exchange in result.exchanges:
                 if exchange.operation.id == outcome.operation.id and exchange.succeeded:
-                    found[basis.source].seen_in[_label(exchange)] = None
+                    found[basis.source].seen_in[label_of(exchange)] = None
         for number, finding in enumerate(outcome.findings):
             source = outcome.basis_of(finding).source
             if source in found:
@@ -197,10 +197,6 @@ def _joined(place: tuple[str, ...]) -> str:
     return ".".join(place).replace(".[]", "[]")
 
 
-def _label(exchange: Exchange) -> str:
-    return label_of(exchange)
-
-
 def _example(outcome: Outcome, number: int) -> str:
     exchanges = outcome.findings[number].exchanges
-    return _label(exchanges[-1]) if exchanges else outcome.operation.id
+    return label_of(exchanges[-1]) if exchanges else outcome.operation.id

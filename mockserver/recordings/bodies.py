@@ -9,7 +9,7 @@ from typing import Any
 
 from mockserver import limits, userfiles
 from mockserver.documents import Document, FieldPath
-from mockserver.errors import InvalidFile, Problem
+from mockserver.errors import InvalidFile
 from mockserver.jsontext import Json
 from mockserver.recordings.layouts import LAYOUTS, encode, layout_of
 
@@ -67,14 +67,10 @@ def _from_file(document: Document, place: FieldPath, named: Mapping[str, str]) -
     try:
         body = userfiles.read(file, limits.RECORDED_BODY)
     except userfiles.NotReadable as error:
-        raise InvalidFile([_problem(document, place, f"{file} {error}")]) from None
+        raise InvalidFile([document.problem(place, f"{file} {error}")]) from None
     if checksum_of(body) != named["sha256"]:
-        raise InvalidFile([_problem(document, place, f"{file} is not what was recorded")])
+        raise InvalidFile([document.problem(place, f"{file} is not what was recorded")])
     return body
-
-
-def _problem(document: Document, place: FieldPath, message: str) -> Problem:
-    return document.problem(place, message)
 
 
 def as_text(body: bytes) -> str | None:

@@ -66,8 +66,8 @@ def _meant(contract: Contract, entry: Entry) -> Operation | None:
 
 
 def _sent(operation: Operation, request: Request) -> Parts:
-    names = [field.name for field in operation.fields if field.location == "headers"]
-    headers = {name: request.headers[name] for name in names if name in request.headers}
+    given = request.headers
+    headers = {name: given[name] for name in operation.header_names if name in given}
     return {"headers": headers, "query": request.parameters, "body": request.members}
 
 

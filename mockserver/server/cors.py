@@ -67,12 +67,7 @@ def preflight(contract: Contract, path: str, headers: Headers) -> Response:
     here, the page would see no more than a network error.
     """
     methods = contract.methods(path) or ["GET", "POST"]
-    own = {
-        field.name
-        for operation in contract
-        for field in operation.fields
-        if field.location == "headers"
-    }
+    own = {name for operation in contract for name in operation.header_names}
     return reflected(headers, methods, sorted({*own, *_OWN}))
 
 

@@ -61,6 +61,5 @@ def with_signature(contract: Contract, exchange: RecordedExchange) -> Request:
 
 
 def _is_signature(operation: Operation | None, name: str) -> bool:
-    fields = operation.fields if operation is not None else ()
-    declared = {field.name.lower() for field in fields if field.location == "headers"}
-    return name.lower() == "signature" and name.lower() in declared
+    declared = operation.header_names if operation is not None else ()
+    return name.lower() == "signature" in map(str.lower, declared)

@@ -4,6 +4,7 @@ from mockserver.engine.orders import Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
+from mockserver.server.control import orders
 
 OrderRef = str | int | Order | OrderView
 """An order: its 2.0 id, its v1 number (`orderSn`), or what `orders` gave."""
@@ -23,11 +24,7 @@ def order_id(world: World, named: OrderRef) -> str:
         named = named.order
     name = named.id if isinstance(named, Order) else str(named)
     try:
-        return world.orders.look(name).order.id
-    except Refusal:
-        pass
-    try:
-        return world.orders.id_of_sn(name)
+        return orders.order_id(world, name)
     except Refusal:
         there = [order.sn or order.id for order in world.orders.stored()]
         known = f"; there are {', '.join(there[-5:])}" if there else "; none was submitted"

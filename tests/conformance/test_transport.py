@@ -12,16 +12,10 @@ from mockserver.clock import ticks_ms
 from mockserver.conformance.session.exchange import Trouble
 from mockserver.conformance.session.pace import Limits, Refusing, Spent
 from mockserver.conformance.session.permit import Arming, Permit
-from mockserver.conformance.session.target import (
-    Target,
-    UnsafeOrWrong,
-    host_of,
-    is_loopback,
-    target_of,
-)
+from mockserver.conformance.session.target import Target, UnsafeOrWrong, host_of, target_of
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import load
-from mockserver.exchange import Headers, Request
+from mockserver.exchange import Headers, Request, is_loopback
 from mockserver.testing import running
 from tests.conformance.rawserver import http, raw_server, saying
 

@@ -4,7 +4,7 @@ import http.client
 
 import pytest
 
-from mockserver.server.control.guard import Guard, guard_for, is_loopback
+from mockserver.server.control.guard import Guard, guard_for, is_this_machine
 from tests.conftest import START_MS, frozen, running
 
 TOKEN = "correct-horse-battery-staple"  # noqa: S105
@@ -183,7 +183,7 @@ def test_probes_of_the_process_need_no_token(remote, path, status):
     ],
 )
 def test_a_token_is_made_beyond_the_loopback_interface(host, loopback):
-    assert is_loopback(host) is loopback
+    assert is_this_machine(host) is loopback
     guard = guard_for(host)
     assert (guard.token is None) is loopback
     assert guard_for(host, "mine").token == "mine"  # noqa: S105

@@ -20,14 +20,13 @@ from mockserver.conformance.comparison.translating import draft_from
 from mockserver.conformance.comparison.values import Band
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.masking import masker_for
-from mockserver.conformance.runs.preparation import context_of
+from mockserver.conformance.runs.preparation import context_of, permit_of
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.runs.stamping import Stamping
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.pace import Refusing, Spent
-from mockserver.conformance.session.permit import Permit
-from mockserver.conformance.session.session import Session, Watch
+from mockserver.conformance.session.session import Session, Watch, sent_by_operation
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract, Operation
@@ -67,12 +66,14 @@ def compare(
     chosen = _as_in_journals(sides, options or Options())
     contract = contracts.load(chosen.dialect)
     # Leave is asked for both sides before the first byte goes to either.
-    permits = [_permit(side.target, contract, chosen) for side in sides]
+    transports = [
+        None if side.target is None else _transport(side.target, contract, chosen) for side in sides
+    ]
     began = ticks_ms()
     with ExitStack() as stack:
         lines = [
-            _Line(side, _session(stack, side.target, permit, contract, chosen))
-            for side, permit in zip(sides, permits, strict=True)
+            _Line(side, _session(stack, transport, context_of(contract, chosen)))
+            for side, transport in zip(sides, transports, strict=True)
         ]
         comparing = _Comparing(contract, chosen, terms or Terms(), lines[0], lines[1])
         return comparing.comparison(watch, began)
@@ -87,31 +88,14 @@ def _as_in_journals(sides: Iterable[Side], options: Options) -> Options:
     return options
 
 
-def _permit(target: Target | None, contract: Contract, options: Options) -> Permit | None:
-    if target is None:
-        return None
-    return Permit(
-        contract,
-        target,
-        hosts=options.hosts,
-        arming=options.arming,
-        own_keys=options.caller.own_keys,
-    )
-
-
-def _session(
-    stack: ExitStack,
-    target: Target | None,
-    permit: Permit | None,
-    contract: Contract,
-    options: Options,
-) -> Session | None:
-    if target is None or permit is None:
-        return None
+def _transport(target: Target, contract: Contract, options: Options) -> Transport:
     limits = options.limits(target)
     limits = replace(limits, budget=limits.budget + SECOND_LOOKS)
-    transport = stack.enter_context(Transport(target, permit, limits))
-    return Session(transport, context_of(contract, options))
+    return Transport(target, permit_of(contract, target, options), limits)
+
+
+def _session(stack: ExitStack, transport: Transport | None, context: RunContext) -> Session | None:
+    return None if transport is None else Session(stack.enter_context(transport), context)
 
 
 @dataclass(slots=True)
@@ -136,11 +120,9 @@ class _Line:
         """Return what was sent to it in all."""
         requests, submissions = self.requests, self.submissions
         if self.session is not None:
-            sent = self.session.transport.sent
-            requests += sent.total()
-            for (method, path), number in sent.items():
-                operation = contract.find(method, path)
-                submissions += number if operation is not None and operation.writes else 0
+            requests += self.session.transport.count
+            sent = sent_by_operation(self.session.context, self.session.transport.sent)
+            submissions += sum(sent[operation.id] for operation in contract if operation.writes)
         return Asked(self.side.name, requests, submissions)
 
 

@@ -101,13 +101,11 @@ def _example(found: Found, comparison: Comparison) -> Iterator[str]:
     item = f" {_clean(one.item, comparison)}:" if one.item else ""
     left, right = _clean(one.left, comparison), _clean(one.right, comparison)
     yield f" {item} {left} | {right}"
-    yield f"    {_clean(_asked(found), comparison)}"
+    yield f"    {_clean(f'{found.probe}: {_asked(found)}', comparison)}"
 
 
 def _asked(found: Found) -> str:
-    request = found.left.request
-    query = f"?{request.query}" if request.query else ""
-    return f"{found.probe}: {request.method} {request.path}{query}"
+    return f"{found.left.request.method} {found.left.request.target}"
 
 
 def _reasons(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
@@ -135,7 +133,7 @@ def _difference(cause: Cause, comparison: Comparison) -> dict[str, Json]:
             {
                 "probe": found.probe,
                 "operation": found.left.operation.id,
-                "request": _clean(_asked(found).partition(": ")[2], comparison),
+                "request": _clean(_asked(found), comparison),
                 "item": _clean(found.difference.item, comparison),
                 "left": _clean(found.difference.left, comparison),
                 "right": _clean(found.difference.right, comparison),

@@ -230,10 +230,13 @@ def _keys(part: Applied) -> Iterator[Key]:
 
 def _instance(operation: Operation, request: Request) -> dict[str, Json]:
     """Return a request as its schema sees it, but for the types of texts."""
-    names = [field.name for field in operation.fields if field.location == "headers"]
     found: dict[str, Json] = {
         "query": request.parameters,
-        "headers": {name: request.headers[name] for name in names if name in request.headers},
+        "headers": {
+            name: request.headers[name]
+            for name in operation.header_names
+            if name in request.headers
+        },
     }
     try:
         found["body"] = jsontext.decode(request.body)

@@ -154,8 +154,7 @@ class CauseModel:
     @cached_property
     def test(self) -> str:
         """A pytest module that fails where the service is wrong."""
-        report = self._writer.report
-        return test_of(self._cause, report.result, report.masker, own_keys=report.own_keys)
+        return test_of(self._cause, self._writer.report)
 
     def findings(self, most: int) -> Iterator[FindingModel]:
         """Yield its findings, `most` of them."""
@@ -241,8 +240,7 @@ class ReportModel:
     @cached_property
     def tests(self) -> str:
         """A pytest module with a test for each finding that counts."""
-        report = self._report
-        return tests_of(report.causes, report.result, report.masker, own_keys=report.own_keys)
+        return tests_of(self._report)
 
     @cached_property
     def accepted(self) -> tuple[CauseModel, ...]:

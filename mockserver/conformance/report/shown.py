@@ -74,9 +74,7 @@ def shown(
 
 def url_of(exchange: Exchange, target: Target) -> str:
     """Return where a request went, with its query; secrets are still in it."""
-    base = target.bases.get(exchange.operation.generation.id, "")
-    query = f"?{exchange.request.query}" if exchange.request.query else ""
-    return f"{base}{exchange.request.path}{query}"
+    return target.bases.get(exchange.operation.generation.id, "") + exchange.request.target
 
 
 def text_of(raw: bytes, masker: Masker, *, most: int, pretty: bool = False) -> Text:

@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -10,13 +10,13 @@ from mockserver.conformance.generation.rules import STAGES
 from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.expectations import expectation_of
-from mockserver.conformance.report.masking import Masker, label_of
+from mockserver.conformance.report.masking import label_of
+from mockserver.conformance.report.report import Report
 from mockserver.conformance.report.shown import url_of, visible
 from mockserver.conformance.report.snippets import literal_url, placeholder, stamp_of
-from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.target import Target, is_loopback
-from mockserver.contract import Contract
+from mockserver.exchange import is_loopback
+from mockserver.wording import one_line
 
 _WIDTH = 96
 # A message in one of the first two lines could name an encoding (`content-encoding: gzip`) that
@@ -65,22 +65,22 @@ class _Parts:
     test: str
 
 
-def test_of(cause: Cause, result: Result, masker: Masker, *, own_keys: bool) -> str:
+def test_of(cause: Cause, report: Report) -> str:
     """Return a test module for a cause.
 
     Where one answer shows the finding, the test sends that request by itself; where it takes
     several answers to see it, the test asks the rule again, and needs crosschain-mock installed.
     """
-    parts = _parts(cause, result, masker, own_keys=own_keys)
+    parts = _parts(cause, report)
     return _CODING + parts.remarks + "\n" + _joined([parts])
 
 
-def tests_of(causes: Iterable[Cause], result: Result, masker: Masker, *, own_keys: bool) -> str:
-    """Return one test module for all causes, each with a test of its own as `test_of` has it."""
+def tests_of(report: Report) -> str:
+    """Return one test module for all causes that count, each with a test as `test_of` has it."""
     every: list[_Parts] = []
     names: set[str] = set()
-    for number, cause in enumerate(causes, 1):
-        parts = _parts(cause, result, masker, own_keys=own_keys, number=number)
+    for number, cause in enumerate(report.causes, 1):
+        parts = _parts(cause, report, number)
         name = _name(cause)
         if name in names:
             test = parts.test.replace(f"def {name}(", f"def {name}_{number}(", 1)
@@ -114,20 +114,18 @@ def _order(line: str) -> tuple[bool, str]:
     return (not line.startswith("import "), line)
 
 
-def _parts(
-    cause: Cause, result: Result, masker: Masker, *, own_keys: bool, number: int | None = None
-) -> _Parts:
+def _parts(cause: Cause, report: Report, number: int | None = None) -> _Parts:
     """Return the parts of a test; `number` tells its function that asks from those of others."""
     found = expectation_of(cause.examples[0].finding, cause.verdict)
-    remarks = _remarks(cause, masker, result.contract)
+    remarks = _remarks(cause, report)
     if found is None:
-        return _judged_again(cause, result, remarks, own_keys=own_keys)
+        return _judged_again(cause, report, remarks)
     expected, exchange = found
     text = "\n".join((*expected.lines, "")) if expected.lines else ""
     helpers = [_READ] if expected.reads or "read(" in text else []
     helpers += [_AT] if "at(" in text else []
     ask = "ask" if number is None else f"ask_{number}"
-    sent = _request(exchange, result.target, masker, ask, own_keys=own_keys)
+    sent = _request(exchange, report, ask)
     imports = ["import http.client"]
     imports += ["import json"] if helpers else []
     imports += ["import os"] if "os.environ" in sent else []
@@ -142,29 +140,27 @@ def _parts(
     )
 
 
-def _remarks(cause: Cause, masker: Masker, contract: Contract) -> str:
+def _remarks(cause: Cause, report: Report) -> str:
     operation = cause.examples[0].operation.id
     lines = (
         f"{cause.rule.name} [{operation}], cause {cause.id}",
         cause.told,
-        ground_of(cause, contract),
+        ground_of(cause, report.result.contract),
     )
-    clean = [" ".join(visible(masker.text(line)).split())[:600] for line in lines]
+    clean = [one_line(visible(report.masker.text(line)))[:600] for line in lines]
     wrapped = [part for line in clean for part in textwrap.wrap(line, _WIDTH)]
     # Comments, since no text can end them early as it could a docstring.
     return "".join(f"# {line}\n" for line in wrapped)
 
 
-def _request(
-    exchange: Exchange, target: Target, masker: Masker, ask: str, *, own_keys: bool
-) -> str:
+def _request(exchange: Exchange, report: Report, ask: str) -> str:
     """Return the function that sends the request byte for byte."""
-    parts = urlsplit(literal_url(url_of(exchange, target)))
+    parts = urlsplit(literal_url(url_of(exchange, report.result.target)))
     path = parts.path or "/"
     inside = f"{path}?{parts.query}" if parts.query else path
     kind = "HTTPSConnection" if parts.scheme == "https" else "HTTPConnection"
     request = exchange.request
-    write = _Writer(masker, own_keys)
+    write = _Writer(report)
     lines = [
         f"connection = http.client.{kind}({parts.hostname!r}, {parts.port!r}, timeout=30)",
         f"target = {write.text(inside)}",
@@ -196,9 +192,9 @@ def _stamped(offset_s: int) -> str:
 class _Writer:
     """Writes texts as Python expressions, secrets as variables of the environment."""
 
-    def __init__(self, masker: Masker, own_keys: bool) -> None:
-        self._masker = masker
-        self._own_keys = own_keys
+    def __init__(self, report: Report) -> None:
+        self._masker = report.masker
+        self._own_keys = report.own_keys
 
     def header(self, name: str, value: str) -> str:
         label = label_of(name)
@@ -229,10 +225,10 @@ class _Writer:
         return f'os.environ.get("{label}", {placeholder(label, value)!r})'
 
 
-def _judged_again(cause: Cause, result: Result, remarks: str, *, own_keys: bool) -> _Parts:
+def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
     """Return a test that asks the rule again: it takes more than one answer to see."""
     operation = cause.examples[0].operation.id
-    target = result.target
+    result, target = report.result, report.result.target
     same = target.v1 == target.v2
     given = [repr(target.v1)] if same else []
     if not same:
@@ -246,14 +242,15 @@ def _judged_again(cause: Cause, result: Result, remarks: str, *, own_keys: bool)
     given += [f"{name}={value!r}" for name, value in result.choices.items() if is_stage]
     given += [f"only=[{cause.rule.name!r}]"] if alone else []
     given += [f"seed={result.seed}"]
-    given += [f"dialect={_dialect(result)!r}"] if _dialect(result) != "documented" else []
+    dialect = result.contract.dialect.name
+    given += [f"dialect={dialect!r}"] if dialect != "documented" else []
     far = [host for host in target.hosts if not is_loopback(host)]
     given += [f"allow_hosts={far!r}"] if far else []
     if result.submissions:
         given += ["arm_writes=True"] + ([f"confirm_hosts={far!r}"] if far else [])
-    if own_keys:
+    if report.own_keys:
         given += ['app_key=os.environ["APP_KEY"]', 'app_secret=os.environ["APP_SECRET"]']
-    imports = ("import os",) if own_keys else ()
+    imports = ("import os",) if report.own_keys else ()
     arguments = "".join(f"        {one},\n" for one in given)
     test = (
         f"def {_name(cause)}():\n"
@@ -264,10 +261,6 @@ def _judged_again(cause: Cause, result: Result, remarks: str, *, own_keys: bool)
         + ("    assert outcome.verdict == 'holds', outcome.reason\n" if alone else "")
     )
     return _Parts(remarks, (*imports, "from mockserver.conformance import run"), (), "", test)
-
-
-def _dialect(result: Result) -> str:
-    return result.contract.dialect.name
 
 
 def _name(cause: Cause) -> str:

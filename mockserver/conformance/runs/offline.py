@@ -202,12 +202,7 @@ def label_of(exchange: Exchange) -> str:
     return exchange.cached(_LABEL, lambda: exchange.probe)
 
 
-def _recorded(
-    label: str,
-    one: RecordedExchange,
-    operation: Operation,
-    caller: Caller,
-) -> _Recorded:
+def _recorded(label: str, one: RecordedExchange, operation: Operation, caller: Caller) -> _Recorded:
     removed = frozenset(name.lower() for name in one.removed)
     response = one.response
     answer = Answer(response.status, _typed(one), response.body, one.duration_ms or 0)
@@ -218,8 +213,8 @@ def _recorded(
 def _form(
     operation: Operation, request: Request, rules: MatchRules, removed: frozenset[str]
 ) -> RequestForm:
-    names = [field.name for field in operation.fields if field.location == "headers"]
-    return read_request(operation.id, names, request, rules.of(operation.id), None, removed).form
+    names, rule = operation.header_names, rules.of(operation.id)
+    return read_request(operation.id, names, request, rule, None, removed).form
 
 
 def _typed(one: RecordedExchange) -> tuple[tuple[str, str], ...]:
@@ -241,11 +236,9 @@ def _filled(
         "appkey": caller.app_key,
     }
     missing = [
-        (field.name, values.get(field.name.lower(), "taken out"))
-        for field in operation.fields
-        if field.location == "headers"
-        and field.name.lower() in removed
-        and field.name not in request.headers
+        (name, values.get(name.lower(), "taken out"))
+        for name in operation.header_names
+        if name.lower() in removed and name not in request.headers
     ]
     headers = Headers((*request.headers.items_sent, *missing))
     return Request(request.method, request.path, request.query, headers, request.body)

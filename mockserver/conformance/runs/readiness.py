@@ -10,7 +10,8 @@ from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.exchange import Request
 
-_OPENERS = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
+OPENERS = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
+"""The list of each generation that a client reads first, and which needs nothing."""
 _STARTING = frozenset({502, 503, 504})
 """What a gateway answers for a service behind it that is not up yet."""
 _POLLS_A_SECOND = Decimal(4)
@@ -32,7 +33,7 @@ def wait_until_ready(target: Target, permit: Permit, limits: Limits, wait_ms: in
     with Transport(target, permit, waiting) as transport:
         try:
             for generation in bases.values():
-                request = Request("GET", contract.operation(_OPENERS[generation]).path)
+                request = Request("GET", contract.operation(OPENERS[generation]).path)
                 while not _ready(transport.send(generation, request).status):
                     pass
         except Spent:

@@ -10,6 +10,7 @@ from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import Result
+from mockserver.conformance.runs.readiness import OPENERS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, Trouble
@@ -21,7 +22,6 @@ from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Contract, Operation
 
-_OPENERS = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
 _NAMES = {"v1": "v1", "v2": "2.0"}
 _MOST_CANDIDATES = 8
 _HINT_MS = 2_000
@@ -100,7 +100,7 @@ def hints(
     seeker = _Seeker(result.contract, options, left_ms, room)
     for generation, reason in wrong_service.items():
         base = result.target.bases[generation]
-        opener = result.contract.operation(_OPENERS[generation])
+        opener = result.contract.operation(OPENERS[generation])
         silent = reason.startswith(_TROUBLES[Trouble.UNREACHABLE])
         found = None if silent else seeker.first(opener, _candidates(base, result.exchanges))
         end = f"{found} does: give that as base address" if found else _ENDS[silent]

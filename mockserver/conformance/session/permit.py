@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from mockserver.conformance.session.target import Target, UnsafeOrWrong, is_loopback
+from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
-from mockserver.exchange import Request
+from mockserver.exchange import Request, is_loopback
 
 _HARMLESS = ("GET", "HEAD", "OPTIONS")
 _NO_ACCOUNT = "needs a developer account on a host that is not local; give one with --app-key"

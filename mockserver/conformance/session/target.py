@@ -1,10 +1,10 @@
 """The service under test: where its generations answer, and which of its hosts are our own."""
 
-import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from mockserver.errors import CrosschainMockError
+from mockserver.exchange import is_loopback
 
 
 class UnsafeOrWrong(CrosschainMockError):
@@ -48,16 +48,6 @@ def target_of(url: str | None = None, *, v1: str | None = None, v2: str | None =
 def host_of(base: str) -> str:
     """Return the host of an address in lower case, without port."""
     return urlsplit(base).hostname or ""
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine by its very name; nothing is looked up."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _base(text: str) -> str:

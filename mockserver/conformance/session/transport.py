@@ -193,10 +193,9 @@ class Transport:
 
     async def _fetch(self, part: "_Part", base: str, request: Request) -> None:
         assert self._session is not None  # noqa: S101  # opened by the caller
-        target = f"{base}{request.path}" + (f"?{request.query}" if request.query else "")
         async with self._session.request(
             request.method,
-            URL(target, encoded=True),
+            URL(base + request.target, encoded=True),
             headers=CIMultiDict(request.headers.items_sent),
             data=request.body or None,
             allow_redirects=False,

@@ -2,12 +2,13 @@
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import SplitResult, urlsplit
 
+from mockserver.clock import ClockRefused, parse_instant
 from mockserver.documents import FieldPath
 from mockserver.errors import InvalidFile, Problem
 from mockserver.exchange import Headers, Request, Response
@@ -50,6 +51,19 @@ class ForeignRecording:
     skipped: tuple[Skipped, ...] = ()
     origin: str = "captured"
     source: str = ""
+
+    @classmethod
+    def of(
+        cls, name: str, found: Iterable[ForeignExchange | Skipped], origin: str = "captured"
+    ) -> "ForeignRecording":
+        """Return a file by what was found in it, one after the other."""
+        every = tuple(found)
+        return cls(
+            name,
+            tuple(one for one in every if isinstance(one, ForeignExchange)),
+            tuple(one for one in every if isinstance(one, Skipped)),
+            origin,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +112,17 @@ class Node:
         if not isinstance(self.value, str):
             self.fail(f"expected a string, got {kind_of(self.value)}")
         return self.value
+
+    def raw(self) -> bytes:
+        """Return the bytes of a text, whatever its characters are."""
+        return self.text().encode("utf-8", "surrogatepass")
+
+    def instant(self) -> int:
+        """Return a time, in ms since 1970."""
+        try:
+            return parse_instant(self.text())
+        except ClockRefused as error:
+            self.fail(str(error))
 
     def integer(self) -> int:
         """Return an integer."""

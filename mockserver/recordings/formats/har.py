@@ -6,7 +6,7 @@ from decimal import Decimal
 from http import HTTPStatus
 
 from mockserver import __version__, jsontext
-from mockserver.clock import ClockRefused, iso, parse_instant
+from mockserver.clock import iso
 from mockserver.exchange import Request, Response, pairs_or
 from mockserver.jsontext import Json
 from mockserver.recordings.formats.foreign import (
@@ -27,12 +27,7 @@ def is_har(root: Node) -> bool:
 
 def read_har(root: Node) -> ForeignRecording:
     """Return the exchanges of a HAR. Raises `InvalidFile`."""
-    found = [_entry(entry) for entry in root.at("log").at("entries").each()]
-    return ForeignRecording(
-        "HAR",
-        tuple(one for one in found if isinstance(one, ForeignExchange)),
-        tuple(one for one in found if isinstance(one, Skipped)),
-    )
+    return ForeignRecording.of("HAR", map(_entry, root.at("log").at("entries").each()))
 
 
 def _entry(entry: Node) -> ForeignExchange | Skipped:
@@ -47,7 +42,7 @@ def _entry(entry: Node) -> ForeignExchange | Skipped:
         entry.place,
         request_of(request, parts, _headers(request), _posted(request)),
         Response(response.at("status").status(), _of_plain_body(_headers(response)), body),
-        _time(entry),
+        entry.at("startedDateTime").instant() if entry.has("startedDateTime") else None,
         _duration(entry),
         omitted,
     )
@@ -75,7 +70,7 @@ def _posted(request: Node) -> bytes:
     posted = request.at("postData")
     if posted.has("encoding") and posted.at("encoding").value == "base64":
         return posted.at("text").from_base64()
-    return posted.at("text").text().encode("utf-8", "surrogatepass")
+    return posted.at("text").raw()
 
 
 def _content(response: Node) -> tuple[bytes, str]:
@@ -88,17 +83,7 @@ def _content(response: Node) -> tuple[bytes, str]:
         return b"", "the HAR does not hold it" if there else ""
     if content.has("encoding") and content.at("encoding").value == "base64":
         return content.at("text").from_base64(), ""
-    return content.at("text").text().encode("utf-8", "surrogatepass"), ""
-
-
-def _time(entry: Node) -> int | None:
-    if not entry.has("startedDateTime"):
-        return None
-    began = entry.at("startedDateTime")
-    try:
-        return parse_instant(began.text())
-    except ClockRefused as error:
-        began.fail(str(error))
+    return content.at("text").raw(), ""
 
 
 def _duration(entry: Node) -> int | None:
@@ -124,7 +109,7 @@ def _exported(exchange: RecordedExchange, base: str) -> Json:
         "time": took,
         "request": {
             "method": request.method,
-            "url": f"{base}{request.path}" + (f"?{request.query}" if request.query else ""),
+            "url": base + request.target,
             "httpVersion": "HTTP/1.1",
             "cookies": [],
             "headers": list(_named(request.headers.items_sent)),

@@ -2,7 +2,6 @@
 
 from urllib.parse import quote, quote_plus
 
-from mockserver.clock import ClockRefused, parse_instant
 from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.recordings.formats.foreign import (
@@ -22,23 +21,15 @@ def is_mock_journal(root: Node) -> bool:
 
 def read_mock_journal(root: Node) -> ForeignRecording:
     """Return the exchanges of a journal. Raises `InvalidFile`."""
-    found = [_entry(entry) for entry in root.at("entries").each()]
-    return ForeignRecording(
-        "journal of the mock",
-        tuple(one for one in found if isinstance(one, ForeignExchange)),
-        tuple(one for one in found if isinstance(one, Skipped)),
-        origin="simulation",
-    )
+    found = map(_entry, root.at("entries").each())
+    return ForeignRecording.of("journal of the mock", found, "simulation")
 
 
 def _entry(entry: Node) -> ForeignExchange | Skipped:
     if entry.has("fault"):
         return Skipped(entry.place, f"its answer was disturbed: {entry.at('fault').text()}")
     request, response = entry.at("request"), entry.at("response")
-    try:
-        time_ms = parse_instant(entry.at("at").text())
-    except ClockRefused as error:
-        entry.at("at").fail(str(error))
+    time_ms = entry.at("at").instant()
     return ForeignExchange(
         entry.place,
         Request(

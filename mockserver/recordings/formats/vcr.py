@@ -43,4 +43,4 @@ def _body(message: Node) -> bytes:
         body = body.at("string")
     if isinstance(body.value, bytes):
         return body.value
-    return body.text().encode("utf-8", "surrogatepass")
+    return body.raw()

@@ -32,16 +32,16 @@ def is_wiremock(root: Node) -> bool:
 def read_wiremock(root: Node) -> ForeignRecording:
     """Return the stubs that mean one request as exchanges. Raises `InvalidFile`."""
     stubs = list(root.at("mappings").each()) if root.has("mappings") else [root]
-    exchanges, skipped = [], []
-    for stub in stubs:
-        place = stub.place or "the mapping"
-        try:
-            request = _request(stub.at("request"))
-        except _NoSingleRequest as reason:
-            skipped.append(Skipped(place, str(reason)))
-        else:
-            exchanges.append(ForeignExchange(place, request, _response(stub.at("response"))))
-    return ForeignRecording("WireMock mappings", tuple(exchanges), tuple(skipped))
+    return ForeignRecording.of("WireMock mappings", map(_mapping, stubs))
+
+
+def _mapping(stub: Node) -> ForeignExchange | Skipped:
+    place = stub.place or "the mapping"
+    try:
+        request = _request(stub.at("request"))
+    except _NoSingleRequest as reason:
+        return Skipped(place, str(reason))
+    return ForeignExchange(place, request, _response(stub.at("response")))
 
 
 def _request(wanted: Node) -> Request:
@@ -111,7 +111,7 @@ def _body(told: Node) -> bytes:
         return told.at("base64Body").from_base64()
     if told.has("bodyFileName"):
         return _from_file(told.at("bodyFileName"))
-    return told.at("body").text().encode("utf-8", "surrogatepass") if told.has("body") else b""
+    return told.at("body").raw() if told.has("body") else b""
 
 
 def _from_file(named: Node) -> bytes:
@@ -158,7 +158,7 @@ def _pattern(request: Request) -> Json:
     try:
         pairs = query_pairs(request.query)
     except BadEncoding:
-        return {**found, "url": f"{request.path}?{request.query}", **_body_pattern(request.body)}
+        return {**found, "url": request.target, **_body_pattern(request.body)}
     found["urlPath"] = request.path
     if pairs:
         found["queryParameters"] = {name: _values(one) for name, one in by_name(pairs).items()}

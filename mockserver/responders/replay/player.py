@@ -12,7 +12,7 @@ from mockserver.responders.replay.above import Simulating, disturbed, forbidden
 from mockserver.responders.replay.pace import turn_of
 from mockserver.responders.replay.played import Played
 from mockserver.responders.replay.struck import as_struck
-from mockserver.responders.replay.tape import Replay, Tape, Taped, header_names
+from mockserver.responders.replay.tape import Replay, Tape, Taped
 from mockserver.responders.responder import Call
 from mockserver.responders.stubs import FRAMING
 
@@ -71,7 +71,7 @@ class _Found:
 def _readings(call: Call, replay: Replay, tape: Tape) -> Iterator[RequestReading]:
     """Yield a request as recordings of its operation would hold it."""
     operation, choices = call.operation, call.hosted.played.choices
-    rule, headers = replay.rules.of(operation.id), header_names(operation)
+    rule, headers = replay.rules.of(operation.id), operation.header_names
     for redaction in tape.redactions(operation.id):
         request = redaction.of(call.request)
         yield read_request(operation.id, headers, request, rule, choices, redaction.removed)

@@ -214,7 +214,7 @@ class Replay:
         self, number: int, source: Source, exchange: RecordedExchange, contract: Contract
     ) -> Taped:
         operation = contract.operation(exchange.operation)
-        rule, names = self.rules.of(operation.id), header_names(operation)
+        rule, names = self.rules.of(operation.id), operation.header_names
         removed = frozenset(name.lower() for name in exchange.removed)
         return Taped(
             label=f"{quote(source.label)}#{exchange.name}",
@@ -225,11 +225,6 @@ class Replay:
             at_ms=exchange.time_ms,
             foreign=source.recording.dialect not in (None, contract.dialect.name),
         )
-
-
-def header_names(operation: Operation) -> tuple[str, ...]:
-    """Return the headers that belong to a request."""
-    return tuple(field.name for field in operation.fields if field.location == "headers")
 
 
 def _keeps(operation: Operation, exchange: RecordedExchange) -> bool:

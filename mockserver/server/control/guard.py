@@ -9,11 +9,10 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hmac import compare_digest
-from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers
+from mockserver.exchange import Headers, is_loopback
 
 TOKEN_HEADER = "X-Mock-Token"  # noqa: S105 (the name of a header)
 _SCHEME = "bearer "
@@ -49,7 +48,7 @@ class Guard:
     def denial(self, headers: Headers, *, open_to_all: bool) -> Denied | None:
         """Return why a request may not control the worlds, or None; probes need no token."""
         host = headers.get("Host")
-        if self.loopback and host is not None and not is_loopback(_name(host)):
+        if self.loopback and host is not None and not is_this_machine(_name(host)):
             return Denied(
                 403,
                 f"header 'Host' {host[:100]!a} is no name of this machine's loopback interface; "
@@ -81,7 +80,7 @@ def guard_for(host: str, token: str | None = None, origins: Iterable[str] = ()) 
     Beyond the loopback interface there is always a token; one is made where none is given. Raises
     `BadOrigin` for a text that is no origin.
     """
-    loopback = is_loopback(host)
+    loopback = is_this_machine(host)
     named = frozenset(checked_origin(origin) for origin in origins)
     return Guard(loopback, token or (None if loopback else secrets.token_urlsafe(24)), named)
 
@@ -100,15 +99,9 @@ def checked_origin(text: str) -> str:
     return f"{parts.scheme}://{shown}" + ("" if port in (None, usual) else f":{port}")
 
 
-def is_loopback(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
     """Tell whether a host name or address is the loopback interface's and nothing else."""
-    name = host.strip("[]").rstrip(".").lower()
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(host.strip("[]").rstrip(".").lower())
 
 
 def _name(host: str) -> str:

@@ -123,12 +123,11 @@ class RecordingProxy:
         if reason:
             raise _Trouble(403, f"{reason}; nothing was sent")
         self._options.note(request)
-        target = f"{base}{request.path}" + (f"?{request.query}" if request.query else "")
         began, ticks = wall_ms(), ticks_ms()
         with _explained(request, base):
             async with self._session(request.method).request(
                 request.method,
-                URL(target, encoded=True),
+                URL(base + request.target, encoded=True),
                 headers=CIMultiDict(_passed_on(request.headers.items_sent, _OWN_OF_REQUESTS)),
                 data=request.body or None,
                 allow_redirects=False,

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -210,7 +211,7 @@ def pytest_of(modules, folder):
 def test_a_test_fails_on_the_broken_service_and_passes_on_the_healthy_one(found, tmp_path):
     told = found.report
     plain = {
-        cause.id: module_of(cause, told.result, told.masker, own_keys=False)
+        cause.id: module_of(cause, told)
         for cause in told.causes
         if cause.rule.name in ("body-is-strict-json", "data-keeps-its-form", REQUIRED.name)
     }
@@ -264,7 +265,7 @@ def test_each_test_fails_on_its_break_and_passes_on_the_healthy_service(server, 
         world = server.world(name, breaks=(name,)).base_url
         told = report_of(run_of(world))
         for cause in told.causes:
-            text = module_of(cause, told.result, told.masker, own_keys=False)
+            text = module_of(cause, told)
             key = f"{number}_{cause.id}"
             broken[key] = text
             path = urlsplit(world).path
@@ -284,7 +285,7 @@ def run_of(url):
 def test_what_takes_several_answers_asks_the_rule_again():
     one, other = exchange(), exchange(number=2)
     told = report(finding("differs 'a' \"b\" \n'''", one, other))
-    text = module_of(told.causes[0], told.result, told.masker, own_keys=True)
+    text = module_of(told.causes[0], replace(told, own_keys=True))
     assert "only=['a-rule']" in text
     assert "app_secret=os.environ[" in text
     compile(text, "test", "exec")
@@ -295,6 +296,6 @@ def test_a_test_is_python_whatever_was_found(message, place, body):
     one = exchange(V1_QUOTE, body=body, query=f"q={quote(place, errors='replace')}", headers=KEYS)
     for exchanges in ((one,), (one, one), ()):
         told = report(finding(message, *exchanges, place=place))
-        text = module_of(told.causes[0], told.result, told.masker, own_keys=False)
+        text = module_of(told.causes[0], told)
         compile(text, "test", "exec")
         assert KEYS[1][1] not in text
