@@ -8,7 +8,6 @@ import click
 
 from mockserver.cli import selftesting
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.report_options import ReportOptions
 from mockserver.cli.run_options import with_rows
 from mockserver.cli.shared_options import JSON
 from mockserver.conformance.option_table import ADDRESSES, OPTIONS, RUN
@@ -68,21 +67,22 @@ def judge(**given: Any) -> None:
     from mockserver.cli import judging
     from mockserver.conformance.runs.settings import options_from
 
-    report = ReportOptions(**{name: given.pop(name) for name in ReportOptions.__dataclass_fields__})
+    kept = judging.ReportOptions.__dataclass_fields__
+    report = judging.ReportOptions(**{name: given.pop(name) for name in kept})
     if recordings := given.pop("recordings"):
-        _check_unsent(given, report)
+        _check_unsent(given, journalled=bool(report.journal or report.resume))
         sys.exit(judging.judge_recordings(recordings, options_from(given), report))
     target = _target(given)
     sys.exit(judging.judge(target, _generating(given, target), report))
 
 
-def _check_unsent(given: Mapping[str, Any], report: ReportOptions) -> None:
+def _check_unsent(given: Mapping[str, Any], *, journalled: bool) -> None:
     """Refuse what makes no sense where nothing is sent."""
     if any(given[name] for name in ("url", "v1", "v2")):
         raise WrongOption("--recordings goes with no address: nothing is sent")
     if given["arm_writes"] or given["examples"] or given["sequences"] or given["deep"]:
         raise WrongOption("--recordings sends nothing: leave out what is about requests to send")
-    if report.journal or report.resume:
+    if journalled:
         raise WrongOption("--recordings keeps no journal: nothing is sent")
 
 

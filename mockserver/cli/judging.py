@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from mockserver.cli.report_options import ReportOptions
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.report import baseline as baselines
@@ -37,6 +36,24 @@ if TYPE_CHECKING:
 
 _WIDE = 10_000
 _SELDOM = (20_000, 20, 50)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """The options of `conform` that are about what is reported, and not about what is sent."""
+
+    journal: Path | None
+    resume: Path | None
+    strict: bool
+    fail_on: str
+    report: tuple[str, ...]
+    baseline: Path | None
+    write_baseline: Path | None
+    owner: str | None
+    expires: str | None
+    reason: str
+    quiet: bool
+    verbose: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def record(**given: Any) -> None:
     proxy = proxy_of(given)
 
     def announce(url: str) -> None:
-        to_stdout(f"crosschain-mock records on {url} ({_passing(proxy.upstreams, given)})")
+        to_stdout(f"crosschain-mock records on {url} ({_passing(proxy, given)})")
 
     listening = Listening(given["host"], given["port"], given["ready_file"])
     try:
@@ -182,9 +182,9 @@ def _tls(file: Path | None) -> ssl.SSLContext | None:
     return context
 
 
-def _passing(upstreams: Mapping[str, str], given: Mapping[str, Any]) -> str:
-    spoken = {"v1": "v1", "v2": "2.0"}
-    bases = ", ".join(f"{spoken[name]} from {base}" for name, base in upstreams.items())
+def _passing(proxy: "RecordingProxy", given: Mapping[str, Any]) -> str:
+    known = proxy.keeper.contract.generations
+    bases = ", ".join(f"{known[one].name} from {base}" for one, base in proxy.upstreams.items())
     what = "submissions too" if given["arm_writes"] else "reading requests only"
     return f"{bases}; into {given['out']}; {what}"
 

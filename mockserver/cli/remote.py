@@ -53,10 +53,6 @@ class Remote:
         """Have something done and return what came of it."""
         return self.send("POST", path, body=body)
 
-    def put(self, path: str, body: Json) -> Json:
-        """Have something set and return what came of it."""
-        return self.send("PUT", path, body=body)
-
     def delete(self, path: str, /, **query: Json) -> Json:
         """Have something taken away and return what came of it."""
         return self.send("DELETE", path, query=query)

@@ -40,6 +40,11 @@ class Generation:
     failure: Mapping[str, str]
 
     @property
+    def name(self) -> str:
+        """Its name as people write it."""
+        return {"v2": "2.0"}.get(self.id, self.id)
+
+    @property
     def success_code(self) -> int:
         """The `code` of an answer that is no refusal."""
         return int(self.success["code"])

@@ -92,6 +92,7 @@ def _changes(key: ShapeKey, was: AnswerShape, now: AnswerShape) -> Iterator[Chan
         if not place:
             continue
         if _parent(place) in gone:
+            # What an object takes with it is not told once more for each member.
             gone.add(place)
         elif after is not None:
             yield from _field_changes(key, place, was, now)

@@ -118,6 +118,7 @@ class RecordingFolder:
         if found is not None and found.size <= FULL_FILE:
             return found
         if found is not None:
+            # A full file stays among those that get the last head, under a name nobody asks for.
             self._files[f"{group} {len(self._files)}"] = self._files.pop(group)
         stem = re.sub(r"[^A-Za-z0-9.-]+", "-", group).strip("-.") or "recording"
         name, number = f"{stem}.yaml", 1

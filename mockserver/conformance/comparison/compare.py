@@ -220,6 +220,7 @@ class _Comparing:
             if not places or pair.source.operation.writes or len(again) >= SECOND_LOOKS:
                 continue
             context = alike.setdefault((pair.source.operation.id, places), 0)
+            # Requests that differ alike show the same thing again, and looks are few.
             if context >= _LOOKS_ALIKE:
                 continue
             alike[pair.source.operation.id, places] = context + 1

@@ -59,6 +59,7 @@ def _naming(
         common = len(mine & other)
         if common > most:
             best, most = names, common
+        # No other members could find more, and those with more names would be told worse.
         if common == min(len(mine), len(other)):
             break
     return best

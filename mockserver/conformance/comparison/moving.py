@@ -39,6 +39,7 @@ class Moving:
         for exchange in exchanges:
             if not exchange.operation.writes:
                 key = request_key(exchange.request)
+                # The first of its kind is held against itself, which shows nothing.
                 self.learn(first.setdefault(key, exchange), exchange)
 
     def of(self, operation: Operation) -> frozenset[Place]:

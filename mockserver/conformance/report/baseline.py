@@ -162,6 +162,7 @@ class _SortedOut:
                 by_entry.setdefault(good, []).append(example)
                 continue
             left.append(example)
+            # Whoever accepted it first is asked first.
             for entry in meant[:1]:
                 run_out.setdefault(entry, []).append(example)
         if left:
@@ -214,19 +215,8 @@ def _entry(
     operations = tuple(row.get("operations", ()))
     if "operation" in row:
         operations = (*operations, row["operation"])
-    return Entry(
-        acceptance=Acceptance(
-            row["reason"],
-            row["owner"],
-            row["expires"],
-            document.lines.get(("accepted", number)),
-        ),
-        last=last,
-        cause=row.get("cause", ""),
-        rule=row.get("rule", ""),
-        operations=operations,
-        place=row.get("place", ""),
-    )
+    word = documents.value_of(Acceptance, row, line=document.lines.get(("accepted", number)))
+    return documents.value_of(Entry, row, acceptance=word, last=last, operations=operations)
 
 
 def _can_be_read(place: str) -> bool:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mockserver import jsontext
@@ -148,20 +148,17 @@ def facts_of(contract: Contract) -> tuple[Fact, ...]:
 
 def facts_of_operation(operation: Operation) -> tuple[Fact, ...]:
     """Return every fact of an operation."""
-    found: dict[str, Fact] = {}
-    for side, schema in (
-        ("request", operation.request_schema),
-        ("answer", operation.response_schema),
-    ):
+    found: list[Fact] = []
+    alike: Counter[str] = Counter()
+    sides = ("request", operation.request_schema), ("answer", operation.response_schema)
+    for side, schema in sides:
         for path, node, keyword, name in _keywords((), schema):
             fact = _fact(operation, side, path, (node, keyword, name))
-            number = 2
-            stem = fact.id
-            while fact.id in found:
-                fact = _fact(operation, side, path, (node, keyword, name), f"{stem}~{number}")
-                number += 1
-            found[fact.id] = fact
-    return tuple(found.values())
+            alike[fact.id] += 1
+            # Branches of a schema may say the same of one place, each of them a fact of its own.
+            again = f"~{alike[fact.id]}" if alike[fact.id] > 1 else ""
+            found.append(replace(fact, id=fact.id + again))
+    return tuple(found)
 
 
 def exercised(facts: Iterable[Fact], exchanges: Iterable[Exchange]) -> Coverage:
@@ -265,19 +262,15 @@ def _keywords(
 
 
 def _fact(
-    operation: Operation,
-    side: str,
-    path: SchemaPath,
-    what: tuple[Mapping[str, Any], str, str],
-    fact_id: str = "",
+    operation: Operation, side: str, path: SchemaPath, what: tuple[Mapping[str, Any], str, str]
 ) -> Fact:
     node, keyword, name = what
     names = [*general(path), *((name,) if name else ())]
     place = joined(names)
     says = _says(node, keyword, place)
     basis = basis_at(operation, side, path, (place, keyword), says)
-    stem = f"{operation.id}/{side}/{place or 'whole'}/{keyword}"
-    return Fact(fact_id or stem, operation.id, side, place, keyword, basis, path)
+    fact_id = f"{operation.id}/{side}/{place or 'whole'}/{keyword}"
+    return Fact(fact_id, operation.id, side, place, keyword, basis, path)
 
 
 def _says(node: Mapping[str, Any], keyword: str, place: str) -> str:

@@ -1,5 +1,6 @@
-"""A report as plain JSON values: what the JSON format is made of."""
+"""The report as JSON, in the published format `crosschain-mock/conformance@1`."""
 
+import json
 from collections.abc import Mapping
 
 from mockserver import __version__
@@ -14,6 +15,12 @@ from mockserver.jsontext import Json, picked
 FORMAT = "crosschain-mock/conformance@1"
 _MOST_EXAMPLES = 20
 _MOST_TEXT = 20_000
+
+
+def as_json(report: ReportModel) -> str:
+    """Return the report as JSON text."""
+    # Letters stand as they are: escaped pairs of surrogates are none of YAML, which reads JSON too.
+    return json.dumps(facts_of(report), indent=2, ensure_ascii=False) + "\n"
 
 
 def facts_of(model: ReportModel) -> dict[str, Json]:

@@ -42,8 +42,7 @@ def _block(cause: CauseModel) -> str:
 
 def _lines(cause: CauseModel) -> Iterator[str]:
     yield f"{cause.verdict}: {cause.rule.name} [{listed(cause.operations)}]"
-    more = f" (and {cause.count - 1} more)" if cause.count > 1 else ""
-    yield f"  {one_line(cause.message, _LONGEST)}{more}"
+    yield f"  {one_line(cause.message, _LONGEST)}{cause.rest}"
     if cause.place:
         yield f"  at {one_line(cause.place, _LONGEST)}"
     yield f"  {cause.ground}"

@@ -61,11 +61,7 @@ class _Page:
         tone = {0: "good", 1: "violation"}.get(report.exit_code, "differs-from-observed")
         yield f'<header class="banner {tone}"><h1>Conformance of {_esc(report.bases)}</h1>'
         yield f'<p class="says">{_esc(report.conclusion)}</p>'
-        yield (
-            f'<p class="soft">seed {report.seed} · dialect {_esc(report.contract.dialect.name)} · '
-            f"{counted(report.requests, 'request')} in {report.elapsed_ms / 1000:.1f} s · "
-            f"submissions sent: {report.submissions}</p></header>"
-        )
+        yield f'<p class="soft">{_esc(report.circumstances)}</p></header>'
         for text in (*report.hints, *report.notes):
             yield f'<p class="hint">{_clean(text)}</p>'
 

@@ -22,6 +22,7 @@ from mockserver.conformance.report.testing import test_of, tests_of
 from mockserver.conformance.requests.kept import kept_line
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict
+from mockserver.wording import counted
 
 _LONGEST = 4_000
 
@@ -126,6 +127,11 @@ class CauseModel:
         self.located = writer.text(cause.told)
         """The first message, with its place in front."""
 
+    @property
+    def rest(self) -> str:
+        """How many findings there are beside the first, to stand behind it."""
+        return f" (and {self.count - 1} more)" if self.count > 1 else ""
+
     @cached_property
     def ground(self) -> str:
         """A sentence that names what it contradicts."""
@@ -221,6 +227,15 @@ class ReportModel:
     def bases(self) -> str:
         """The base addresses, once each."""
         return ", ".join(dict.fromkeys(self.target.bases.values()))
+
+    @property
+    def circumstances(self) -> str:
+        """With what it was asked, and how much: one line for people."""
+        return (
+            f"seed {self.seed} · dialect {self.contract.dialect.name} · "
+            f"{counted(self.requests, 'request')} in {self.elapsed_ms / 1000:.1f} s · "
+            f"submissions sent: {self.submissions}"
+        )
 
     @cached_property
     def hints(self) -> tuple[str, ...]:

@@ -71,7 +71,8 @@ class Report:
             return "inconclusive: nothing was judged"
         unclear = sum(counts[verdict] for verdict in UNREACHED)
         if self.wrong_service:
-            names = " and ".join(self.wrong_service).replace("v2", "2.0")
+            known = self.result.contract.generations
+            names = " and ".join(known[one].name for one in self.wrong_service)
             return f"inconclusive: what answers for {names} is not the service"
         if self.exit_code == 3:
             return f"inconclusive: {unclear} of {judged + unclear} checks were not reached"
@@ -94,6 +95,7 @@ class Report:
     def _general(self, outcome: Outcome) -> str:
         """Return a reason so that it reads the same for every operation."""
         text = self.masker.text(outcome.reason)
+        # A submission that is named may be another than the one judged: all of them wait for it.
         for operation in self.result.contract:
             if operation.id in text and (operation.writes or operation.id == outcome.operation.id):
                 word = "a submission" if operation.writes else "the operation"

@@ -58,17 +58,10 @@ class _Page:
     def head(self) -> None:
         report = self._report
         generations = " and ".join(
-            report.contract.generations[name].id.replace("v2", "2.0")
-            for name in report.target.bases
+            report.contract.generations[one].name for one in report.target.bases
         )
         self._line(f"conformance of {report.bases} ({generations})", "bold")
-        seconds = f"{report.elapsed_ms / 1000:.1f} s"
-        self._line(
-            f"seed {report.seed} · dialect {report.contract.dialect.name} · "
-            f"{counted(report.requests, 'request')} in {seconds} · "
-            f"submissions sent: {report.submissions}",
-            "dim",
-        )
+        self._line(report.circumstances, "dim")
 
     def hints(self) -> None:
         for hint in self._report.hints:
@@ -176,8 +169,7 @@ class _Page:
         line = Text(f"{cause.id}  ", style="dim")
         line.append(listed(cause.operations), style="not dim")
         self._wrapped(line, 2)
-        more = f" (and {cause.count - 1} more)" if cause.count > 1 else ""
-        self._indented(f"{one_line(cause.located, _LONGEST)}{more}", indent=4)
+        self._indented(f"{one_line(cause.located, _LONGEST)}{cause.rest}", indent=4)
         for note in cause.expired:
             self._indented(one_line(note), "yellow", 4)
 

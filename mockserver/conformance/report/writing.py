@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mockserver.conformance.report.facts import as_json
 from mockserver.conformance.report.github import as_github
 from mockserver.conformance.report.html import as_html
-from mockserver.conformance.report.jsonreport import as_json
 from mockserver.conformance.report.junit import as_junit
 from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.sarif import as_sarif

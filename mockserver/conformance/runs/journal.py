@@ -257,6 +257,7 @@ def _answered(lines: Iterable[Kept]) -> list[Kept]:
     found: list[Kept | None] = []
     begun: dict[_Key, deque[int]] = defaultdict(deque)
     for kept in lines:
+        # A submission stands twice: when it left, and, unless the run ended, with its answer.
         waiting = begun[_key(kept.probe, kept.request)]
         if kept.answer is None:
             waiting.append(len(found))

@@ -75,6 +75,7 @@ def plan(
 
 
 def _worth(rule: Rule, menu: "_Menu", have: Mapping[str, None]) -> float:
+    # What is shared already costs nothing, and then any rule is worth more than nothing.
     return _WORTH[rule.severity] / (menu.cost(menu.closure(rule.probes, have)) + 1)
 
 

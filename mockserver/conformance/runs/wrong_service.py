@@ -22,7 +22,6 @@ from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Contract, Operation
 
-_NAMES = {"v1": "v1", "v2": "2.0"}
 _MOST_CANDIDATES = 8
 _HINT_MS = 2_000
 _TROUBLES = {
@@ -104,7 +103,7 @@ def hints(
         silent = reason.startswith(_TROUBLES[Trouble.UNREACHABLE])
         found = None if silent else seeker.first(opener, _candidates(base, result.exchanges))
         end = f"{found} does: give that as base address" if found else _ENDS[silent]
-        name = _NAMES[generation]
+        name = opener.generation.name
         lines.append(f"{base} does not answer as the {name} service: {reason}; {end}")
         sent[opener.id] += seeker.taken()
     return _at_once(lines), replace(result, sent=sent)
@@ -131,7 +130,7 @@ def silenced(result: Result, wrong_service: Mapping[str, str]) -> Result:
         reason = wrong_service.get(outcome.operation.generation.id)
         if reason is None:
             return outcome
-        name = _NAMES[outcome.operation.generation.id]
+        name = outcome.operation.generation.name
         why = f"what answers is not the {name} service: {reason}"
         return Outcome(outcome.rule, outcome.operation, Verdict.INCONCLUSIVE, reason=why)
 

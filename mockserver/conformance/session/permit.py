@@ -42,17 +42,12 @@ class Permit:
         another machine, not even one that only reads.
         """
         self.contract = contract
-        self._arming = arming or Arming()
+        self.arming = arming or Arming()
         self._posts = own_keys or target.is_local
         self._hosts = frozenset(host.lower() for host in hosts)
         self.writes_sent = 0
         for host in target.hosts:
             self._check_host(host)
-
-    @property
-    def arming(self) -> Arming:
-        """The leave that was given."""
-        return self._arming
 
     def refusal(self, request: Request) -> str:
         """Return why a request may not be sent; empty where it may."""
@@ -63,10 +58,10 @@ class Permit:
             return f"{request.method} {request.path} is no operation that is known to be harmless"
         if not operation.writes:
             return "" if self._posts or request.method in _HARMLESS else _NO_ACCOUNT
-        if not self._arming.writes:
+        if not self.arming.writes:
             return f"{operation.id} changes something, and writes are not armed"
-        if self.writes_sent >= self._arming.most:
-            return f"the cap of {self._arming.most} submissions is reached"
+        if self.writes_sent >= self.arming.most:
+            return f"the cap of {self.arming.most} submissions is reached"
         return ""
 
     def note(self, request: Request) -> None:
@@ -81,8 +76,8 @@ class Permit:
             raise UnsafeOrWrong(
                 f"{host!r} is not this machine; name it with --allow-host {host} if it is meant"
             )
-        confirmed = {name.lower() for name in self._arming.confirmed}
-        if self._arming.writes and host not in confirmed:
+        confirmed = {name.lower() for name in self.arming.confirmed}
+        if self.arming.writes and host not in confirmed:
             raise UnsafeOrWrong(
                 f"submissions to {host!r} may cost money; type its name again with "
                 f"--confirm-host {host} if they are meant"

@@ -1,6 +1,7 @@
 """The run behind the tests of a session, and what it says of a case."""
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,12 +14,11 @@ from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.report import report_of
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.api import whole
-from mockserver.conformance.runs.journal import Journal
+from mockserver.conformance.runs.journal import Journal, header_of, is_journal
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.suite.cases import Case, all_cases, generating, rules_for
 from mockserver.conformance.suite.hypothesis import store
 from mockserver.conformance.suite.options import RequestedRun
-from mockserver.conformance.suite.session import shared_journal
 from mockserver.wording import counted
 
 
@@ -74,19 +74,48 @@ def judge(requested: RequestedRun, selected: Sequence[Case], folder: Path | None
     """Run what the selected cases need; workers that share a `folder` ask only once."""
     every = all_cases()
     rules, options = rules_for(selected, every), generating(requested.options, selected, every)
-    with _keeper(folder, requested) as keeper:
+    with _shared_journal(folder, requested) as keeper:
         result = whole(run(requested.target, options, rules=rules, keeper=keeper))
     store(result)
     return Judged(requested, result)
 
 
 @contextmanager
-def _keeper(folder: Path | None, requested: RequestedRun) -> Iterator[Journal | None]:
+def _shared_journal(folder: Path | None, run: RequestedRun) -> Iterator[Journal | None]:
+    """Yield a journal in a folder of all workers, one worker at a time; None without a folder.
+
+    A worker that dies leaves what it got, and the next one goes on from there. Where files cannot
+    be locked every worker asks for itself.
+    """
     if folder is None:
         yield None
         return
-    with shared_journal(folder, requested) as journal:
-        yield journal
+    with _locked(folder / "crosschain-mock-conformance.lock") as held:
+        if not held:
+            yield None
+            return
+        path = folder / "crosschain-mock-conformance.jsonl"
+        header = header_of(run.target, run.options, run.contract)
+        begun = is_journal(path)
+        with Journal.resumed(path, header) if begun else Journal.new(path, header) as journal:
+            yield journal
+
+
+if sys.platform == "win32":
+
+    @contextmanager
+    def _locked(path: Path) -> Iterator[bool]:
+        yield False
+
+else:
+    import fcntl
+
+    @contextmanager
+    def _locked(path: Path) -> Iterator[bool]:
+        """Hold a lock that ends with this process, however that ends."""
+        with path.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield True
 
 
 def summary_lines(runs: Sequence[str], differences: Sequence[str]) -> Iterator[str]:

@@ -147,6 +147,7 @@ def _stubs(request: Json, group: list[RecordedExchange], name: str) -> Iterator[
         stub: dict[str, Json] = {"name": exchange.name, "request": request}
         if len(group) > 1:
             stub["scenarioName"] = f"{exchange.operation} {name}"
+            # The states of a scenario are how WireMock answers a request in turn.
             stub["requiredScenarioState"] = "Started" if index == 0 else f"answered {index}"
             if index + 1 < len(group):
                 stub["newScenarioState"] = f"answered {index + 1}"

@@ -1,6 +1,6 @@
 """What the server says of itself: readiness, version, reserved values, assumptions, counters."""
 
-from mockserver import __version__
+from mockserver import __version__, jsontext
 from mockserver.contract.openapi import document
 from mockserver.engine.reserved import RESERVED
 from mockserver.jsontext import Json
@@ -33,11 +33,7 @@ def reserved(asked: Asked) -> Json:
     return {
         "reserved": [
             {
-                "code": one.code,
-                "effect": one.effect.value,
-                "name": one.name,
-                "meaning": one.meaning,
-                "generations": list(one.generations),
+                **jsontext.members_of(one),
                 "amount": str(one.amount),
                 "address": one.address,
                 "hash": one.hash,
@@ -51,7 +47,7 @@ def assumptions(asked: Asked) -> Json:
     """Return what nobody shows and the mock had to choose."""
     return {
         "assumptions": [
-            {"id": one.id, "title": one.title, "chosen": one.chosen, "reason": one.reason}
+            jsontext.members_of(one, "alternatives", "concerns")
             for one in asked.hosted.contract.assumptions
         ]
     }

@@ -10,7 +10,7 @@ from mockserver.recordings.redaction import Redactor
 from mockserver.responders.forms import BadControl
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
-from mockserver.server.recorder.keeper import Taken, exchange_of
+from mockserver.server.recorder.keeper import unpacked
 
 _SIMULATION = "simulation"
 
@@ -44,11 +44,16 @@ def recorded(hosted: HostedWorld, entries: Iterable[Entry], title: str) -> tuple
 def _exchange(entry: Entry, before_ms: int) -> RecordedExchange:
     # Without the prefix of the world: a recording is served from any.
     request = replace(entry.request, path=entry.path, headers=_plain(entry.request.headers))
-    moved = max(0, entry.at_ms - before_ms)
-    taken = Taken(request, entry.response, None, None, advance_ms=moved)
-    note = "" if entry.responder == _SIMULATION else f"answered by {entry.responder}"
-    made = exchange_of(entry.operation or "", _SIMULATION, taken)
-    return replace(made, name=f"request-{entry.sequence}", note=note)
+    made = RecordedExchange(
+        name=f"request-{entry.sequence}",
+        operation=entry.operation or "",
+        request=request,
+        response=entry.response,
+        origin=_SIMULATION,
+        advance_ms=max(0, entry.at_ms - before_ms),
+        note="" if entry.responder == _SIMULATION else f"answered by {entry.responder}",
+    )
+    return unpacked(made)
 
 
 def _plain(headers: Headers) -> Headers:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from mockserver.contract import Contract
 from mockserver.exchange import Request
 from mockserver.recordings.formats import ForeignExchange, ForeignRecording, Skipped
-from mockserver.server.recorder.keeper import Keeper, Taken
+from mockserver.server.recorder.keeper import Keeper, passed
 
 _MOST_PREFIX = 6
 
@@ -19,8 +19,8 @@ def keep_all(found: ForeignRecording, keeper: Keeper) -> list[Skipped]:
     left_out = list(found.skipped)
     for one, advance_ms in _with_advances(found):
         request = _below_prefix(one.request, keeper.contract)
-        taken = Taken(request, one.response, one.time_ms, one.duration_ms, one.omitted, advance_ms)
-        if not keeper.keep(taken):
+        came = passed(request, one.response, one.time_ms, one.duration_ms, one.omitted)
+        if not keeper.keep(replace(came, advance_ms=advance_ms)):
             sentence = f"{request.method} {one.request.path} is no operation of the service"
             left_out.append(Skipped(one.place, sentence))
     return left_out

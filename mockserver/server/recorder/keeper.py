@@ -39,22 +39,6 @@ class KeeperOptions:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """An exchange as it passed: when it was sent (ms since 1970), and how long it took (ms).
-
-    Both are None where nobody knows. `omitted` says why the body of the answer is not there; it is
-    empty where it is. `advance_ms` is how far the clock of a simulation moved before it.
-    """
-
-    request: Request
-    response: Response
-    time_ms: int | None
-    duration_ms: int | None
-    omitted: str = ""
-    advance_ms: int = 0
-
-
 class Keeper:
     """Writes exchanges to a folder. `keep` returns when an exchange is in a whole file."""
 
@@ -62,7 +46,8 @@ class Keeper:
         """Take the folder. Raises `FolderBusy` and `CannotKeep`."""
         contracts = Contracts(ContractSource())
         by_name: dict[str, Contract] = {name: contracts.get(name) for name in _DIALECTS}
-        self._every_operation = by_name["observed"]
+        self.contract = by_name["observed"]
+        """The contract that tells what is an operation."""
         self._options = options
         self._head = Recording(
             title=options.title,
@@ -81,26 +66,21 @@ class Keeper:
         """How many exchanges were kept, by operation."""
 
     @property
-    def contract(self) -> Contract:
-        """The contract that tells what is an operation."""
-        return self._every_operation
-
-    @property
     def files(self) -> tuple[Path, ...]:
         """The files written so far."""
         return self._folder.files
 
-    def keep(self, taken: Taken) -> bool:
+    def keep(self, exchange: RecordedExchange) -> bool:
         """Write an exchange to its file; return False where it is of no operation.
 
-        Raises `CannotKeep`.
+        Its operation is found, and its origin is that of the others. Raises `CannotKeep`.
         """
-        operation = self.contract.find(taken.request.method, taken.request.path)
+        operation = self.contract.find(exchange.request.method, exchange.request.path)
         if operation is None:
             return False
         with self._one_by_one:
-            exchange = exchange_of(operation.id, self._options.origin, taken)
-            exchange = self._redactor.exchange(exchange)
+            named = replace(exchange, operation=operation.id, origin=self._options.origin)
+            exchange = self._redactor.exchange(unpacked(named))
             self._folder.keep("flow" if self._options.one_file else operation.id, exchange)
             self.kept[operation.id] += 1
             # What the answers tell is worked out after the client has them.
@@ -130,21 +110,33 @@ class Keeper:
         self._folder.describe(self._head)
 
 
-def exchange_of(operation: str, origin: str, taken: Taken) -> RecordedExchange:
-    """Return an exchange that is to be kept: bodies unpacked, or left out with the reason."""
-    request_body, request_omitted = _shown(taken.request.body, taken.request.headers.get(_CODING))
-    body, omitted = _shown(taken.response.body, taken.response.header(_CODING))
+def passed(
+    request: Request,
+    response: Response,
+    time_ms: int | None = None,
+    duration_ms: int | None = None,
+    omitted: str = "",
+) -> RecordedExchange:
+    """Return an exchange as it passed, not yet named: when it was sent, and how long it took.
+
+    `omitted` says why the body of the answer is not there; it is empty where it is.
+    """
     return RecordedExchange(
-        name="",
-        operation=operation,
-        request=replace(taken.request, body=request_body),
-        response=replace(taken.response, body=body),
-        origin=origin,
-        time_ms=taken.time_ms,
-        duration_ms=taken.duration_ms,
-        advance_ms=taken.advance_ms,
+        "", "", request, response, "", time_ms, duration_ms, response_omitted=omitted
+    )
+
+
+def unpacked(exchange: RecordedExchange) -> RecordedExchange:
+    """Return an exchange whose bodies can be read and searched, or are left out with the reason."""
+    request, response = exchange.request, exchange.response
+    request_body, request_omitted = _shown(request.body, request.headers.get(_CODING))
+    body, omitted = _shown(response.body, response.header(_CODING))
+    return replace(
+        exchange,
+        request=replace(request, body=request_body),
+        response=replace(response, body=body),
         request_omitted=request_omitted,
-        response_omitted=taken.omitted or omitted,
+        response_omitted=exchange.response_omitted or omitted,
     )
 
 

@@ -17,9 +17,10 @@ from mockserver import jsontext, limits
 from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, Request, Response
+from mockserver.recordings import RecordedExchange
 from mockserver.server.listener import EndingServer
 from mockserver.server.process import Listening, host
-from mockserver.server.recorder.keeper import Keeper, Taken
+from mockserver.server.recorder.keeper import Keeper, passed
 from mockserver.server.wire import plain_target
 
 MOST_REQUEST = 16 * 1024 * 1024
@@ -140,9 +141,9 @@ class RecordingProxy:
             )
         await passage.finish()
 
-    async def _keep(self, taken: Taken) -> bool:
+    async def _keep(self, exchange: RecordedExchange) -> bool:
         try:
-            return await asyncio.to_thread(self.keeper.keep, taken)
+            return await asyncio.to_thread(self.keeper.keep, exchange)
         except CrosschainMockError as error:
             raise _Trouble(507, f"{error}; the answer was not kept") from None
 
@@ -218,11 +219,11 @@ class _Passage:
                 await self._send(whole[:at])
             self._held = whole[at:]
 
-    def taken(self, request: Request, began_ms: int, duration_ms: int) -> Taken:
+    def taken(self, request: Request, began_ms: int, duration_ms: int) -> RecordedExchange:
         """Return the exchange as it passed."""
         response = Response(self._status, self._headers, bytes(self._body))
         self._body.clear()
-        return Taken(request, response, began_ms, duration_ms, self._omitted)
+        return passed(request, response, began_ms, duration_ms, self._omitted)
 
     async def finish(self) -> None:
         """Let the answer end."""
