@@ -43,6 +43,7 @@ def test_a_bound_below_the_usual_amounts_shows_no_unit(seed):
         "least-500-usd",
         "v1-least-500-tokens",
         "most-999-tokens",
+        "most-one-token-least-nine-usd",
         "prices-of-some-tokens",
         "update-time-as-go-writes-it",
         "a-token-on-no-chain",

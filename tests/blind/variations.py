@@ -417,6 +417,13 @@ _ROWS = (
     _row("rates-move", ALL, "2.3", "markets move", setup=choose(rates_move=True)),
     _row("most-10000-tokens", ALL, "8", _LIMITS, setup=choose(most_units=10_000)),
     _row("most-50-tokens", ALL, "8", _LIMITS, setup=choose(most_units=50)),
+    _row(
+        "most-one-token-least-nine-usd",
+        ALL,
+        "8",
+        _LIMITS,
+        setup=choose(most_units=1, least_micro=9_700_000),
+    ),
     _row("most-999-tokens", ALL, "8", _LIMITS, setup=choose(most_units=999)),
     _row("least-two-usd", V2, "8", _LIMITS, setup=choose(least_micro=2_000_000)),
     _row(

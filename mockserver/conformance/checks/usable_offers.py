@@ -1,6 +1,6 @@
 """What the lists offer can be used; told only where a second look at the list still offers it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mockserver.conformance.checks.comparing import check_is_there, token_at
 from mockserver.conformance.checks.evidence import is_its_own
@@ -26,7 +26,7 @@ from mockserver.conformance.requests.negative_cases import is_negative
 from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.requests.sampling import CONTROL, LARGER, PRICED, SAMPLES
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.looks import FIRST_LOOK
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Operation, assumed
@@ -80,6 +80,11 @@ def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Ite
             check_is_there(context, one, *_chains(one))
         if len({(one.parameters.get("symbol"), _chains(one)) for one in refused}) < _FEWEST:
             raise Inconclusive("one token was tried only, and its amount may be what is refused")
+        if _differs_by_amount(refused):
+            raise Inconclusive(
+                "other amounts of a token are refused otherwise; bounds are not shown, "
+                "and may leave no room for those that were asked for"
+            )
         yield Finding(
             f"none of {len(sent)} quotes of listed tokens between listed chains is given"
             f"{_said(refused[0])}",
@@ -112,6 +117,15 @@ def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Ite
             f"{unclear.parameters.get('symbol')} may have been refused for its amount, "
             "whose worth is not known"
         )
+
+
+def _differs_by_amount(refused: Sequence[Exchange]) -> bool:
+    """Tell whether the same is refused in two ways for two amounts."""
+    told: dict[object, set[object]] = {}
+    for one in refused:
+        what = (one.parameters.get("symbol"), _chains(one))
+        told.setdefault(what, set()).add(refusal_of(one))
+    return any(len(ways) > 1 for ways in told.values())
 
 
 def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
