@@ -224,7 +224,9 @@ def either(options: dict[str, Any], member: str) -> str | None:
 
 def given(**members: Json) -> dict[str, Json]:
     """Return the members of a request without those that were not given."""
-    return {name: value for name, value in members.items() if value not in (None, False)}
+    # A number that is 0 was given, although it equals False.
+    absent = (None, False)
+    return {name: one for name, one in members.items() if not any(one is no for no in absent)}
 
 
 def value_of(text: str) -> Json:

@@ -94,6 +94,8 @@ MISUSES = (
     ("outage start --mode delist BNB", 2, "did you mean 'delisted'?"),
     ("outage start BNB --chain ETH", 2, "one chain at a time: 'BNB' or 'ETH'"),
     ("outage start", 2, "name at least one"),
+    ("outage start BNB --mode lagging --lag 0", 2, "'lag': expected a whole number from 1"),
+    ("journal --limit 0", 2, "'limit': expected a whole number from 1"),
     ("outage end BNB", 2, "BNB is not suspended"),
     ("outage start BNB --for long", 2, "'long'"),
     ("outage load weekend", 2, "did you mean 'weekend-halt'"),
