@@ -107,7 +107,7 @@ class Options:
     def _usual_budget(self, operations: int) -> int:
         generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
         generated += len(self.probes)
-        planned = (250 if self.arming.writes else 150) * operations // OPERATIONS
+        planned = (260 if self.arming.writes else 160) * operations // OPERATIONS
         planned += NAMED_COST * self.caller.names
         return planned + (MOST_EDGES if self.edges else 0) + generated
 
