@@ -58,9 +58,8 @@ def world_new(
         rate=value_of(rate) if colon else None,
         appKeys=list(app_keys) or None,
         breaks=list(breaks) or None,
+        **options,
     )
-    seed = options.pop("seed")
-    body |= given(**options) | ({} if seed is None else {"seed": seed})
     print_json(remote.post("/worlds", body))
 
 

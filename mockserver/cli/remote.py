@@ -224,9 +224,10 @@ def either(options: dict[str, Any], member: str) -> str | None:
 
 def given(**members: Json) -> dict[str, Json]:
     """Return the members of a request without those that were not given."""
-    # A number that is 0 was given, although it equals False.
-    absent = (None, False)
-    return {name: one for name, one in members.items() if not any(one is no for no in absent)}
+    # By identity: a number that is 0 was given, although it equals False.
+    return {
+        name: value for name, value in members.items() if value is not None and value is not False
+    }
 
 
 def value_of(text: str) -> Json:

@@ -10,14 +10,13 @@ from mockserver.conformance.checks.evidence import answered, successes
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.schema_walk import Applied, Unspoken, first_parts
 from mockserver.conformance.requests.protocol import is_beneath
+from mockserver.conformance.requests.writes import DETAIL, V1_ORDER
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Basis, BasisKind, Operation, documented
 from mockserver.validation import Violation, dotted, shown
 
-V1_DETAIL = "v1.getOrderDetailByHashAndEvmAddress"
-V1_SUBMIT = "v1.submitCrossChain"
 V1_LISTS = ("v1.getSupportChains", "v1.getSupportTokens")
 
 Case = tuple[Exchange, Violation]
@@ -73,9 +72,9 @@ def _has_result(exchange: Exchange) -> bool:
 
 def success_has_content(context: RunContext, operation: Operation) -> Iterator[Finding]:
     every = list(successes(context, operation))
-    if operation.id == V1_DETAIL:
+    if operation.id == DETAIL:
         # Nothing is what a service may say of an order that there is not, or not yet.
-        known = {one.members.get("certHash") for one in context.of(V1_SUBMIT) if one.succeeded}
+        known = {one.members.get("certHash") for one in context.of(V1_ORDER) if one.succeeded}
         every = [one for one in every if one.parameters.get("hash") in known]
         if not all(map(_holds_nothing, every)):
             return

@@ -6,7 +6,9 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import shipped_facts
 
-V1_SUBMIT, V1_DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"
+ORDER, CHECK = "v2.submitOrder", "v2.checkOrder"
+TICKET, CHECK_TICKET = "v2.submitTicket", "v2.checkTicket"
+V1_ORDER, DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"
 ORDER_STATUSES = shipped_facts().statuses["v2"]
 """How the statuses of orders of 2.0 end."""
 V1_ORDER_STATUSES = shipped_facts().statuses["v1"]
@@ -18,10 +20,10 @@ def orders_settled(context: RunContext) -> bool:
 
     An order that shows no status counts as one: there is nothing to wait for.
     """
-    if _is_not_known_yet(context, "v2.submitOrder", "v2.checkOrder", "id"):
+    if _is_not_known_yet(context, ORDER, CHECK, "id"):
         return False
-    new = _last_looks(context, "v2.checkOrder")
-    old = _last_looks(context, V1_DETAIL)
+    new = _last_looks(context, CHECK)
+    old = _last_looks(context, DETAIL)
     ends, v1_ends = ("", *ORDER_STATUSES.resting), ("", *V1_ORDER_STATUSES.resting)
     return all(look.text("status") in ends for look in new) and all(
         text(scalar(look.member("data"), "status")) in v1_ends for look in old
@@ -30,16 +32,16 @@ def orders_settled(context: RunContext) -> bool:
 
 def v1_orders_settled(context: RunContext) -> bool:
     """Tell whether nothing is left to wait for of v1 alone: those of 2.0 were waited for before."""
-    if any(one.succeeded for one in context.of("v2.submitOrder")):
+    if any(one.succeeded for one in context.of(ORDER)):
         return True
     made = {
         (text(one.members.get("fromChain")), text(one.members.get("certHash")))
-        for one in context.of(V1_SUBMIT)
+        for one in context.of(V1_ORDER)
         if one.succeeded
     }
     looks = {
         (one.parameters.get("chain", ""), one.parameters.get("hash", "")): one
-        for one in context.of(V1_DETAIL)
+        for one in context.of(DETAIL)
         if one.parameters.get("evmAddress") == context.caller.address
     }
     return not any(looks[one].refused for one in made & looks.keys()) and orders_settled(context)
@@ -47,10 +49,10 @@ def v1_orders_settled(context: RunContext) -> bool:
 
 def tickets_settled(context: RunContext) -> bool:
     """Tell whether each ticket that was looked at has succeeded."""
-    if _is_not_known_yet(context, "v2.submitTicket", "v2.checkTicket", "ticketId"):
+    if _is_not_known_yet(context, TICKET, CHECK_TICKET, "ticketId"):
         return False
     return all(
-        look.data.get("succeeded") is not False for look in _last_looks(context, "v2.checkTicket")
+        look.data.get("succeeded") is not False for look in _last_looks(context, CHECK_TICKET)
     )
 
 

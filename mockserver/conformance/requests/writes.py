@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from mockserver import jsontext
+from mockserver.conformance.discovery import settling
 from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
     SWAP_QUOTE,
@@ -30,9 +31,10 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
 
-ORDER, CHECK = "v2.submitOrder", "v2.checkOrder"
-TICKET, TICKETS, CHECK_TICKET = "v2.submitTicket", "v2.getAllTicketByAddress", "v2.checkTicket"
-V1_ORDER, DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"
+ORDER, CHECK = settling.ORDER, settling.CHECK
+TICKET, CHECK_TICKET = settling.TICKET, settling.CHECK_TICKET
+TICKETS = "v2.getAllTicketByAddress"
+V1_ORDER, DETAIL = settling.V1_ORDER, settling.DETAIL
 FILTERS = ("Unknown", "Pending", "Succeeded")
 POLLS = tuple(f"poll {number}" for number in range(1, 7))
 """The looks at the first order, each some time after the one before."""
