@@ -3,6 +3,7 @@
 import os
 import re
 import selectors
+import signal
 import socket
 import subprocess
 import tempfile
@@ -46,6 +47,14 @@ class Running:
         """Return the body of an answer."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
             return bytes(answer.read())
+
+    def pause(self) -> None:
+        """Take the core away from the process, its threads that compile or collect included."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Give the core back."""
+        self.process.send_signal(signal.SIGCONT)
 
     def stop(self) -> float:
         """End the process and return how long that took, in milliseconds.

@@ -4,7 +4,8 @@ Run: `python -m benchmarks.serving [--rounds N] [--seconds S] [--only LOAD] [--n
 Linux only.
 
 All servers are up at once, each on the same one core, the client on another. They take turns in
-short slices; ratios are taken inside a round, then their median. Where other programs use the
+short slices, and stand still while it is another's turn; ratios are taken inside a round, then
+their median. Where other programs use the
 machine, `CPU us` (of the server, for a request) is the figure to trust. `--npm FOLDER` names a
 folder where `npm install express@4 ajv@8 @stoplight/prism-cli@5 wiremock@3` was run, and adds those
 that it finds: Express, Prism, and WireMock (it takes Java) with a journal and without. Prism
@@ -13,7 +14,7 @@ installed (`pip install pytest-httpserver`). `--server NAME=COMMAND` adds any se
 address. One that does not start, or owes an answer for 20 seconds, is told and left out. `--write`
 puts a table and a chart with the date and the versions into a folder. The first round of each load
 only warms up, `--warm` seconds for each server, as just-in-time compilers want. One load takes
-servers x (warm + rounds x seconds): all six with eight servers and five rounds some five minutes.
+servers x (warm + rounds x seconds): all six with eight servers and five rounds some ten minutes.
 """
 
 import argparse
@@ -140,7 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5)
-    parser.add_argument("--warm", type=float, default=3)
+    parser.add_argument("--warm", type=float, default=10)
     parser.add_argument("--only", action="append")
     parser.add_argument("--server", action="append", default=[], help="NAME=COMMAND")
     parser.add_argument("--npm", type=Path, help="where Express and ajv are installed")
@@ -168,6 +169,7 @@ def main() -> None:
 
 def _facts(server: Running) -> str:
     """Stop a server and return what it took: to start, in memory after the loads, to stop."""
+    server.resume()
     memory = server.resident_mib()
     return (
         f"{server.name}: first answer after {server.start_ms:.0f} ms, {memory:.1f} MiB after the "
@@ -326,6 +328,8 @@ def _measured(
     A peer that fails is left out of this load. Raises `NotServing` where it is no peer.
     """
     slices: Slices = {server.name: [] for server in servers}
+    for server in servers:
+        server.pause()
     for number in range(options.rounds + 1):
         for server in random.sample(servers, len(servers)):
             if server.name not in slices:
@@ -343,12 +347,15 @@ def _measured(
 
 
 def _slice(server: Running, flow: Flow, seconds: float) -> Slice:
-    """Send a server requests for some seconds. Raises `NotServing`."""
+    """Send a server requests for some seconds, and pause it then. Raises `NotServing`."""
+    server.resume()
     before = server.cpu_us()
     try:
         load = asyncio.run(loadgen.run(server.port, flow, seconds))
     except (loadgen.Stuck, OSError) as error:
         raise NotServing(f"{server.name}: {error}") from None
+    finally:
+        server.pause()
     if load.failed:
         raise NotServing(
             f"{server.name}: {load.failed} of {load.requests} answers are not what was asked for: "

@@ -12,6 +12,7 @@ from aiohttp.web_response import StreamResponse
 from mockserver import limits
 from mockserver.exchange import Response, printable
 from mockserver.responders.delivery import Delivery
+from mockserver.server.exhaustion import without_files
 from mockserver.server.heads import Heads
 from mockserver.server.wire import Answering, head_of
 
@@ -80,10 +81,12 @@ class Connection(RequestHandler):
         message: str | None = None,
     ) -> StreamResponse:
         """Answer what aiohttp could not read as HTTP, or a handler that failed."""
-        if status >= 500:
-            log.error("error while answering %s", printable(request.path), exc_info=exc)
         name = "internal-error" if status >= 500 else "bad-http"
         reason = " ".join((message or str(exc) or "unreadable request").split())
+        if full := without_files(exc):
+            name, reason = "limit-reached", full
+        elif status >= 500:
+            log.error("error while answering %s", printable(request.path), exc_info=exc)
         refused = self._answering.refuse(head_of(request), name, reason)
         response = http_response(refused)
         response.force_close()

@@ -14,6 +14,7 @@ from mockserver.wording import reason_of
 log = logging.getLogger("mockserver.server")
 
 _OUT_OF = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_NO_FILES = (errno.EMFILE, errno.ENFILE)
 _SILENT_SECONDS = 60
 _FILES = 65_536
 _SPARE = 8
@@ -48,6 +49,13 @@ def most_connections() -> int:
     with contextlib.suppress(OSError):
         return max(1, soft - len(os.listdir("/dev/fd")) - _SPARE)  # noqa: PTH208 (names are enough)
     return max(1, soft - 2 * _SPARE)
+
+
+def without_files(error: BaseException | None) -> str:
+    """Return why a request can not be answered that took a file; empty for another error."""
+    if not isinstance(error, OSError) or error.errno not in _NO_FILES:
+        return ""
+    return "no file descriptor is left; close connections, or allow more with `ulimit -n`"
 
 
 class Exhaustion:

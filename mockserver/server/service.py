@@ -28,6 +28,7 @@ from mockserver.responders.stubs import StubResponder
 from mockserver.server import console, cors
 from mockserver.server.control import Control
 from mockserver.server.control.desk import refused
+from mockserver.server.exhaustion import without_files
 
 log = logging.getLogger("mockserver.requests")
 
@@ -202,8 +203,7 @@ class Service:
     def _delivered(self, call: HostedCall) -> tuple[str, Delivery | Response, str]:
         """Return who answers, the answer as it is let out, and what disturbed it."""
         if call.operation.writes and (full := self.worlds.full_of_orders()):
-            refusal = call.hosted.refuser.refuse(call.operation.generation, "limit-reached", full)
-            return "server", refusal, ""
+            return "server", _beyond(call, full), ""
         try:
             strike = call.hosted.faults.strike(call) if call.hosted.faults.items else None
             if strike is None and may_reserve(call.request):
@@ -215,6 +215,8 @@ class Service:
                 return responder, outcome.delivery, outcome.told
             responder, response = self._unbroken(call)
         except Exception as error:
+            if full := without_files(error):
+                return "server", _beyond(call, full), ""
             log.exception("failed to answer %s", call.operation.id)
             return "server", self._failed(call, error), ""
         return responder, response, ""
@@ -309,6 +311,10 @@ class Service:
     def _refused(self, path: str, name: str, reason: str) -> Response:
         hosted = self.worlds.get(DEFAULT_WORLD)
         return hosted.refuser.refuse(hosted.contract.generation_of(path), name, reason)
+
+
+def _beyond(call: HostedCall, reason: str) -> Response:
+    return call.hosted.refuser.refuse(call.operation.generation, "limit-reached", reason)
 
 
 def _is_control(path: str) -> bool:

@@ -112,6 +112,37 @@ def test_running_out_of_file_descriptors_is_told_once_and_passes(tmp_path, loop,
     assert len([line for line in told.splitlines() if " GET /" not in line]) < 10
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts in /proc")
+@pytest.mark.parametrize("path", ["/v1/getChain", "/v1/getAssets", "/__mock/", "/v1/none"])
+def test_a_request_that_finds_no_file_descriptor_is_told_so(tmp_path, path):
+    errors = tmp_path / "stderr"
+    command = [sys.executable, "-m", "mockserver", "serve", "--port", "0"]
+    with contextlib.ExitStack() as stack:
+        served = stack.enter_context(
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=stack.enter_context(errors.open("w"))
+            )
+        )
+        stack.callback(served.terminate)
+        assert served.stdout is not None
+        port = int(served.stdout.readline().partition(b"127.0.0.1:")[2].split()[0])
+        raw = stack.enter_context(_connected(port))
+        # The answer tells that the connection was accepted, and has its descriptor.
+        assert _head_of(raw, "/__mock/clock").startswith(b"HTTP/1.1 200")
+        before = resource.prlimit(served.pid, resource.RLIMIT_NOFILE)
+        taken = {int(one.name) for one in Path(f"/proc/{served.pid}/fd").iterdir()}
+        free = min(set(range(len(taken) + 1)) - taken)
+        resource.prlimit(served.pid, resource.RLIMIT_NOFILE, (free, before[1]))
+        starved = _head_of(raw, path)
+        resource.prlimit(served.pid, resource.RLIMIT_NOFILE, before)
+        raw = stack.enter_context(_connected(port))
+        fed = _head_of(raw, path)
+    # What was read before is answered without a file.
+    assert starved == fed or b"X-Mock-Refusal: limit-reached" in starved, starved
+    assert fed.startswith(b"HTTP/1.1 404" if path == "/v1/none" else b"HTTP/1.1 200")
+    assert "Traceback" not in errors.read_text()
+
+
 def test_other_failures_of_a_loop_are_told_as_ever(caplog):
     loop = asyncio.new_event_loop()
     Exhaustion(lambda: 0).handle(loop, {"message": "something else", "exception": OSError(5, "x")})
@@ -121,6 +152,18 @@ def test_other_failures_of_a_loop_are_told_as_ever(caplog):
 
 def _connected(port):
     return socket.create_connection(("127.0.0.1", port), timeout=20)
+
+
+def _head_of(raw, path):
+    """Ask for a path, and return the head of the answer, without its date."""
+    raw.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        more = raw.recv(65_536)
+        assert more, answer
+        answer += more
+    lines = answer.partition(b"\r\n\r\n")[0].splitlines()
+    return b"\n".join(line for line in lines if not line.startswith(b"Date:"))
 
 
 def _answered_again(url):
