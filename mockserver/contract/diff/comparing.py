@@ -17,6 +17,7 @@ from mockserver.contract.diff.values import (
     Role,
     basis_changes,
     told,
+    under,
 )
 from mockserver.jsontext import Json
 
@@ -111,7 +112,7 @@ def _came_or_went(one: SideOperation, *, there: bool) -> Change:
     else:
         found = told("operation-removed", Effect.NARROWER, words[::-1], bases[::-1])
         why = "clients that call it are refused"
-    return replace(judged(found, Role.REQUEST, one.id, ""), why=why)
+    return replace(judged(found, Role.REQUEST, one.id), why=why)
 
 
 def _for_all(old: Side, new: Side) -> Iterator[Change]:
@@ -138,8 +139,9 @@ def _worded(kind: str, old: Side, new: Side) -> Iterator[Change]:
                 words = (_shown(was.get(name)), _shown(now.get(name)))
                 bases = [_wording(side, generation, kind, name) for side in (old, new)]
                 reason = f"a client may look at it to tell a {kind}"
-                found = told(kind, Effect.UNDECIDED, words, bases, reason=reason)
-                yield judged(found, Role.ANSWER, f"{generation}.*", f"{kind} {name}")
+                more = {"reason": reason, "place": f"{kind} {name}"}
+                found = told(kind, Effect.UNDECIDED, words, bases, **more)
+                yield judged(found, Role.ANSWER, f"{generation}.*")
 
 
 def _wording(side: Side, generation: str, kind: str, name: str) -> Basis:
@@ -152,13 +154,13 @@ def _unknown_names(old: Side, new: Side) -> Iterator[Change]:
         return
     effect = Effect.NARROWER if new.unknown_names == "refused" else Effect.WIDER
     words = [str(side.unknown_names) for side in (old, new)]
-    found = told("unknown-names", effect, words, (_ALL_NAMES, _ALL_NAMES))
-    yield judged(found, Role.REQUEST, "*", "names that no operation declares")
+    place = "names that no operation declares"
+    found = told("unknown-names", effect, words, (_ALL_NAMES, _ALL_NAMES), place=place)
+    yield judged(found, Role.REQUEST, "*")
 
 
 def _refusal(key: tuple[str, str], was: Saying, now: Saying) -> Iterator[Change]:
-    operation, place = f"{key[1]}.*", f"refusal {key[0]}"
-    bases = (was.basis, now.basis)
+    found = list(basis_changes(was.basis, now.basis))
     for kind, effect, before, after in (
         ("refusal-code", Effect.OTHER, was.code, now.code),
         ("refusal-http", Effect.OTHER, was.http, now.http),
@@ -168,22 +170,22 @@ def _refusal(key: tuple[str, str], was: Saying, now: Saying) -> Iterator[Change]
         if before != after:
             words = (_shown(before), _shown(after))
             reason = "" if effect is Effect.TEXT else "a client that looks for it misses it"
-            found = told(kind, effect, words, bases, reason=reason)
-            yield judged(found, Role.ANSWER, operation, place)
-    for found in basis_changes(was.basis, now.basis):
-        yield judged(found, Role.ANSWER, operation, place)
+            found.append(told(kind, effect, words, (was.basis, now.basis), reason=reason))
+    for one in under(f"refusal {key[0]}", found):
+        yield judged(one, Role.ANSWER, f"{key[1]}.*")
 
 
 def _came_or_went_refusal(key: tuple[str, str], saying: Saying, *, there: bool) -> Change:
     words, bases = ("not there", f"code {saying.code}"), (None, saying.basis)
+    place = f"refusal {key[0]}"
     if there:
         # That there are codes which it does not list is what the description says.
-        found = told("refusal-added", Effect.WIDER, words, bases, soft=True)
+        found = told("refusal-added", Effect.WIDER, words, bases, soft=True, place=place)
         why = "clients may meet a refusal that they do not know"
     else:
-        found = told("refusal-removed", Effect.NARROWER, words[::-1], bases[::-1])
+        found = told("refusal-removed", Effect.NARROWER, words[::-1], bases[::-1], place=place)
         why = "clients no longer meet this refusal"
-    return replace(judged(found, Role.ANSWER, f"{key[1]}.*", f"refusal {key[0]}"), why=why)
+    return replace(judged(found, Role.ANSWER, f"{key[1]}.*"), why=why)
 
 
 def _shown(value: Json) -> str:

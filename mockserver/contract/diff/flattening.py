@@ -11,8 +11,9 @@ from mockserver.contract.diff.references import References
 from mockserver.jsontext import Json
 
 _TYPES = {"number": frozenset(["integer", "fraction"])}
-_LOWEST = ("minLength", "minItems", "minProperties")
-_HIGHEST = ("maxLength", "maxItems", "maxProperties")
+_EXCLUSIVE = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+_COUNTS = [f"{end}{what}" for end in ("min", "max") for what in ("Length", "Items", "Properties")]
+_BOUNDS = frozenset(["minimum", "maximum", *_EXCLUSIVE, *_COUNTS])
 # What a text means to the mock, beyond its form; the rest of `x-` and these are words for people.
 _MEANINGS = ("default", "x-absent", "x-once", "x-reading", "x-repeatable")
 _WORDS = ("title", "description", "x-expects")
@@ -93,21 +94,6 @@ class _Collector:
                 self._limit({canonical(one): one for one in value}, basis)
             case "const":
                 self._limit({canonical(value): value}, basis)
-            case "minimum" | "exclusiveMinimum":
-                found = (Decimal(value), keyword == "exclusiveMinimum")
-                if node.lower is None or found > node.lower.value:
-                    node.lower = Fact(found, basis)
-            case "maximum" | "exclusiveMaximum":
-                # `-x` would round to the precision of the context.
-                found = (Decimal(value).copy_negate(), keyword == "exclusiveMaximum")
-                if node.upper is None or found > node.upper.value:
-                    node.upper = Fact(found, basis)
-            case _:
-                self._inner(keyword, value, basis, schema)
-
-    def _inner(self, keyword: str, value: Any, basis: Basis, schema: Mapping[str, Any]) -> None:
-        node = self._node
-        match keyword:
             case "properties":
                 for name, child in value.items():
                     known = node.properties.get(name, ())
@@ -128,13 +114,8 @@ class _Collector:
 
     def _other(self, keyword: str, value: Any, basis: Basis) -> None:
         node = self._node
-        if keyword in _LOWEST or keyword in _HIGHEST:
-            found = int(value)
-            known = node.counts.get(keyword)
-            stricter = known is None or (found > known.value) is (keyword in _LOWEST)
-            # A least count of zero limits nothing.
-            if stricter and not (keyword in _LOWEST and found == 0):
-                node.counts[keyword] = Fact(found, basis)
+        if keyword in _BOUNDS:
+            self._bound(keyword, Decimal(value), basis)
         elif keyword in _MEANINGS:
             node.meanings.setdefault(keyword, canonical(value))
         elif keyword in _WORDS:
@@ -158,6 +139,16 @@ class _Collector:
         node = self._node
         if node.types - types:
             node.types, node.types_basis = node.types & types, basis
+
+    def _bound(self, keyword: str, value: Decimal, basis: Basis) -> None:
+        name, bounds = _EXCLUSIVE.get(keyword, keyword), self._node.bounds
+        # `-x` would round to the precision of the context.
+        is_least = name.startswith("min")
+        found = (value if is_least else value.copy_negate(), keyword in _EXCLUSIVE)
+        # A least count of zero limits nothing.
+        tells = value or not is_least or name == "minimum"
+        if tells and (name not in bounds or found > bounds[name].value):
+            bounds[name] = Fact(found, basis)
 
     def _limit(self, values: dict[str, Json], basis: Basis) -> None:
         node = self._node

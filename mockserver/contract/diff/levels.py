@@ -18,14 +18,14 @@ def _texts() -> Mapping[str, Any]:
     return texts
 
 
-def judged(difference: Difference, role: Role, operation: str, place: str) -> Change:
+def judged(difference: Difference, role: Role, operation: str) -> Change:
     """Return a difference of a request or an answer as a change with its level."""
     difference = _in_role(difference, role)
     return Change(
         level=level_of(difference, role),
         kind=difference.kind,
         operation=operation,
-        place=place,
+        place=difference.place.removeprefix("."),
         was=difference.was,
         now=difference.now,
         why=_why(difference, role),

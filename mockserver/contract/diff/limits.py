@@ -37,13 +37,14 @@ def limits(old: Node, new: Node, *, wire: bool) -> Iterator[Difference]:
         return
     both = old.types & new.types
     if both & _NUMBERS:
-        yield from _numbers(old, new, whole="fraction" not in both)
+        yield from _bounds(old, new, ("minimum", "maximum"), whole="fraction" not in both)
+        yield from _multiples(old.strings("multipleOf"), new.strings("multipleOf"))
     if "string" in both:
         yield from _texts(old, new)
     if "array" in both:
-        yield from _counts(old, new, ("minItems", "maxItems"))
+        yield from _bounds(old, new, ("minItems", "maxItems"))
     if "object" in both:
-        yield from _counts(old, new, ("minProperties", "maxProperties"))
+        yield from _bounds(old, new, ("minProperties", "maxProperties"))
 
 
 def type_words(types: frozenset[str]) -> str:
@@ -86,7 +87,7 @@ def _text(node: Node) -> bool:
 def _limited(node: Node) -> bool:
     """Tell whether a text has limits that could stand for another type."""
     return _text(node) and bool(
-        node.sets or node.values is not None or {"minLength", "maxLength"} & node.counts.keys()
+        node.sets or node.values is not None or {"minLength", "maxLength"} & node.bounds.keys()
     )
 
 
@@ -160,29 +161,33 @@ def _takes(node: Node, value: Json) -> bool:
         return False
     if type_ in _NUMBERS:
         number = Decimal(value)
-        low = node.lower is None or (number, False) >= node.lower.value
-        high = node.upper is None or (number.copy_negate(), False) >= node.upper.value
-        return low and high
+        ends = (("minimum", number), ("maximum", number.copy_negate()))
+        return all(
+            name not in node.bounds or (end, False) >= node.bounds[name].value for name, end in ends
+        )
     return type_ != "string" or _takes_text(node, value)
 
 
 def _takes_text(node: Node, value: str) -> bool:
-    least, most = node.counts.get("minLength"), node.counts.get("maxLength")
-    if (least and len(value) < least.value) or (most and len(value) > most.value):
+    least, most = node.bound("minLength"), node.bound("maxLength")
+    if len(value) < (least or 0) or (most is not None and len(value) > most):
         return False
     machines = [_machine(pattern) for pattern in node.strings("pattern")]
     return all(machine is None or machine.matches(value) for machine in machines)
 
 
-def _numbers(old: Node, new: Node, *, whole: bool) -> Iterator[Difference]:
-    for name, was, now in (("minimum", old.lower, new.lower), ("maximum", old.upper, new.upper)):
-        low, high = _bound(was, whole=whole), _bound(now, whole=whole)
-        if low != high:
-            narrower = high is not None and (low is None or high > low)
+def _bounds(
+    old: Node, new: Node, names: tuple[str, ...], *, whole: bool = True
+) -> Iterator[Difference]:
+    for name in names:
+        was, now = old.bounds.get(name), new.bounds.get(name)
+        before, after = _bound(was, whole=whole), _bound(now, whole=whole)
+        if before != after:
+            # Of two bounds the higher one is stricter: those of the most are negated.
+            narrower = after is not None and (before is None or after > before)
             effect = Effect.NARROWER if narrower else Effect.WIDER
             words = (_bound_words(was, name), _bound_words(now, name))
             yield told(name, effect, words, bases_of(was, now))
-    yield from _multiples(old.strings("multipleOf"), new.strings("multipleOf"))
 
 
 def _bound(fact: Fact | None, *, whole: bool) -> tuple[Decimal, bool] | None:
@@ -206,7 +211,9 @@ def _bound_words(fact: Fact | None, name: str) -> str:
     value, excluded = fact.value
     if name == "minimum":
         return f"{'more than' if excluded else 'at least'} {value:f}"
-    return f"{'less than' if excluded else 'at most'} {value.copy_negate():f}"
+    if name == "maximum":
+        return f"{'less than' if excluded else 'at most'} {value.copy_negate():f}"
+    return f"{name} {abs(int(value))}"
 
 
 def _multiples(old: Mapping[str, Basis], new: Mapping[str, Basis]) -> Iterator[Difference]:
@@ -225,26 +232,12 @@ def _multiples(old: Mapping[str, Basis], new: Mapping[str, Basis]) -> Iterator[D
     yield told("multipleOf", effect, words, bases)
 
 
-def _counts(old: Node, new: Node, names: tuple[str, str]) -> Iterator[Difference]:
-    for name in names:
-        was, now = old.counts.get(name), new.counts.get(name)
-        if (was and was.value) == (now and now.value):
-            continue
-        if was is None or now is None:
-            narrower = was is None
-        else:
-            narrower = (now.value > was.value) is name.startswith("min")
-        effect = Effect.NARROWER if narrower else Effect.WIDER
-        words = [f"{name} {one.value}" if one else f"no {name}" for one in (was, now)]
-        yield told(name, effect, words, bases_of(was, now))
-
-
 def _texts(old: Node, new: Node) -> Iterator[Difference]:
     was, now = _form(old), _form(new)
     if was.keys() == now.keys():
         return
     if old.strings("pattern").keys() == new.strings("pattern").keys():
-        yield from _counts(old, new, ("minLength", "maxLength"))
+        yield from _bounds(old, new, ("minLength", "maxLength"))
         return
     lost = [words for words in was if words not in now]
     gained = [words for words in now if words not in was]
@@ -258,8 +251,8 @@ def _form(node: Node) -> dict[str, Basis]:
     """Return the limits of a text in words, each with its basis."""
     found = {f"pattern {text}": basis for text, basis in node.strings("pattern").items()}
     for name in ("minLength", "maxLength"):
-        if name in node.counts:
-            found[f"{name} {node.counts[name].value}"] = node.counts[name].basis
+        if name in node.bounds:
+            found[f"{name} {node.bound(name)}"] = node.bounds[name].basis
     return found
 
 
@@ -287,10 +280,9 @@ def _machines(node: Node) -> list[Automaton]:
     known = [machine for machine in machines if machine is not None]
     if len(known) < len(machines):
         raise NotSimple("a regular expression is beyond the simple kind")
-    least, most = node.counts.get("minLength"), node.counts.get("maxLength")
-    if least or most:
-        tree = of_length(least.value if least else 0, most.value if most else None)
-        known.append(Automaton(tree))
+    least, most = node.bound("minLength"), node.bound("maxLength")
+    if least is not None or most is not None:
+        known.append(Automaton(of_length(least or 0, most)))
     return known
 
 

@@ -70,9 +70,8 @@ class Node:
     types_basis: Basis = DOCUMENTED
     values: dict[str, Json] | None = None
     values_basis: Basis = DOCUMENTED
-    lower: Fact | None = None
-    upper: Fact | None = None
-    counts: dict[str, Fact] = field(default_factory=dict)
+    bounds: dict[str, Fact] = field(default_factory=dict)
+    """By name (`minimum`, `maxLength`): a number, negated where it is the most, and `exclusive`."""
     sets: dict[str, dict[str, Basis]] = field(default_factory=dict)
     items: Parts = ()
     properties: dict[str, Parts] = field(default_factory=dict)
@@ -90,6 +89,10 @@ class Node:
     def never(self) -> bool:
         """Tell whether no value is right here."""
         return not self.types or self.values == {}
+
+    def bound(self, name: str) -> int | None:
+        """Return a bound of a length; None where there is none."""
+        return int(abs(self.bounds[name].value[0])) if name in self.bounds else None
 
     def strings(self, name: str) -> dict[str, Basis]:
         """Return what the schema states of a keyword that may be stated many times."""

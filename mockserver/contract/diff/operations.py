@@ -1,7 +1,6 @@
 """Two versions of one operation compared: inputs, body, answers and what else it says."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 from mockserver.contract.basis import Basis
 from mockserver.contract.diff.levels import judged
@@ -18,26 +17,28 @@ from mockserver.contract.diff.values import (
     deprecations,
     required_changes,
     told,
+    under,
 )
 
 _JSON = "application/json"
 _SUCCESS = "2"
 
-Placed = tuple[Role, str, Difference]
+Differences = Iterator[Difference]
 
 
 def compared(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> Iterator[Change]:
     """Yield the changes of an operation that both versions have."""
     operation = _name(old, new)
-    requests = [*_inputs(old, new, schemas), *_body(old, new, schemas)]
-    found: Iterable[Placed] = (
+    sent = [*_inputs(old, new, schemas), *_body(old, new, schemas)]
+    of_requests = (
         *_operation(old, new),
-        *_moved(requests, old, new),
+        *_moved(sent, old, new),
         *_together(old, new, schemas),
-        *_answers(old, new, schemas),
     )
-    for role, place, difference in found:
-        yield judged(difference, role, operation, place)
+    for one in of_requests:
+        yield judged(one, Role.REQUEST, operation)
+    for one in _answers(old, new, schemas):
+        yield judged(one, Role.ANSWER, operation)
 
 
 def _name(old: SideOperation, new: SideOperation) -> str:
@@ -45,31 +46,27 @@ def _name(old: SideOperation, new: SideOperation) -> str:
     return new.id if new.generation and not old.generation else old.id
 
 
-def _operation(old: SideOperation, new: SideOperation) -> Iterator[Placed]:
+def _operation(old: SideOperation, new: SideOperation) -> Differences:
     bases = (old.basis, new.basis)
     for kind, was, now in (("method", old.method, new.method), ("path", old.path, new.path)):
         if was != now:
             reason = "the operation moved"
-            moved = Difference(f"{kind}-changed", Effect.OTHER, was, now, *bases, reason=reason)
-            yield Role.REQUEST, "", replace(moved, new=None)
-    for one in deprecations(old.deprecated, new.deprecated, bases):
-        yield Role.REQUEST, "", one
+            yield Difference(f"{kind}-changed", Effect.OTHER, was, now, old.basis, reason=reason)
+    yield from deprecations(old.deprecated, new.deprecated, bases)
     if _bare(old.id) != _bare(new.id):
-        yield Role.REQUEST, "", Difference("operation-id", Effect.NEUTRAL, old.id, new.id, *bases)
+        yield Difference("operation-id", Effect.NEUTRAL, old.id, new.id, *bases)
     if old.effect and new.effect and old.effect != new.effect:
         writes = new.effect == "write"
         reason = "asking again is no longer safe" if writes else "asking again became safe"
         effect = Effect.NARROWER if writes else Effect.WIDER
-        changed = Difference("effect", effect, old.effect, new.effect, *bases, reason=reason)
-        yield Role.REQUEST, "", replace(changed, new=None)
+        yield Difference("effect", effect, old.effect, new.effect, old.basis, reason=reason)
     yield from _auth(old, new)
     if (old.effect is None) is (new.effect is None):
-        for one in basis_changes(*bases):
-            yield Role.REQUEST, "", one
+        yield from basis_changes(*bases)
     for name in sorted(old.words.keys() | new.words.keys()):
         before, after = old.words.get(name, ""), new.words.get(name, "")
         if before.strip() != after.strip():
-            yield Role.REQUEST, "", Difference(name, Effect.TEXT, before, after, *bases)
+            yield Difference(name, Effect.TEXT, before, after, *bases)
 
 
 def _bare(operation_id: str) -> str:
@@ -77,7 +74,7 @@ def _bare(operation_id: str) -> str:
     return operation_id[3:] if operation_id.startswith(("v1.", "v2.")) else operation_id
 
 
-def _auth(old: SideOperation, new: SideOperation) -> Iterator[Placed]:
+def _auth(old: SideOperation, new: SideOperation) -> Differences:
     if old.auth == new.auth or (old.effect is None) is not (new.effect is None):
         # A document without `security` does not speak of what a folder calls `auth`.
         return
@@ -86,7 +83,7 @@ def _auth(old: SideOperation, new: SideOperation) -> Iterator[Placed]:
         return
     lost, gained = was - now, now - was
     free = "none" in now or (was < now)
-    changed = Difference(
+    yield Difference(
         "auth",
         Effect.WIDER if free else Effect.NARROWER if lost else effect_of(lost, gained),
         " or ".join(sorted(was)),
@@ -94,30 +91,27 @@ def _auth(old: SideOperation, new: SideOperation) -> Iterator[Placed]:
         old.basis,
         reason="" if free else "clients that authenticate as before are turned away",
     )
-    yield Role.REQUEST, "", changed
 
 
-def _inputs(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> Iterator[Placed]:
+def _inputs(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> Differences:
     before, after = _usable(old, schemas, old=True), _usable(new, schemas, old=False)
     for key in [*before, *(key for key in after if key not in before)]:
         was, now = before.get(key), after.get(key)
         if was is None or now is None:
             yield _came_or_went(was, now, (old, new))
             continue
-        place = f"{was.location}.{was.name}"
-        yield from ((Role.REQUEST, place, one) for one in _input(was, now, (old, new)))
         found = schemas.differences(was.schema, now.schema, Context(wire=True))
-        yield from ((Role.REQUEST, f"{place}{one.place}", one) for one in found)
+        yield from under(was.place, (*_input(was, now, (old, new)), *found))
 
 
-def _together(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> Iterator[Placed]:
+def _together(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> Differences:
     for name in sorted(old.together.keys() & new.together.keys()):
         context = Context(partial=True)
         for one in schemas.differences(old.together[name], new.together[name], context):
             if one.kind in ("basis", "required") and not one.reason:
                 # The parameters themselves tell it.
                 continue
-            yield Role.REQUEST, f"{name}{one.place}", one
+            yield one.under(name)
 
 
 def _usable(
@@ -134,17 +128,16 @@ def _usable(
 
 def _came_or_went(
     was: Input | None, now: Input | None, sides: tuple[SideOperation, SideOperation]
-) -> Placed:
+) -> Difference:
     one = was or now
     assert one is not None  # noqa: S101 (one of both is there)
     basis = one.schema[-1].basis.below(_raw(one))
     words = ("not there", "required" if one.required else "optional")
+    more = {"place": one.place, "role_name": one.role}
     if now is None:
         bases = (basis, sides[1].basis)
-        found = told("field-removed", Effect.WIDER, words[::-1], bases, role_name=one.role)
-    else:
-        found = told("field-added", Effect.NARROWER, words, (None, basis), role_name=one.role)
-    return Role.REQUEST, f"{one.location}.{one.name}", found
+        return told("field-removed", Effect.WIDER, words[::-1], bases, **more)
+    return told("field-added", Effect.NARROWER, words, (None, basis), **more)
 
 
 def _raw(one: Input) -> Mapping[str, object]:
@@ -152,9 +145,7 @@ def _raw(one: Input) -> Mapping[str, object]:
     return schema if isinstance(schema, Mapping) else {}
 
 
-def _input(
-    was: Input, now: Input, sides: tuple[SideOperation, SideOperation]
-) -> Iterator[Difference]:
+def _input(was: Input, now: Input, sides: tuple[SideOperation, SideOperation]) -> Differences:
     bases = (sides[0].section, sides[1].section)
     yield from required_changes(was.required, now.required, bases)
     if was.name != now.name:
@@ -165,18 +156,17 @@ def _input(
     yield from deprecations(was.deprecated, now.deprecated, bases)
 
 
-def _body(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> Iterator[Placed]:
+def _body(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> Differences:
     was, now, bases = old.body, new.body, (old.section, new.section)
     if was is None and now is None:
         return
     if was is None or now is None:
         words = [_there(one) for one in (was, now)]
         kind = "field-removed" if now is None else "field-added"
-        yield Role.REQUEST, "body", told(kind, Effect.OTHER, words, bases)
+        yield told(kind, Effect.OTHER, words, bases, place="body")
         return
-    for one in required_changes(was.required, now.required, bases):
-        yield Role.REQUEST, "body", one
-    yield from _media(was.media, now.media, (Role.REQUEST, "body"), bases, schemas)
+    yield from required_changes(was.required, now.required, bases, "body")
+    yield from under("body", _media(was.media, now.media, bases, schemas))
 
 
 def _there(body: Body | None) -> str:
@@ -186,30 +176,23 @@ def _there(body: Body | None) -> str:
 def _media(
     was: Mapping[str, Parts],
     now: Mapping[str, Parts],
-    where: tuple[Role, str],
     bases: tuple[Basis, Basis],
     schemas: SchemaComparer,
-) -> Iterator[Placed]:
+    *,
+    is_answer: bool = False,
+) -> Differences:
     """Compare what a body may be written in, then the schemas of what stays."""
-    role, place = where
     lost, gained = was.keys() - now.keys(), now.keys() - was.keys()
     if lost or gained:
         words = [", ".join(sorted(media)) or "no content" for media in (was, now)]
         # For an answer another type beside the known one is asked for by nobody.
-        effect = effect_of(lost, gained)
-        if role is Role.ANSWER and lost:
-            effect = Effect.OTHER
-        yield role, place, told("media-type", effect, words, bases, soft=not lost)
+        effect = Effect.OTHER if is_answer and lost else effect_of(lost, gained)
+        yield told("media-type", effect, words, bases, soft=not lost)
     for name in sorted(was.keys() & now.keys()):
-        for one in schemas.differences(was[name], now[name]):
-            yield role, _joined(place, one.place), one
+        yield from schemas.differences(was[name], now[name])
 
 
-def _joined(place: str, suffix: str) -> str:
-    return f"{place}{suffix}" if place else suffix.removeprefix(".")
-
-
-def _answers(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> Iterator[Placed]:
+def _answers(old: SideOperation, new: SideOperation, schemas: SchemaComparer) -> Differences:
     was, now = dict(old.answers), dict(new.answers)
     yield from _refusals(was, now, (old, new), schemas)
     lost, gained = sorted(was.keys() - now.keys()), sorted(now.keys() - was.keys())
@@ -217,34 +200,33 @@ def _answers(old: SideOperation, new: SideOperation, schemas: SchemaComparer) ->
     bases = (old.section, new.section)
     if len(ok[0]) == len(ok[1]) == 1:
         words = [f"HTTP {one[0]}" for one in ok]
-        yield Role.ANSWER, "status", told("status", Effect.OTHER, words, bases)
-        yield from _answer(was.pop(ok[0][0]), now.pop(ok[1][0]), "", bases, schemas)
+        yield told("status", Effect.OTHER, words, bases, place="status")
+        yield from _answer(was.pop(ok[0][0]), now.pop(ok[1][0]), bases, schemas)
     for status in [one for one in lost if one in was]:
         effect = Effect.WIDER if status.startswith(_SUCCESS) else Effect.NARROWER
         words = [f"HTTP {status}", "not there"]
-        yield Role.ANSWER, f"status {status}", told("status", effect, words, bases)
+        yield told("status", effect, words, bases, place=f"status {status}")
     for status in [one for one in gained if one in now]:
         words = ["not there", f"HTTP {status}"]
-        found = told("status", Effect.WIDER, words, bases, soft=True)
-        yield Role.ANSWER, f"status {status}", found
+        yield told("status", Effect.WIDER, words, bases, soft=True, place=f"status {status}")
     for status in sorted(was.keys() & now.keys()):
         place = "" if status.startswith(_SUCCESS) else f"status {status}"
-        yield from _answer(was[status], now[status], place, bases, schemas)
+        yield from under(place, _answer(was[status], now[status], bases, schemas))
 
 
 def _answer(
-    was: Answer, now: Answer, place: str, bases: tuple[Basis, Basis], schemas: SchemaComparer
-) -> Iterator[Placed]:
+    was: Answer, now: Answer, bases: tuple[Basis, Basis], schemas: SchemaComparer
+) -> Differences:
     if was.enveloped is not now.enveloped:
         words = [
             "in the envelope" if one.enveloped else "without an envelope" for one in (was, now)
         ]
-        yield Role.ANSWER, place, told("envelope", Effect.OTHER, words, bases)
+        yield told("envelope", Effect.OTHER, words, bases)
         return
     if was.code != now.code:
         words = ["not told" if one.code is None else str(one.code) for one in (was, now)]
-        yield Role.ANSWER, _joined(place, ".code"), told("success-code", Effect.OTHER, words, bases)
-    yield from _media(was.media, now.media, (Role.ANSWER, place), bases, schemas)
+        yield told("success-code", Effect.OTHER, words, bases, place=".code")
+    yield from _media(was.media, now.media, bases, schemas, is_answer=True)
 
 
 def _refusals(
@@ -252,7 +234,7 @@ def _refusals(
     now: dict[str, Answer],
     sides: tuple[SideOperation, SideOperation],
     schemas: SchemaComparer,
-) -> Iterator[Placed]:
+) -> Differences:
     """Compare how refusals come; where both have them, they leave the list of statuses."""
     before, after = _refusal(was), _refusal(now)
     if before is None or after is None:
@@ -264,17 +246,15 @@ def _refusals(
     beside = all(status.startswith(_SUCCESS) for status in (before[0], after[0]))
     if before[0] != after[0] and not beside:
         words = (f"HTTP {before[0]}", f"HTTP {after[0]}")
-        found = told("refusal-status", Effect.OTHER, words, bases)
-        yield Role.ANSWER, "refusal.status", found
+        yield told("refusal-status", Effect.OTHER, words, bases, place="refusal.status")
     known = set(_success_differences(was, now, schemas))
-    for one in schemas.differences(before[1], after[1]):
-        if one not in known:
-            yield Role.ANSWER, f"refusal{one.place}", one
+    found = schemas.differences(before[1], after[1])
+    yield from under("refusal", (one for one in found if one not in known))
 
 
 def _success_differences(
     was: Mapping[str, Answer], now: Mapping[str, Answer], schemas: SchemaComparer
-) -> Iterator[Difference]:
+) -> Differences:
     """Yield what is told of successes; the same of refusals needs no second line."""
     for status, answer in was.items():
         if status in now and _JSON in answer.media and _JSON in now[status].media:
@@ -294,18 +274,18 @@ def _refusal(answers: Mapping[str, Answer]) -> tuple[str, Parts] | None:
     return None
 
 
-def _moved(requests: list[Placed], old: SideOperation, new: SideOperation) -> Iterator[Placed]:
+def _moved(requests: list[Difference], old: SideOperation, new: SideOperation) -> Differences:
     """Yield the differences of a request; an input that went and came elsewhere moved."""
-    gone = [one for one in requests if one[2].kind == "field-removed" and _outer(one[1])]
-    come = [one for one in requests if one[2].kind == "field-added" and _outer(one[1])]
-    pairs: dict[Placed, Placed] = {}
+    gone = [one for one in requests if one.kind == "field-removed" and _outer(one.place)]
+    come = [one for one in requests if one.kind == "field-added" and _outer(one.place)]
+    pairs: dict[Difference, Difference] = {}
     for went in gone:
         found = next((one for one in come if _same(went, one) and one not in pairs.values()), None)
         if found is not None:
             pairs[went] = found
     for one in requests:
         if one in pairs:
-            yield _move(one, pairs[one], (old, new))
+            yield _move(one, pairs[one], old.basis)
         elif one not in pairs.values():
             yield one
 
@@ -314,18 +294,16 @@ def _outer(place: str) -> bool:
     return place.count(".") == 1 and "[" not in place
 
 
-def _same(went: Placed, came: Placed) -> bool:
+def _same(went: Difference, came: Difference) -> bool:
     """Tell whether two inputs are one: by name elsewhere, or by role under another name."""
-    names = [one[1].partition(".")[2].lower() for one in (went, came)]
-    roles = [one[2].role_name for one in (went, came)]
-    return names[0] == names[1] or (bool(roles[0]) and roles[0] == roles[1])
+    names = [one.place.partition(".")[2].lower() for one in (went, came)]
+    return names[0] == names[1] or (bool(went.role_name) and went.role_name == came.role_name)
 
 
-def _move(went: Placed, came: Placed, sides: tuple[SideOperation, SideOperation]) -> Placed:
-    locations = [one[1].partition(".")[0] for one in (went, came)]
+def _move(went: Difference, came: Difference, usual: Basis) -> Difference:
+    locations = [one.place.partition(".")[0] for one in (went, came)]
     kind = "input-renamed" if locations[0] == locations[1] else "input-moved"
-    words = (f"{went[2].was}, {went[1]}", f"{came[2].now}, {came[1]}")
+    words = (f"{went.was}, {went.place}", f"{came.now}, {came.place}")
     reason = "the input is read at its new place only"
-    old = went[2].old or sides[0].basis
-    found = Difference(kind, Effect.OTHER, *words, old, came[2].new, reason=reason)
-    return Role.REQUEST, came[1], found
+    bases = (went.old or usual, came.new)
+    return told(kind, Effect.OTHER, words, bases, reason=reason, place=came.place)

@@ -18,6 +18,7 @@ from mockserver.contract.diff.values import (
     deprecations,
     required_changes,
     told,
+    under,
 )
 
 _MOST_PAIRS, _MOST_DIFFERENCES, _MOST_DEPTH = 100_000, 20_000, 100
@@ -101,7 +102,7 @@ class SchemaComparer:
         inner = Context(context.partial, told=context.told.union(pairs))
         shared = was.types & now.types
         if "array" in shared:
-            yield from _under("[]", self.differences(was.items, now.items, inner))
+            yield from under("[]", self.differences(was.items, now.items, inner))
         if "object" in shared:
             yield from self._objects(was, now, inner)
         yield from self._conditions(was, now, inner)
@@ -119,7 +120,7 @@ class SchemaComparer:
                 yield self._added(name, was, now, after[name])
         yield from _closed(was, now)
         if was.closed is None and now.closed is None:
-            yield from _under(".*", self.differences(was.additional, now.additional, context))
+            yield from under(".*", self.differences(was.additional, now.additional, context))
 
     def _declared(self, node: Node, references: References) -> dict[str, Node]:
         names = dict.fromkeys([*node.properties, *node.required])
@@ -131,7 +132,7 @@ class SchemaComparer:
         there = (before is not None, after is not None)
         yield from required_changes(*there, (before, after), f".{name}")
         pair = (was.properties.get(name, ()), now.properties.get(name, ()))
-        yield from _under(f".{name}", self.differences(*pair, context))
+        yield from under(f".{name}", self.differences(*pair, context))
 
     def _removed(self, name: str, was: Node, now: Node, inner: Node) -> Difference:
         bases = (_weaker(was.required.get(name), inner.basis), basis_of(now.closed))
@@ -162,9 +163,9 @@ class SchemaComparer:
         words = next(one.words for one in (before, after) if one is not None)
         none = Condition("", "", (), (), DOCUMENTED)
         was, now = before or none, after or none
-        yield from _under("", self.differences(was.then, now.then, context), words)
+        yield from under("", self.differences(was.then, now.then, context), words)
         otherwise = self.differences(was.otherwise, now.otherwise, context)
-        yield from _under("", otherwise, words.replace("where", "unless", 1))
+        yield from under("", otherwise, words.replace("where", "unless", 1))
 
     def _all_forms(self, was: Node, now: Node, context: Context) -> Iterator[Difference]:
         for before, after in zip_longest(was.forms, now.forms):
@@ -189,9 +190,7 @@ class SchemaComparer:
                 yield from self.differences(branch, same, context)
         if len(lost) == len(gained) == 1:
             inner = Context(partial=True, told=context.told)
-            yield from _under(
-                "", self.differences(lost[0], gained[0], inner), "in one of its forms"
-            )
+            yield from under("", self.differences(lost[0], gained[0], inner), "in one of its forms")
         elif lost and gained:
             yield _undecided("forms", _form_words(before), _form_words(after), nodes)
         elif lost or gained:
@@ -229,11 +228,6 @@ def _identity(parts: Parts) -> tuple[object, ...]:
         (part.schema if isinstance(part.schema, bool) else id(part.schema), part.basis)
         for part in parts
     )
-
-
-def _under(prefix: str, found: Iterable[Difference], condition: str = "") -> Iterator[Difference]:
-    for difference in found:
-        yield difference.under(prefix, condition)
 
 
 def _named(name: str, node: Node) -> str:
@@ -326,10 +320,8 @@ def _equal_facts(was: Node, now: Node) -> Iterator[tuple[str, Basis, Basis]]:
     if was.values is not None and now.values is not None and was.values.keys() == now.values.keys():
         yield "values", was.values_basis, now.values_basis
     singles = (
-        ("minimum", was.lower, now.lower),
-        ("maximum", was.upper, now.upper),
+        *((name, was.bounds[name], now.bounds.get(name)) for name in was.bounds),
         ("no further names", was.closed, now.closed),
-        *((name, was.counts[name], now.counts.get(name)) for name in was.counts),
     )
     for words, before, after in singles:
         if before and after and before.value == after.value:

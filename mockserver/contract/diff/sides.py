@@ -23,6 +23,11 @@ class Input:
     form: str = ""
     deprecated: bool = False
 
+    @property
+    def place(self) -> str:
+        """Where it is, as in `query.amount`."""
+        return f"{self.location}.{self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Body:

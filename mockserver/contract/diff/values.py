@@ -1,6 +1,6 @@
 """What a comparison is made of: levels, effects, bases, differences and the changes they become."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -46,7 +46,7 @@ DOCUMENTED = Basis()
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference between two schemas; `place` starts at the schema, as in `.list[].symbol`.
+    """One difference between two versions; `place` starts at what is compared: `.list[].symbol`.
 
     `soft` marks a difference that clients were told to expect. `reason` says why a difference could
     not be decided, `example` is a value that only one of the two versions takes.
@@ -68,6 +68,11 @@ class Difference:
         """Return the difference as it is seen from a schema above, under a condition."""
         reason = "; ".join(filter(None, (condition, self.reason)))
         return replace(self, place=f"{prefix}{self.place}", reason=reason)
+
+
+def under(prefix: str, found: Iterable[Difference], condition: str = "") -> Iterator[Difference]:
+    """Yield differences as they are seen from above, under a condition."""
+    return (one.under(prefix, condition) for one in found)
 
 
 def told(
