@@ -10,11 +10,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from functools import partial
 
 from mockserver.errors import CrosschainMockError
+
+FASTEST = 1_000_000
+"""How many times faster than the wall clock a scaled clock may run."""
 
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
@@ -119,6 +122,23 @@ class Clock:
     def switched(self, mode: ClockMode, wall: int, rate: Decimal = Decimal(1)) -> "Clock":
         """Return a clock of another mode that shows the same time at this moment."""
         return Clock(mode, self.now(wall), wall, rate)
+
+
+def parse_mode(text: str) -> tuple[ClockMode, Decimal | None]:
+    """Return a clock's mode, and the rate that a scaled one has behind a colon: `scaled:60`.
+
+    Raises `ClockRefused` for any other text.
+    """
+    name, colon, factor = text.partition(":")
+    try:
+        mode, rate = ClockMode(name), Decimal(factor) if colon else None
+    except (ValueError, InvalidOperation):
+        raise ClockRefused(f"{text!r} is none of real, frozen, auto or scaled:60") from None
+    if (mode is ClockMode.SCALED) != (rate is not None):
+        raise ClockRefused(f"{text!r}: a factor goes with 'scaled', as in 'scaled:60'")
+    if rate is not None and not (rate.is_finite() and 0 < rate <= FASTEST):
+        raise ClockRefused(f"{text!r}: the factor is more than 0 and at most {FASTEST}")
+    return mode, rate
 
 
 def parse_duration(text: str) -> int:

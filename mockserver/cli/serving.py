@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,27 +15,12 @@ import click
 from mockserver.cli.files import with_overlay
 from mockserver.cli.shared_options import FILE, HOST, OVERLAY, port, ready_file
 from mockserver.cli.types import INSTANT, Parsed, Wrong
-from mockserver.clock import ClockMode
+from mockserver.clock import parse_mode
 
 if TYPE_CHECKING:
     from mockserver.server.assembly import Settings
 
 _LEVELS = ("debug", "info", "warning", "error")
-
-
-def _clock(text: str) -> tuple[ClockMode, Decimal | None]:
-    """Return a clock mode, and the factor that a scaled one has behind a colon."""
-    name, colon, factor = text.partition(":")
-    try:
-        mode = ClockMode(name)
-        rate = Decimal(factor) if colon else None
-    except (ValueError, InvalidOperation):
-        raise Wrong(f"{text!r} is none of real, frozen, auto or scaled:60") from None
-    if (mode is ClockMode.SCALED) != (rate is not None):
-        raise Wrong(f"{text!r}: a factor goes with 'scaled', as in 'scaled:60'")
-    if rate is not None and not (rate.is_finite() and 0 < rate <= 1_000_000):
-        raise Wrong(f"{text!r}: the factor is more than 0 and at most 1000000")
-    return mode, rate
 
 
 def _app_key(text: str) -> tuple[str, str]:
@@ -54,7 +38,9 @@ def _app_key(text: str) -> tuple[str, str]:
 @click.option("--dialect", default="documented", show_default=True, help="documented or observed.")
 @OVERLAY
 @click.option("--erratum", multiple=True, metavar="E-NN", help="Apply one erratum; repeatable.")
-@click.option("--clock", type=Parsed("clock", _clock), help="real, frozen, auto or scaled:FACTOR.")
+@click.option(
+    "--clock", type=Parsed("clock", parse_mode), help="real, frozen, auto or scaled:FACTOR."
+)
 @click.option("--start", type=INSTANT, help="The clock's first time, 2026-01-01T00:00:00Z.")
 @click.option("--seed", type=click.IntRange(0), help="Another seed than the scenario's.")
 @click.option(

@@ -6,22 +6,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from mockserver import limits, resources, scenarios
 from mockserver.clock import ClockMode
+from mockserver.contract.load import source_for
 from mockserver.engine.mishaps import StateNotLoadable
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
-from mockserver.errors import InvalidFile
+from mockserver.errors import CrosschainMockError, InvalidFile
 from mockserver.jsontext import Json
-from mockserver.responders.breaks import breaks_named
+from mockserver.responders.breaks import Breaks, breaks_named
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.forms import BadControl
 from mockserver.responders.hosted import FORMAT, HostedWorld
 from mockserver.responders.refusing import Refuser
-from mockserver.responders.replay import Played
+from mockserver.responders.replay import Played, ReplayMode
 from mockserver.responders.seen import SeenTransaction
+from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
 
@@ -31,69 +35,106 @@ if TYPE_CHECKING:
 _VERSIONED = re.compile(r"crosschain-mock/world@(\d{1,9})")
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """How a world is to be; what is None is as the server's own worlds are.
+class NothingToReplay(CrosschainMockError):
+    """Recordings of which a world can play none."""
 
-    `scenario` is the name of a shipped one; `rate` is how many times faster than the wall clock a
-    scaled clock runs; `start_ms` is where its clock starts (ms since 1970); `breaks` are names.
+
+@dataclass(frozen=True, slots=True)
+class WorldOptions:
+    """How a world is to be. What is None is left to the scenario.
+
+    `scenario` is a shipped name or a file; `rate` is how many times faster than the wall clock a
+    scaled clock runs; `start_ms` is where its clock starts (ms since 1970); `breaks` are names of
+    the ways in which it is wrong from its beginning. `replay` are shipped names, files and folders
+    of recordings, which are served as `replay_mode` says; `matching` is a file of rules by which
+    requests find them. `refusal_status` replaces the HTTP 200 of enveloped refusals. `app_keys` are
+    pairs of a developer key and its secret: with one, v1 signatures are verified.
     """
 
-    scenario: str | None = None
-    dialect: str | None = None
+    scenario: str | Path = "default"
+    dialect: str = "documented"
     clock: ClockMode | None = None
     rate: Decimal | None = None
     start_ms: int | None = None
     seed: int | None = None
-    breaks: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How the worlds of a server are where a wish says nothing.
-
-    `refusal_status` replaces the HTTP 200 of enveloped refusals; `breaks` are names; `replay` are
-    recordings that answer in every world.
-    """
-
-    dialect: str = "documented"
-    refusal_status: int | None = None
-    keys: Keyring = field(default_factory=Keyring)
     breaks: tuple[str, ...] = ()
-    replay: "Replay | None" = None
+    replay: tuple[str | Path, ...] = ()
+    replay_mode: ReplayMode = field(default_factory=ReplayMode)
+    matching: Path | None = None
+    refusal_status: int | None = None
+    app_keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    verify_wallets: bool = False
+
+    def adjusted(self, scenario: Scenario) -> Scenario:
+        """Return a scenario with what these options say instead."""
+        changes: dict[str, Any] = {
+            "clock_mode": self.clock,
+            "clock_rate": self.rate,
+            "start_ms": self.start_ms,
+            "seed": self.seed,
+        }
+        given = {name: value for name, value in changes.items() if value is not None}
+        return replace(scenario, **given) if given else scenario
+
+    def keyring(self) -> Keyring:
+        """Return the keys that a world begins with. Raises `SigningUnavailable`."""
+        if self.verify_wallets:
+            curve.require()
+        return Keyring(MappingProxyType(dict(self.app_keys)), self.verify_wallets)
 
 
 class Founder:
     """Makes the worlds of a server."""
 
     def __init__(
-        self,
-        contracts: Contracts,
-        scenario: Scenario,
-        wall: Callable[[], int],
-        manner: Manner | None = None,
+        self, options: WorldOptions, wall: Callable[[], int], scenario: Scenario | None = None
     ) -> None:
-        """Take what worlds are by default; `wall` returns the wall clock's time in ms.
+        """Take how worlds are by default; `wall` returns the wall clock's time in ms.
 
-        Raises `BadControl` for a name that no break has.
+        A `scenario` is taken as it is, in place of the one that the options name. Raises
+        `CrosschainMockError` for bad options: they are told of now, and not with the first world.
         """
-        self._contracts = contracts
-        self._scenario = scenario
+        self._options = options
         self._wall = wall
-        self._manner = manner or Manner()
-        breaks_named(self._manner.breaks)
+        self.contracts = Contracts(source_for(options.dialect))
+        self.contracts.get(options.dialect)
+        if scenario is None:
+            start = options.start_ms
+            # A calendar's `+2h` counts from where the clocks of the worlds start.
+            since = wall if start is None else (lambda: start)
+            scenario = options.adjusted(scenarios.load_scenario(options.scenario, wall=since))
+        self._scenario = scenario
         self._shipped: dict[str, Scenario] = {}
         self._refusers: dict[str, Refuser] = {}
+        self._replays: dict[tuple[object, ...], Replay] = {}
+        self._replay(options)
+        options.keyring()
+        breaks_named(options.breaks)
 
-    def found(self, key: str, wish: Wish | None = None) -> HostedWorld:
-        """Return a new world. Raises `CrosschainMockError` for what does not exist."""
-        wanted = wish or Wish()
-        scenario = adjusted(self._named(wanted.scenario), wanted)
-        names = self._manner.breaks if wanted.breaks is None else wanted.breaks
-        dialect = wanted.dialect or self._manner.dialect
-        hosted = self._hosted(key, World(scenario, self._wall), dialect)
-        hosted.breaks.set(names)
-        return hosted
+    def found(self, key: str, scenario: str | None = None, **changes: Any) -> HostedWorld:
+        """Return a new world, of a shipped scenario or as the server's own are.
+
+        `changes` are other options than those of the server; its clock and its seed are those of
+        its own scenario alone. Raises `CrosschainMockError` for what does not exist.
+        """
+        adjusted = WorldOptions(**changes).adjusted(self._named(scenario))
+        options = replace(self._options, **changes)
+        return self.hosted(key, World(adjusted, self._wall), options)
+
+    def hosted(self, key: str, world: World, options: WorldOptions) -> HostedWorld:
+        """Return a world of the engine as a server hosts it. Raises `CrosschainMockError`."""
+        refuser = self._refusers.get(options.dialect)
+        if refuser is None and len(self._refusers) >= limits.DIALECTS.most:
+            raise BadControl(
+                f"the worlds of this server speak {limits.DIALECTS} already; take one of these"
+            )
+        contract = self.contracts.get(options.dialect)
+        if refuser is None:
+            refuser = Refuser(contract, options.refusal_status)
+            self._refusers[options.dialect] = refuser
+        keys, breaks = options.keyring(), Breaks(options.breaks)
+        replay = self._replay(options)
+        return HostedWorld(key, world, contract, refuser, keys=keys, breaks=breaks, replay=replay)
 
     def load(self, key: str, dump: Json) -> HostedWorld:
         """Return the world of a dump. Raises `StateNotLoadable` or `BadControl`."""
@@ -103,7 +144,8 @@ class Founder:
         scenario = self._of_dump(name)
         if isinstance(seed, int) and not isinstance(seed, bool) and name == scenario.name:
             scenario = replace(scenario, seed=seed)
-        hosted = self._hosted(key, World.load(told, scenario, self._wall), dump["dialect"])
+        options = replace(self._options, dialect=dump["dialect"], breaks=())
+        hosted = self.hosted(key, World.load(told, scenario, self._wall), options)
         try:
             hosted.faults.load(dump["faults"], hosted.contract, scenario)
             hosted.stubs.load(dump["stubs"], hosted.contract, hosted.refuser)
@@ -118,17 +160,26 @@ class Founder:
             hosted.transactions.add(SeenTransaction.load(item))
         return hosted
 
-    def _hosted(self, key: str, world: World, dialect: str) -> HostedWorld:
-        if dialect not in self._refusers and len(self._refusers) >= limits.DIALECTS.most:
-            raise BadControl(
-                f"the worlds of this server speak {limits.DIALECTS} already; take one of these"
-            )
-        contract = self._contracts.get(dialect)
-        if dialect not in self._refusers:
-            self._refusers[dialect] = Refuser(contract, self._manner.refusal_status)
-        refuser = self._refusers[dialect]
-        manner = self._manner
-        return HostedWorld(key, world, contract, refuser, keys=manner.keys, replay=manner.replay)
+    def _replay(self, options: WorldOptions) -> "Replay | None":
+        """Return the recordings that answer in a world, read once: files may grow meanwhile.
+
+        Raises `InvalidFile` for what cannot be read, `NothingToReplay` where nothing can be played.
+        """
+        if not options.replay:
+            return None
+        key = options.replay, options.replay_mode, options.matching, options.dialect
+        if key not in self._replays:
+            # Most servers replay nothing.
+            from mockserver.recordings import gather, load_rules  # noqa: PLC0415
+            from mockserver.responders.replay.tape import Replay  # noqa: PLC0415
+
+            sources, rules = gather(options.replay), load_rules(options.matching)
+            replay = Replay(sources, rules, options.replay_mode)
+            usable = replay.tape(self.contracts.get(options.dialect)).usable
+            if not usable.used:
+                raise NothingToReplay(f"there is nothing to replay here: {usable}")
+            self._replays[key] = replay
+        return self._replays[key]
 
     def _named(self, name: str | None) -> Scenario:
         if name is None or name == self._scenario.name:
@@ -170,15 +221,3 @@ class Founder:
     def _form(self) -> SchemaCheck:
         file = resources.schemas() / "meta" / "world.json"
         return SchemaCheck(json.loads(file.read_text("utf-8")), compiled=False)
-
-
-def adjusted(scenario: Scenario, wish: Wish) -> Scenario:
-    """Return the scenario with what a wish says instead."""
-    changes: dict[str, object] = {
-        "clock_mode": wish.clock,
-        "clock_rate": wish.rate,
-        "start_ms": wish.start_ms,
-        "seed": wish.seed,
-    }
-    given = {name: value for name, value in changes.items() if value is not None}
-    return replace(scenario, **given) if given else scenario  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
-from mockserver.clock import ClockMode, ClockRefused
+from mockserver.clock import FASTEST, ClockMode, ClockRefused
 from mockserver.testing.border import bordered
 from mockserver.testing.references import OrderRef, order_id
 from mockserver.testing.sight import Sight
@@ -13,7 +13,6 @@ from mockserver.testing.times import Duration, duration_ms, instant_ms, moment
 from mockserver.testing.words import check_names, word
 
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
-_FASTEST = 1_000_000
 
 
 @bordered
@@ -84,8 +83,8 @@ class MockClock:
             times = Decimal(rate)
         except (ArithmeticError, TypeError, ValueError):
             times = Decimal(0)
-        if not (times.is_finite() and 0 < times <= _FASTEST):
-            raise ClockRefused(f"rate: expected a number above 0, at most {_FASTEST}, got {rate!r}")
+        if not (times.is_finite() and 0 < times <= FASTEST):
+            raise ClockRefused(f"rate: expected a number above 0, at most {FASTEST}, got {rate!r}")
         with self._sight.hosted() as hosted:
             hosted.world.time.switch(chosen, times)
 

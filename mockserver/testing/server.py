@@ -1,15 +1,22 @@
 """A server in the process of the tests: started in milliseconds, with a world for each test."""
 
 import re
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from mockserver.clock import ClockMode, SteadyClock, parse_instant, wall_ms
+from mockserver.engine.scenario import Scenario
+from mockserver.engine.world import World
+from mockserver.responders.founding import Founder
 from mockserver.responders.hosted import DEFAULT_WORLD
 from mockserver.responders.journal import Journal
+from mockserver.scenarios import load_scenario
+from mockserver.server.assembly import service_of
+from mockserver.server.control import Guard
 from mockserver.testing.border import bordered
 from mockserver.testing.gate import Gate
-from mockserver.testing.making import Maker
-from mockserver.testing.settings import MockSettings
+from mockserver.testing.settings import DEFAULT_START, MockSettings
 from mockserver.testing.sight import Sight
 from mockserver.testing.world import MockWorld
 
@@ -25,10 +32,15 @@ class MockServer:
 
     def __init__(self, settings: MockSettings) -> None:
         """Build the service; nothing listens yet. Raises `CrosschainMockError`."""
-        self._maker = Maker(settings)
+        self._wall = SteadyClock().now
+        self._scenarios: dict[MockSettings, Scenario] = {}
+        self._founder = Founder(settings.options(), self._wall, self._scenario(settings))
+        self._service = service_of(self._founder, Guard(), check_answers=True)
+        # Nobody makes the default world, and its first request is no stray.
+        self._service.worlds.get(DEFAULT_WORLD)
         self._numbers = count(1)
         self.settings = settings
-        self.gate = Gate(self._maker.service)
+        self.gate = Gate(self._service)
         self.port = 0
 
     def __repr__(self) -> str:
@@ -52,7 +64,7 @@ class MockServer:
     @property
     def replaying(self) -> str:
         """How many recorded exchanges its worlds can play, and why not the others."""
-        return self._maker.service.replaying
+        return self._service.replaying
 
     @property
     def default(self) -> MockWorld:
@@ -68,15 +80,42 @@ class MockServer:
         settings = self.settings.changed(**changes) if changes else self.settings
         with self.gate.lock:
             key = self._free_key(name)
-            hosted = self._maker.hosted(key, settings)
+            world = World(self._scenario(settings), self._wall)
+            hosted = self._founder.hosted(key, world, settings.options())
+            if settings.stamps == "either":
+                hosted.keys = replace(hosted.keys, clock=wall_ms)
             hosted.journal = Journal(_JOURNAL)
-            self._maker.service.worlds.put(hosted)
+            self._service.worlds.put(hosted)
             self.gate.made.add(key)
         return MockWorld(Sight(self.gate, key), self.url, settings)
 
     def _free_key(self, name: str) -> str:
         key = _ODD.sub("-", name).strip("-.")[-_LONGEST:] or "world"
-        taken = self._maker.service.worlds
+        taken = self._service.worlds
         while key in taken:
             key = f"{key.partition('~')[0]}~{next(self._numbers)}"
         return key
+
+    def _scenario(self, settings: MockSettings) -> Scenario:
+        """Return the scenario as settings change it, read once."""
+        # Worlds that differ in their breaks alone share the scenario, and what is made of it.
+        key = replace(settings, breaks=(), replay=(), replay_mode="strict")
+        found = self._scenarios.get(key)
+        if found is None:
+            found = self._loaded(settings)
+            # A calendar that counts from now is another one for the next world.
+            if found.start_ms is not None or not found.calendar:
+                self._scenarios[key] = found
+        return found
+
+    def _loaded(self, settings: MockSettings) -> Scenario:
+        start, (mode, rate) = settings.start_ms(), settings.clock_mode_and_rate()
+        standing = mode in (ClockMode.FROZEN, ClockMode.AUTO)
+        if start is None and standing and settings.start != "now":
+            start = parse_instant(DEFAULT_START)
+        begin = self._wall() if start is None else start
+        loaded = load_scenario(settings.scenario, wall=lambda: begin)
+        if settings.start is None and loaded.start_ms is not None:
+            start = loaded.start_ms
+        seed = loaded.seed if settings.seed is None else settings.seed
+        return replace(loaded, clock_mode=mode, clock_rate=rate, start_ms=start, seed=seed)

@@ -1,16 +1,19 @@
 """What a test says about the world it wants, in the words of options and markers."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from mockserver.clock import ClockMode, ClockRefused
+from mockserver.clock import ClockMode, ClockRefused, parse_mode
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.audit import kinds_named
 from mockserver.responders.breaks import breaks_named
 from mockserver.responders.forms import BadControl
+from mockserver.responders.founding import WorldOptions
 from mockserver.responders.replay import BadMode, ReplayMode
 from mockserver.testing.times import instant_ms
 from mockserver.validation import did_you_mean
@@ -67,10 +70,13 @@ class MockSettings:
         if self.seed is not None and not _is_whole(self.seed):
             raise BadSetting(f"seed: expected a whole number from 0, got {self.seed!r}")
         # A frozen value's own field: a list, or one name, is what people write.
-        object.__setattr__(self, "breaks", _names(self.breaks))
         object.__setattr__(self, "replay", _paths(self.replay))
-        object.__setattr__(self, "audit", _findings(self.audit))
-        self.mode_of_replay()
+        with _told_of("breaks"):
+            object.__setattr__(self, "breaks", _names(self.breaks))
+        with _told_of("audit"):
+            object.__setattr__(self, "audit", kinds_named(self.audit))
+        with _told_of("replay_mode"):
+            ReplayMode.of(self.replay_mode)
 
     def changed(self, **changes: Any) -> "MockSettings":
         """Return the same settings but for some. Raises `BadSetting` for a name nobody knows."""
@@ -83,33 +89,38 @@ class MockSettings:
 
     def clock_mode_and_rate(self) -> tuple[ClockMode, Decimal]:
         """Return how time passes, and how many times faster than the wall clock."""
-        name, colon, factor = str(self.clock).partition(":")
-        try:
-            mode, rate = ClockMode(name), Decimal(factor) if colon else None
-        except (ValueError, InvalidOperation):
-            mode, rate = ClockMode.REAL, Decimal(-1)
-        if (mode is ClockMode.SCALED) != (rate is not None) or not _fits(rate):
-            raise BadSetting(
-                f"clock: expected frozen, auto, real or scaled:60 (more than 0, at most 1000000), "
-                f"got {self.clock!r}"
-            )
-        return mode, Decimal(1) if rate is None else rate
+        with _told_of("clock"):
+            mode, rate = parse_mode(str(self.clock))
+            return mode, rate or Decimal(1)
 
-    def mode_of_replay(self) -> ReplayMode:
-        """Return how recordings are served. Raises `BadSetting`."""
-        try:
-            return ReplayMode.of(self.replay_mode)
-        except BadMode as error:
-            raise BadSetting(str(error)) from None
+    def options(self) -> WorldOptions:
+        """Return the same in the words of whoever makes worlds, but for scenario and clock."""
+        return WorldOptions(
+            dialect=self.dialect,
+            breaks=self.breaks,
+            replay=self.replay,
+            replay_mode=ReplayMode.of(self.replay_mode),
+            app_keys=self.app_keys,
+            verify_wallets=self.verify_wallets,
+        )
 
     def start_ms(self) -> int | None:
         """Return the start in ms since 1970; None where it is `now` or the scenario's own."""
         if self.start is None or self.start == "now":
             return None
-        try:
+        with _told_of("start"):
             return instant_ms(self.start)
-        except ClockRefused as error:
-            raise BadSetting(f"start: {error}") from None
+
+
+@contextmanager
+def _told_of(setting: str) -> Iterator[None]:
+    """Raise what is wrong with a setting as a `BadSetting` that names it."""
+    try:
+        yield
+    except (BadControl, ClockRefused) as error:
+        raise BadSetting(f"{setting}: {error}") from None
+    except BadMode as error:
+        raise BadSetting(str(error)) from None
 
 
 def _names(breaks: object) -> tuple[str, ...]:
@@ -117,17 +128,7 @@ def _names(breaks: object) -> tuple[str, ...]:
     told = breaks.replace(",", " ").split() if isinstance(breaks, str) else breaks
     if not isinstance(told, list | tuple) or not all(isinstance(name, str) for name in told):
         raise BadSetting(f"breaks: expected names of breaks, got {breaks!r}")
-    try:
-        return tuple(one.name for one in breaks_named(told))
-    except BadControl as error:
-        raise BadSetting(f"breaks: {error}") from None
-
-
-def _findings(audit: object) -> tuple[str, ...]:
-    try:
-        return kinds_named(audit)
-    except BadControl as error:
-        raise BadSetting(f"audit: {error}") from None
+    return tuple(one.name for one in breaks_named(told))
 
 
 def _paths(replay: object) -> tuple[str | Path, ...]:
@@ -141,7 +142,3 @@ def _paths(replay: object) -> tuple[str | Path, ...]:
 
 def _is_whole(seed: object) -> bool:
     return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0
-
-
-def _fits(rate: Decimal | None) -> bool:
-    return rate is None or (rate.is_finite() and 0 < rate <= 1_000_000)

@@ -205,7 +205,10 @@ def crosschain_mock_settings(crosschain_mock_settings):
     ("arguments", "words"),
     [
         (["--crosschain-mock-scenario", "nope"], "*'nope' is no shipped scenario*"),
-        (["--crosschain-mock-clock", "slow"], "clock: expected frozen, auto, real or scaled:60*"),
+        (
+            ["--crosschain-mock-clock", "slow"],
+            "clock: 'slow' is none of real, frozen, auto or scaled:60*",
+        ),
         (["--crosschain-mock-seed", "x"], "seed: expected a whole number*"),
         (["--crosschain-mock-start", "x"], "start: 'x' is no time*"),
     ],
@@ -223,7 +226,7 @@ def test_a_bad_option_is_a_sentence_without_traceback(project, arguments, words)
     [
         ("'outage'", "the marker crosschain_mock takes settings by name*"),
         ("scenaro='outage'", "'scenaro' is no setting; did you mean 'scenario'?"),
-        ("clock='slow'", "clock: expected *"),
+        ("clock='slow'", "clock: 'slow' is none of *"),
     ],
 )
 def test_a_bad_marker_is_a_sentence(project, marker, words):

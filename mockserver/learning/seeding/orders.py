@@ -16,7 +16,6 @@ from mockserver.jsontext import Json
 from mockserver.learning.seeding.reading import Told, number_of
 from mockserver.operations import OPERATIONS
 from mockserver.responders.dialects import Contracts
-from mockserver.responders.founding import Wish, adjusted
 from mockserver.scenarios import load_scenario
 from mockserver.server.resimulation import with_signature
 
@@ -87,8 +86,8 @@ def orders_of(told: Iterable[Told], catalog: Catalog, usd: Mapping[str, Decimal]
     taken: dict[str, None] = {}
     for one in submissions:
         # Each in a world of its own: sets of recordings may hold the same transaction.
-        wish = Wish(clock=ClockMode.FROZEN, start_ms=one.at_ms)
-        world = World(adjusted(scenario, wish), wall_ms)
+        begun = replace(scenario, clock_mode=ClockMode.FROZEN, start_ms=one.at_ms)
+        world = World(begun, wall_ms)
         why = _refused(world, contracts.get(one.dialect), one)
         if why:
             found.left_out.append(f"order of {one.exchange.name}: {why}")

@@ -1,15 +1,29 @@
 """Control of worlds: made, forked, kept and brought back, dumped, loaded, bound and dropped."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
 
 from mockserver import jsontext
 from mockserver.clock import ClockMode, iso
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, instant_ms
-from mockserver.responders.founding import Wish
 from mockserver.responders.hosted import HostedWorld
 from mockserver.server.control.row import Asked, House
+
+_CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
+    {
+        "scenario": ("scenario", str),
+        "dialect": ("dialect", str),
+        "clock": ("clock", ClockMode),
+        "rate": ("rate", Decimal),
+        "start": ("start_ms", instant_ms),
+        "seed": ("seed", int),
+        "breaks": ("breaks", tuple),
+    }
+)
+"""What a new world may have of its own: the member that says it, the option, and how it is read."""
 
 
 def show(asked: Asked) -> Iterator[bytes]:
@@ -25,16 +39,9 @@ def make(asked: Asked) -> Json:
     mode = body.get("clock")
     if ("rate" in body) != (mode == ClockMode.SCALED):
         raise BadControl("body field 'rate': goes with clock 'scaled', and only with it")
-    wish = Wish(
-        scenario=body.get("scenario"),
-        dialect=body.get("dialect"),
-        clock=ClockMode(mode) if mode else None,
-        rate=Decimal(body["rate"]) if "rate" in body else None,
-        start_ms=instant_ms(body["start"]) if "start" in body else None,
-        seed=body.get("seed"),
-        breaks=tuple(body["breaks"]) if "breaks" in body else None,
-    )
-    hosted = asked.house.founder.found(body["key"], wish)
+    found = ((name, read(body[wire])) for wire, (name, read) in _CHANGES.items() if wire in body)
+    changes: dict[str, Any] = dict(found)
+    hosted = asked.house.founder.found(body["key"], **changes)
     worlds.bind(body.get("appKeys", ()), hosted.key)
     worlds.put(hosted)
     return shown(hosted, asked.house)
