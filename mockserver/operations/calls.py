@@ -5,9 +5,10 @@ Both carriers are read: the short text of 2024-08 on, and the JSON body of a sub
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from mockserver import jsontext
-from mockserver.engine import base58
+from mockserver.engine import abi, base58
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import NATIVE, Chain, Placed
 from mockserver.engine.orders import Kind
@@ -21,7 +22,7 @@ VAULT_OUT = bytes.fromhex("3f163c47")
 SWAP = bytes.fromhex("565bc234")
 """`swap(address,uint256,address,address,address,uint256,bytes,bytes)` of the swap proxy (SOL)."""
 
-_WORD = 32
+_Arguments = dict[str, Any]
 
 
 class Reverted(CrosschainMockError):
@@ -30,7 +31,10 @@ class Reverted(CrosschainMockError):
 
 @dataclass(frozen=True, slots=True)
 class ContractCall:
-    """A transaction on an EVM chain or Tron: `value` in smallest units of the base coin."""
+    """A transaction: `value` in smallest units, of the base coin in a call of a contract.
+
+    On a chain without contracts it is a plain transfer of any token, and `data` is its memo.
+    """
 
     chain: str
     hash: str
@@ -38,19 +42,6 @@ class ContractCall:
     to: str
     value: int
     data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class VaultTransfer:
-    """A plain transfer on a chain without contracts: smallest units of a token, with a memo."""
-
-    chain: str
-    hash: str
-    sender: str
-    to: str
-    token: str
-    amount: int
-    memo: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +63,27 @@ def order_in(world: World, call: ContractCall) -> OrderRequest | None:
     nobody knows.
     """
     chain = world.scenario.catalog.chain(call.chain)
-    method, arguments = call.data[:4], _Arguments(call.data[4:])
-    if method == VAULT_OUT:
+    if call.data[:4] == VAULT_OUT:
         _check_contract(call, chain.minter_proxy_v2, "vaultOut")
-        return _vault_out(world, call, chain, arguments)
-    if method == SWAP:
+        return _vault_out(world, call, chain, _arguments(call.data))
+    if call.data[:4] == SWAP:
         _check_contract(call, chain.swap_proxy, "swap")
-        return _swap(world, call, chain, arguments)
+        return _swap(world, call, chain, _arguments(call.data))
     return None
 
 
-def order_of_transfer(world: World, transfer: VaultTransfer) -> OrderRequest | None:
+def order_of_transfer(world: World, transfer: ContractCall, token: str) -> OrderRequest | None:
     """Return the order in the memo of a transfer to the vault, or None where it has no order.
 
     Clients of Kaspa put only the rules there and submit the order (SDK2, GHOST). Raises `Reverted`
     for an order that cannot be read, and `Refusal` for unknown names.
     """
-    catalog = world.scenario.catalog
+    catalog, memo = world.scenario.catalog, transfer.data
     chain = catalog.chain(transfer.chain)
-    if b":" not in transfer.memo or transfer.to != chain.vault:
+    if b":" not in memo or transfer.to != chain.vault:
         return None
-    source = catalog.placed_at(chain, transfer.token, "source token address")
-    call = ContractCall(
-        transfer.chain,
-        transfer.hash,
-        transfer.sender,
-        transfer.to,
-        transfer.amount,
-        transfer.memo,
-    )
-    return _request(call, source, transfer.amount, order_text(world, transfer.memo), minimum=0)
+    source = catalog.placed_at(chain, token, "source token address")
+    return _request(transfer, source, transfer.value, order_text(world, memo), minimum=0)
 
 
 def order_text(world: World, raw: bytes) -> OrderText:
@@ -125,14 +107,11 @@ def order_text(world: World, raw: bytes) -> OrderText:
     return OrderText(head[0], head[1], target, recipient, _bps(tail[1]), tail[2])
 
 
-def _vault_out(
-    world: World, call: ContractCall, chain: Chain, arguments: "_Arguments"
-) -> OrderRequest:
-    catalog = world.scenario.catalog
-    token = _address_on(chain, arguments.address(0))
-    source = catalog.placed_at(chain, token, "source token address")
-    told = order_text(world, arguments.blob(3))
-    return _request(call, source, arguments.number(1), told, minimum=0)
+def _vault_out(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> OrderRequest:
+    token = _address_on(chain, given["token"])
+    source = world.scenario.catalog.placed_at(chain, token, "source token address")
+    told = order_text(world, _raw(given["order"]))
+    return _request(call, source, given["amount"], told, minimum=0)
 
 
 def _address_on(chain: Chain, argument: str) -> str:
@@ -142,16 +121,16 @@ def _address_on(chain: Chain, argument: str) -> str:
     return base58.checked(b"\x41" + bytes.fromhex(argument[2:]))
 
 
-def _swap(world: World, call: ContractCall, chain: Chain, arguments: "_Arguments") -> OrderRequest:
+def _swap(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> OrderRequest:
     catalog = world.scenario.catalog
-    source = catalog.placed_at(chain, arguments.address(0), "source token address")
-    router, receiver = arguments.address(2), arguments.address(4)
-    receives = catalog.placed_at(chain, arguments.address(3), "target token address")
+    source = catalog.placed_at(chain, given["tokenIn"], "source token address")
+    router, receiver = given["router"], given["receiver"]
+    receives = catalog.placed_at(chain, given["tokenOut"], "target token address")
     if router not in ROUTERS.values():
         raise Reverted(f"{router} is the router of no aggregator; take 'to' of getAggregateSwap")
-    if len(arguments.blob(6)) < 4:
+    if len(_raw(given["data"])) < 4:
         raise Reverted("the router is called without data; take 'data' of getAggregateSwap")
-    told = order_text(world, arguments.blob(7))
+    told = order_text(world, _raw(given["order"]))
     if (told.target_chain, told.target.token.index) != (chain.nickname, receives.token.index):
         raise Reverted(
             f"the order goes to {told.target.symbol!r} on {told.target_chain!r}, the call receives "
@@ -159,7 +138,7 @@ def _swap(world: World, call: ContractCall, chain: Chain, arguments: "_Arguments
         )
     if told.recipient.lower() != receiver:
         raise Reverted(f"the order pays {told.recipient!r}, the call {receiver!r}")
-    return _request(call, source, arguments.number(1), told, minimum=arguments.number(5))
+    return _request(call, source, given["amountIn"], told, minimum=given["minimum"])
 
 
 def _request(
@@ -227,28 +206,13 @@ def _bps(text: str) -> int:
     raise Reverted(f"the order's slippage is {text[:40]!r}, expected basis points as digits")
 
 
-@dataclass(frozen=True, slots=True)
-class _Arguments:
-    """The arguments of a call, by place; reading raises `Reverted` where they end too early."""
+def _arguments(data: bytes) -> _Arguments:
+    """Return the arguments of a call by name. Raises `Reverted` where they end too early."""
+    try:
+        return abi.arguments(abi.METHODS[data[:4].hex()], data[4:])
+    except abi.NotThisCall:
+        raise Reverted("the arguments of the call end too early") from None
 
-    raw: bytes
 
-    def number(self, place: int) -> int:
-        return int.from_bytes(self._word(place * _WORD), "big")
-
-    def address(self, place: int) -> str:
-        return f"0x{self._word(place * _WORD)[12:].hex()}"
-
-    def blob(self, place: int) -> bytes:
-        start = self.number(place)
-        length = int.from_bytes(self._word(start), "big")
-        found = self.raw[start + _WORD : start + _WORD + length]
-        if len(found) != length:
-            raise Reverted("the arguments of the call end too early")
-        return found
-
-    def _word(self, start: int) -> bytes:
-        word = self.raw[start : start + _WORD]
-        if len(word) != _WORD:
-            raise Reverted("the arguments of the call end too early")
-        return word
+def _raw(argument: str) -> bytes:
+    return bytes.fromhex(argument[2:])

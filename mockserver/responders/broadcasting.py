@@ -13,13 +13,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
-from mockserver.operations.calls import (
-    ContractCall,
-    Reverted,
-    VaultTransfer,
-    order_in,
-    order_of_transfer,
-)
+from mockserver.operations.calls import ContractCall, Reverted, order_in, order_of_transfer
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.seen import SeenTransaction
 from mockserver.signing import transactions
@@ -115,17 +109,9 @@ def _take_transfer(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json]) 
         _value(body),
         memo,
     )
-    transfer = VaultTransfer(
-        chain=call.chain,
-        hash=call.hash,
-        sender=call.sender,
-        to=call.to,
-        token=_text(body, "token", NATIVE),
-        amount=call.value,
-        memo=memo,
-    )
+    token = _text(body, "token", NATIVE)
     told = Told(call, nonce_of(hosted, call.chain, call.sender))
-    return _taken(hosted, told, lambda: order_of_transfer(hosted.world, transfer))
+    return _taken(hosted, told, lambda: order_of_transfer(hosted.world, call, token))
 
 
 def _taken(

@@ -13,15 +13,7 @@ from mockserver.engine.scenario import Scenario
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
-from mockserver.responders.faults.kinds import (
-    KINDS,
-    Disturbance,
-    FalseSuccess,
-    Latency,
-    Quota,
-    Struck,
-    rule_name,
-)
+from mockserver.responders.faults.kinds import KINDS, Disturb, Quota, Struck, rule_name
 from mockserver.responders.faults.trigger import Trigger, trigger_of
 from mockserver.responders.forms import (
     BadControl,
@@ -47,7 +39,7 @@ class Fault:
     id: str
     kind: str
     trigger: Trigger
-    disturbance: Disturbance
+    disturb: Disturb
     done: bool
     told: Mapping[str, Json]
 
@@ -100,7 +92,7 @@ class Strike:
         """Return an answer as the faults let it out; None where nobody was asked for one."""
         sending = Delivery(answer or _NOTHING)
         for fault in self.faults:
-            sending = fault.disturbance.disturb(sending, self.struck[fault.id])
+            sending = fault.disturb(sending, self.struck[fault.id])
         response = sending.response.with_headers((FAULT_HEADER, self.names))
         if self.retry_after_s is not None:
             response = response.with_headers(("Retry-After", str(self.retry_after_s)))
@@ -157,10 +149,10 @@ class Faults(Settable[Fault, Tally]):
                 continue
             found.append(fault)
             numbers[fault.id] = Struck(call, _drawer(call, fault.id, tally.seen))
-            if isinstance(fault.disturbance, Latency):
+            if fault.kind == "latency":
                 continue
-            if isinstance(fault.disturbance, Quota):
-                end = (tally.window_ms or 0) + fault.disturbance.window_ms
+            if isinstance(fault.disturb, Quota):
+                end = (tally.window_ms or 0) + fault.disturb.window_ms
                 retry = max(0, -(-(end - call.hosted.world.now()) // 1000))
             break
         return Strike(tuple(found), numbers, retry) if found else None
@@ -168,9 +160,9 @@ class Faults(Settable[Fault, Tally]):
     def _counted(self, fault: Fault, call: Call) -> tuple[Tally, bool]:
         tally = self.tally(fault)
         tally = replace(tally, seen=tally.seen + 1)
-        if isinstance(fault.disturbance, Quota):
-            tally = _windowed(tally, fault.disturbance, call.hosted.world.now())
-            strikes = tally.used > fault.disturbance.limit
+        if isinstance(fault.disturb, Quota):
+            tally = _windowed(tally, fault.disturb, call.hosted.world.now())
+            strikes = tally.used > fault.disturb.limit
         else:
             seed = call.hosted.world.scenario.seed
             strikes = fault.trigger.takes(tally.seen, seed, fault.id)
@@ -184,18 +176,18 @@ def fault_of(
 ) -> Fault:
     """Return the fault that a checked request describes. Raises `BadControl`."""
     kind = KINDS[told["kind"]]
-    disturbance = kind.make(told)
+    disturb = kind.make(told)
     if "refusal" in told:
         rule_name(told["refusal"], contract.refusals)
-    if isinstance(disturbance, Quota) and set(_COUNTED) & told.keys():
+    if isinstance(disturb, Quota) and set(_COUNTED) & told.keys():
         raise BadControl(
             "body: a quota counts by itself; leave out 'first', 'every', 'probability'"
         )
     done = {"done": True, "none": False}.get(told.get("does", ""), kind.done)
-    if isinstance(disturbance, FalseSuccess) and done:
+    if told["kind"] == "false-success" and done:
         raise BadControl("body field 'does': a false success does nothing; leave it out")
     trigger = trigger_of(told, contract, scenario)
-    return Fault(fault_id, told["kind"], trigger, disturbance, done, dict(told))
+    return Fault(fault_id, told["kind"], trigger, disturb, done, dict(told))
 
 
 def shown(fault: Fault, tally: Tally) -> dict[str, Json]:

@@ -11,33 +11,25 @@ from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import RESERVED, Effect, Reserved, in_amount, in_hex
 from mockserver.exchange import Request
-from mockserver.responders.delivery import Cut
-from mockserver.responders.faults.kinds import (
-    BrokenJson,
-    CutFault,
-    Disturbance,
-    HttpFault,
-    Latency,
-    Struck,
-)
+from mockserver.responders.faults.kinds import KINDS, Options, Struck
 from mockserver.responders.faults.registry import Fault, Strike
 from mockserver.responders.faults.trigger import Trigger
 from mockserver.responders.named import deposit_of
 from mockserver.responders.responder import Call
 
-_FAULTS: Mapping[str, tuple[str, Disturbance, bool]] = MappingProxyType(
+_FAULTS: Mapping[str, tuple[str, Options, bool]] = MappingProxyType(
     {
-        "http-500": ("http-status", HttpFault(500), False),
-        "http-503": ("http-status", HttpFault(503, retry_after_s=30), False),
-        "http-429": ("http-status", HttpFault(429, retry_after_s=1), False),
-        "latency": ("latency", Latency(30_000), True),
-        "reset-before": ("reset-before-headers", CutFault(Cut.RESET_BEFORE), False),
-        "accepted-reset": ("reset-before-headers", CutFault(Cut.RESET_BEFORE), True),
-        "accepted-500": ("http-status", HttpFault(500), True),
-        "broken-json": ("broken-json", BrokenJson(), True),
+        "http-500": ("http-status", {"status": 500}, False),
+        "http-503": ("http-status", {"status": 503, "retryAfter": 30}, False),
+        "http-429": ("http-status", {"status": 429, "retryAfter": 1}, False),
+        "latency": ("latency", {"delay": "30s"}, True),
+        "reset-before": ("reset-before-headers", {}, False),
+        "accepted-reset": ("reset-before-headers", {}, True),
+        "accepted-500": ("http-status", {"status": 500}, True),
+        "broken-json": ("broken-json", {}, True),
     }
 )
-"""The fault of each reserved name: its kind, what it does, and whether the effect happens."""
+"""The fault of each reserved name: its kind, its options, and whether the effect happens."""
 
 _CODES = [one.code for one in RESERVED if one.effect is Effect.FAULT]
 _COMMON = "".join(
@@ -92,8 +84,8 @@ def may_reserve(request: Request) -> bool:
 
 
 def _strike(reserved: Reserved, call: Call) -> Strike:
-    kind, disturbance, done = _FAULTS[reserved.name]
-    fault = Fault(f"reserved {reserved.code}", kind, Trigger(), disturbance, done, {})
+    kind, options, done = _FAULTS[reserved.name]
+    fault = Fault(f"reserved {reserved.code}", kind, Trigger(), KINDS[kind].make(options), done, {})
     return Strike((fault,), {fault.id: Struck(call, lambda what: 0)})
 
 
