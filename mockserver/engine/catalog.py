@@ -66,6 +66,11 @@ class Chain:
         return self.family == EVM_FAMILY
 
     @property
+    def active(self) -> bool:
+        """Whether clients may use the chain."""
+        return not (self.disabled or self.delisted)
+
+    @property
     def carries_orders(self) -> bool:
         """Whether orders travel in contract calls: on EVM chains and on Tron (SDK2)."""
         return self.evm or self.family == TRON_FAMILY
@@ -125,8 +130,8 @@ class Placed:
         put, chain, token = object.__setattr__, self.chain, self.token
         put(self, "symbol", token.symbol)
         put(self, "decimals", self.contract.decimals)
-        gone = chain.disabled or chain.delisted or token.delisted or self.contract.delisted
-        put(self, "offered", not gone)
+        gone = token.delisted or self.contract.delisted
+        put(self, "offered", chain.active and not gone)
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,7 @@ class Desk(View):
 
 def _not_offered(placed: Placed, end: str) -> Refusal:
     chain = placed.chain
-    if chain.disabled or chain.delisted:
+    if not chain.active:
         return Refusal(
             "chain-suspended",
             f"{end} chain {chain.nickname!r} is not on offer; see the list of chains",

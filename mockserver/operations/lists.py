@@ -5,8 +5,7 @@ from dataclasses import fields
 from types import MappingProxyType
 
 from mockserver import jsontext
-from mockserver.engine.catalog import Chain, Placed, Token
-from mockserver.engine.lists import ListedChain, ListedContract, ListedToken
+from mockserver.engine.catalog import Chain, Contract, Placed, Token
 from mockserver.jsontext import Json
 
 CHAIN_MEMBERS: Mapping[str, str] = MappingProxyType(
@@ -26,17 +25,14 @@ CHAIN_MEMBERS: Mapping[str, str] = MappingProxyType(
 """How 2.0 calls what is known of a chain."""
 
 
-def chain(listed: ListedChain) -> Json:
+def chain(one: Chain) -> Json:
     """Return a chain as 2.0 lists it; what the chain does not have is left out."""
-    one = listed.chain
     told = {member: getattr(one, name) for name, member in CHAIN_MEMBERS.items()}
-    now = {"disabled": listed.disabled, "delisted": listed.delisted}
-    return _present(**{**told, "noSwap": one.no_swap or None, **now})
+    return _present(**{**told, "noSwap": one.no_swap or None})
 
 
-def v1_chain(listed: ListedChain, coin: int | None) -> Json:
+def v1_chain(one: Chain, coin: int | None) -> Json:
     """Return a chain as v1 lists it; `coin` is the index of its base coin (OAE)."""
-    one = listed.chain
     return {
         "id": one.v1_id or 0,
         "name": one.v1_name,
@@ -44,40 +40,38 @@ def v1_chain(listed: ListedChain, coin: int | None) -> Json:
         "fullName": one.full_name,
         "url": one.v1_icon or _v1_icon(coin, one.v1_name),
         "tokens": [],
-        "isActive": listed.active,
+        "isActive": one.active,
     }
 
 
-def asset(listed: ListedToken) -> Json:
+def asset(token: Token) -> Json:
     """Return a token as getAssets lists it; false flags of a contract are left out (DEMO)."""
-    token = listed.token
     return _present(
         **_names(token),
         cmcid=token.cmcid,
-        delisted=listed.delisted,
+        delisted=token.delisted,
         visible=token.visible,
-        contracts={name: _contract(contract) for name, contract in listed.contracts.items()},
+        contracts={name: _contract(contract) for name, contract in token.contracts.items()},
     )
 
 
-def asset_on_chain(listed: ListedContract) -> Json:
+def asset_on_chain(placed: Placed) -> Json:
     """Return a token as getAssetsByChain lists it: flat, for one chain (DEMO)."""
-    token, contract = listed.placed.token, listed.placed.contract
+    token, contract = placed.token, placed.contract
     return _present(
         **_names(token),
         decimals=contract.decimals,
         contractAddress=contract.address,
         cmcid=token.cmcid,
         burnable=contract.burnable or None,
-        delisted=listed.delisted or None,
-        disableBridge=listed.disable_bridge or None,
+        delisted=contract.delisted or None,
+        disableBridge=contract.disable_bridge or None,
         krc20Tradeable=contract.krc20_tradeable,
     )
 
 
-def v1_token(listed: ListedContract, price: str) -> Json:
+def v1_token(placed: Placed, price: str) -> Json:
     """Return a token as v1 lists it, with its USD price (ESS1)."""
-    placed = listed.placed
     return {
         "address": placed.contract.address,
         "chain": placed.chain.v1_name,
@@ -101,14 +95,13 @@ def _v1_icon(index: int | None, name: str | None) -> str:
     return f"https://chainge.oss-cn-hongkong.aliyuncs.com/icon/{index}_{name}_color.png"
 
 
-def _contract(listed: ListedContract) -> Json:
-    contract = listed.placed.contract
+def _contract(contract: Contract) -> Json:
     return _present(
         address=contract.address,
         decimals=contract.decimals,
         burnable=contract.burnable or None,
-        delisted=listed.delisted or None,
-        disableBridge=listed.disable_bridge or None,
+        delisted=contract.delisted or None,
+        disableBridge=contract.disable_bridge or None,
     )
 
 

@@ -20,7 +20,7 @@ def get_support_chains(world: World, inputs: Inputs) -> Json:
     """List the chains v1 offers."""
     listing = world.lists.v1_chains()
     coins = {token.symbol: token.index for token in world.scenario.catalog.tokens}
-    chains = [lists.v1_chain(one, coins.get(one.chain.base_coin)) for one in listing.items]
+    chains = [lists.v1_chain(one, coins.get(one.base_coin)) for one in listing.items]
     return {"chains": chains, "version": listing.version}
 
 
@@ -30,9 +30,7 @@ def get_support_tokens(world: World, inputs: Inputs) -> Json:
     found = [one for name in names for one in world.lists.v1_tokens_on(name).items]
     prices = world.quotes
     return {
-        "tokenVos": [
-            lists.v1_token(one, plain(prices.price(one.placed.symbol).usd)) for one in found
-        ],
+        "tokenVos": [lists.v1_token(one, plain(prices.price(one.symbol).usd)) for one in found],
         "version": world.lists.version(),
     }
 
@@ -218,5 +216,5 @@ def _whole(units: int, decimals: int) -> str:
 
 
 def _v1_names(world: World) -> list[str]:
-    chains = (one.chain.v1_name for one in world.lists.v1_chains().items)
+    chains = (one.v1_name for one in world.lists.v1_chains().items)
     return [name for name in chains if name is not None]

@@ -207,7 +207,7 @@ def check_ticket(world: World, inputs: Inputs) -> Json:
 
 def get_vault_address(world: World, inputs: Inputs) -> Json:
     """Return the deposit addresses of chains without contracts (observed only, SDK2)."""
-    chains = (one.chain for one in world.lists.chains().items)
+    chains = world.lists.chains().items
     return {"list": {chain.nickname: chain.vault for chain in chains if chain.vault}}
 
 
@@ -221,11 +221,11 @@ def get_chain_gas_usd(world: World, inputs: Inputs) -> Json:
     gas = world.gas_usd()
     return [
         {
-            "chain": one.chain.nickname,
-            "chainId": one.chain.network,
-            "basecoin": gas[one.chain.nickname],
-            "token": gas[one.chain.nickname],
-            "dex": gas[one.chain.nickname],
+            "chain": one.nickname,
+            "chainId": one.network,
+            "basecoin": gas[one.nickname],
+            "token": gas[one.nickname],
+            "dex": gas[one.nickname],
         }
         for one in world.lists.chains().items
     ]

@@ -288,5 +288,5 @@ def test_in_the_outage_the_listed_chain_refuses_and_the_other_leaves_the_list() 
     world.time.advance(HOUR_MS)
     after = world.lists.chains()
     assert after.version > before.version
-    assert [item.chain.nickname for item in before.items if item.delisted] == []
-    assert "POLYGON" not in [item.chain.nickname for item in after.items if item.active]
+    assert [item.nickname for item in before.items if item.delisted] == []
+    assert "POLYGON" not in [item.nickname for item in after.items if item.active]
