@@ -14,6 +14,7 @@ from mockserver import contract, resources
 from mockserver.conformance import run
 from mockserver.conformance.comparison import Band, Kind, Terms, compare
 from mockserver.conformance.comparison.answers import compared
+from mockserver.conformance.comparison.bodies import Reading
 from mockserver.conformance.comparison.items import match
 from mockserver.conformance.comparison.rendering import facts, lines
 from mockserver.conformance.comparison.roles import Role, Roles
@@ -190,7 +191,7 @@ def exchange(
 
 
 def told(left, right, band="1", operation=OPERATION, **options):
-    found = compared(left, right, Roles(operation), Band(Decimal(band)), **options)
+    found = compared(left, right, Reading(Roles(operation), Band(Decimal(band)), **options))
     return [(one.kind.value, one.where) for one in found]
 
 

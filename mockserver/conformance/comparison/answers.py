@@ -1,11 +1,10 @@
 """Two answers to the same request, compared from the outside in."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from mockserver.conformance.comparison.bodies import Reading, differences
 from mockserver.conformance.comparison.difference import NOTHING, Difference, Kind, shown
-from mockserver.conformance.comparison.roles import Place, Roles
-from mockserver.conformance.comparison.values import Band
 from mockserver.conformance.session.exchange import Exchange, Trouble
 from mockserver.exchange import Request, pairs_or
 from mockserver.jsontext import Json
@@ -21,16 +20,8 @@ def missing_answer(left: Exchange, right: Exchange) -> str:
     return ""
 
 
-def compared(
-    left: Exchange,
-    right: Exchange,
-    roles: Roles,
-    band: Band,
-    *,
-    moving: frozenset[Place] = frozenset(),
-    words: bool = False,
-) -> Iterator[Difference]:
-    """Yield where two answers differ; `moving` are places that change from read to read."""
+def compared(left: Exchange, right: Exchange, reading: Reading) -> Iterator[Difference]:
+    """Yield where two answers differ."""
     troubles = [_trouble(one) for one in (left, right)]
     if any(troubles):
         if troubles[0] != troubles[1]:
@@ -49,34 +40,18 @@ def compared(
         texts = (one.unreadable or "JSON" for one in (left, right))
         yield Difference(Kind.NO_JSON, (), *texts)
         return
-    yield from _bodies(left, right, roles, band, moving=moving, words=words)
+    yield from _bodies(left, right, reading)
 
 
-def _bodies(
-    left: Exchange,
-    right: Exchange,
-    roles: Roles,
-    band: Band,
-    *,
-    moving: frozenset[Place],
-    words: bool,
-) -> Iterator[Difference]:
-    refused = not left.succeeded
-    reading = Reading(
-        roles,
-        band,
-        refused=refused,
-        words=words,
-        moving=moving,
-        echoes=(inputs_of(left.request), inputs_of(right.request)),
-    )
+def _bodies(left: Exchange, right: Exchange, reading: Reading) -> Iterator[Difference]:
+    refused, echoes = not left.succeeded, (inputs_of(left.request), inputs_of(right.request))
     one, other = left.body, right.body
     if refused and isinstance(one, Mapping) and isinstance(other, Mapping):
         if left.code != right.code:
             codes = (shown(body.get("code", NOTHING)) for body in (one, other))
             yield Difference(Kind.CODE, ("code",), *codes)
         one, other = (_without_code(body) for body in (one, other))
-    yield from differences(one, other, reading)
+    yield from differences(one, other, replace(reading, refused=refused, echoes=echoes))
 
 
 def inputs_of(request: Request) -> frozenset[str]:

@@ -1,15 +1,10 @@
 """Two JSON bodies, compared member by member and item by item."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from mockserver.conformance.comparison.difference import (
-    NOTHING,
-    Difference,
-    Kind,
-    shown,
-)
+from mockserver.conformance.comparison.difference import NOTHING, Difference, Kind, shown
 from mockserver.conformance.comparison.items import match
 from mockserver.conformance.comparison.roles import Place, Role, Roles
 from mockserver.conformance.comparison.values import Band, equal, same_kind
@@ -21,8 +16,9 @@ _UNNAMING = (Role.AMOUNT, Role.TIME, Role.VERSION, Role.WORDS, Role.OPAQUE)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How two bodies are read: the roles of places, and which of them move by themselves.
+    """How two answers are read: the roles of places, and which of them move by themselves.
 
+    Texts for people are compared with `words` only. Of a refusal its words are for people.
     `echoes` are texts of the request on each side: a value that repeats one has to on both.
     """
 
@@ -73,33 +69,20 @@ def _members(
     left: Mapping[str, Json], right: Mapping[str, Json], reading: Reading, place: Place, item: str
 ) -> Iterator[Difference]:
     is_map = reading.roles.is_map(place)
-    for name, value in left.items():
-        inside = (*place, "{}") if is_map else (*place, name)
+    for name in [*left, *(name for name in right if name not in left)]:
+        inside = (*place, "{}" if is_map else name)
         named = f"{item} {name}".strip() if is_map else item
-        if name in right:
-            yield from differences(value, right[name], reading, inside, named)
-        elif not _moves(inside, reading, is_map):
-            kind = Kind.LOST if is_map else Kind.MISSING
-            yield Difference(kind, inside, shown(value), shown(NOTHING), named)
-    for name, value in right.items():
-        if name not in left:
-            inside = (*place, "{}") if is_map else (*place, name)
-            named = f"{item} {name}".strip() if is_map else item
-            if not _moves(inside, reading, is_map):
-                kind = Kind.GAINED if is_map else Kind.EXTRA
-                yield Difference(kind, inside, shown(NOTHING), shown(value), named)
-
-
-def _moves(place: Place, reading: Reading, is_map: bool) -> bool:
-    return is_map and place in reading.moving
+        one, other = left.get(name, NOTHING), right.get(name, NOTHING)
+        if one is not NOTHING and other is not NOTHING:
+            yield from differences(one, other, reading, inside, named)
+        elif not (is_map and inside in reading.moving):
+            lost, gained = (Kind.LOST, Kind.GAINED) if is_map else (Kind.MISSING, Kind.EXTRA)
+            kind = lost if other is NOTHING else gained
+            yield Difference(kind, inside, shown(one), shown(other), named)
 
 
 def _lists(
-    left: list[Json] | tuple[Json, ...],
-    right: list[Json] | tuple[Json, ...],
-    reading: Reading,
-    place: Place,
-    item: str,
+    left: Sequence[Json], right: Sequence[Json], reading: Reading, place: Place, item: str
 ) -> Iterator[Difference]:
     inside = (*place, "[]")
 
@@ -112,7 +95,7 @@ def _lists(
         yield from differences(one, other, reading, inside, f"{item} {key}".strip())
     if inside in reading.moving:
         return
-    for key, value in matched.lost:
-        yield Difference(Kind.LOST, inside, shown(value), shown(NOTHING), f"{item} {key}".strip())
-    for key, value in matched.gained:
-        yield Difference(Kind.GAINED, inside, shown(NOTHING), shown(value), f"{item} {key}".strip())
+    for kind, only in ((Kind.LOST, matched.lost), (Kind.GAINED, matched.gained)):
+        for key, value in only:
+            sides = (value, NOTHING) if kind is Kind.LOST else (NOTHING, value)
+            yield Difference(kind, inside, *map(shown, sides), f"{item} {key}".strip())

@@ -9,6 +9,7 @@ from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.comparison.answers import compared, missing_answer
+from mockserver.conformance.comparison.bodies import Reading
 from mockserver.conformance.comparison.comparison import Asked, Comparison
 from mockserver.conformance.comparison.difference import OF_THE_WORLD, Difference, Found
 from mockserver.conformance.comparison.mirroring import Mirror, Pair
@@ -144,10 +145,11 @@ class _Comparing:
     def comparison(self, watch: Watch | None, began: int) -> Comparison:
         """Ask, compare, look again where the world may have moved, and tell."""
         pairs = self._pairs(watch)
-        for pair in pairs:
-            reason = missing_answer(pair.source, pair.other)
-            if reason:
-                self._left_out[pair.source.probe] = reason
+        self._left_out |= {
+            pair.source.probe: reason
+            for pair in pairs
+            if (reason := missing_answer(pair.source, pair.other))
+        }
         whole = [pair for pair in pairs if not missing_answer(pair.source, pair.other)]
         self._moving.learn_all(pair.source for pair in whole)
         self._moving.learn_all(pair.other for pair in whole)
@@ -246,14 +248,9 @@ class _Comparing:
 
     def _differences(self, pair: Pair) -> Iterator[Difference]:
         operation = pair.source.operation
-        return compared(
-            pair.source,
-            pair.other,
-            self._roles_of(operation),
-            self._terms.band,
-            moving=self._moving.of(operation),
-            words=self._terms.words,
-        )
+        roles, moving = self._roles_of(operation), self._moving.of(operation)
+        reading = Reading(roles, self._terms.band, words=self._terms.words, moving=moving)
+        return compared(pair.source, pair.other, reading)
 
     def _ignored(self, one: Difference, operation: Operation) -> bool:
         names = (one.where, operation.id, f"{operation.id}:{one.where}")

@@ -33,7 +33,7 @@ from mockserver.conformance.generation.isolated_hypothesis import isolated_hypot
 from mockserver.conformance.generation.lifting import draft_of_case, lifted, prepared
 from mockserver.conformance.generation.properties import (
     Problem,
-    accepted_wrongly,
+    accepted_though_broken,
     found_already,
     judged_alone,
     server_error,
@@ -215,7 +215,7 @@ class _Fuzz:
                     if not self._is_told(problem.finding.place):
                         yield problem
             case "negative_data_rejection" | "missing_required_header":
-                yield from accepted_wrongly(exchange, self._session.context.contract)
+                yield from accepted_though_broken(exchange, self._session.context.contract)
             case "not_a_server_error":
                 yield from tuple(server_error(exchange)) or _assumed(exchange, title, _NO_BREAKDOWN)
             case "content_type_conformance":

@@ -8,7 +8,7 @@ from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.properties import (
     Problem,
-    accepted_wrongly,
+    accepted_though_broken,
     judged_alone,
     server_error,
 )
@@ -52,5 +52,5 @@ def _outcome(
 
 def _problems(session: Session, exchange: Exchange, rules: tuple[Rule, ...]) -> Iterator[Problem]:
     yield from server_error(exchange)
-    yield from accepted_wrongly(exchange, session.context.contract)
+    yield from accepted_though_broken(exchange, session.context.contract)
     yield from judged_alone(rules, exchange, session.context)

@@ -85,15 +85,20 @@ def accepted(
         yield Problem(("accepted", place, kind), finding)
 
 
-def accepted_though_broken(exchange: Exchange) -> Iterator[Problem]:
-    """Yield a problem where an answer is a success though the request breaks what is documented."""
+def accepted_though_broken(
+    exchange: Exchange, contract: Contract | None = None
+) -> Iterator[Problem]:
+    """Yield a problem where an answer is a success though the request breaks what is documented.
+
+    With the contract, also where it breaks what anybody would have to refuse.
+    """
     if not exchange.succeeded:
         return
-    for violation, basis in broken_by(exchange):
-        if basis.kind is BasisKind.DOCUMENTED:
+    for violation, basis in broken_by(exchange)[:1]:
+        is_wrong = basis.kind is BasisKind.DOCUMENTED
+        if is_wrong or (contract is not None and is_to_be_refused(contract, basis)):
             place = ".".join(map(str, violation.path))
             yield from accepted(exchange, sentence(violation), place, basis, violation.keyword)
-            return
 
 
 def broken_by(exchange: Exchange) -> list[tuple[Violation, Basis]]:
@@ -103,14 +108,6 @@ def broken_by(exchange: Exchange) -> list[tuple[Violation, Basis]]:
     # A repeated name breaks no schema, and nobody says what a repeated one means.
     found = [(one, basis_of_request(operation, one)) for one in violations if one.schema_path]
     return sorted(found, key=lambda pair: _FIRMEST.index(pair[1].kind))
-
-
-def accepted_wrongly(exchange: Exchange, contract: Contract) -> Iterator[Problem]:
-    """Yield a problem where an answer is a success though anybody would have to refuse it."""
-    for violation, basis in broken_by(exchange)[:1]:
-        if is_to_be_refused(contract, basis):
-            place = ".".join(map(str, violation.path))
-            yield from accepted(exchange, sentence(violation), place, basis, violation.keyword)
 
 
 def is_to_be_refused(contract: Contract, basis: Basis) -> bool:

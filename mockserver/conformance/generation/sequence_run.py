@@ -56,12 +56,14 @@ class MachineRun:
     """What all sequences of a machine share: the service, the counters, and what was found.
 
     `most` is how many requests may still be sent; without any, sequences are played in silence.
+    What is `unclear` did not show again.
     """
 
     session: Session
     words: str
     most: int
     skip: set[tuple[str, str]] = field(default_factory=set)
+    unclear: set[tuple[str, str]] = field(default_factory=set)
     hunted: tuple[str, str] | None = None
     found: dict[tuple[str, str], list[Break]] = field(default_factory=dict)
     stopped: str = ""

@@ -72,12 +72,11 @@ def _is_run(session: Session, machine: Machine, options: Options) -> bool:
 
 def _outcomes(session: Session, machine: Machine, options: Options) -> list[Outcome]:
     machine_run = MachineRun(session, machine.stage.words, most=0)
-    unclear: set[tuple[str, str]] = set()
     reason = ""
     try:
         for _ in range(_ROUNDS):
             machine_run.most = options.sequences * machine.steps * 2 + _TO_SHRINK
-            if not _hunted(machine_run, machine, options, unclear):
+            if not _hunted(machine_run, machine, options):
                 break
     except NotRun as error:
         reason = str(error)
@@ -85,15 +84,10 @@ def _outcomes(session: Session, machine: Machine, options: Options) -> list[Outc
         # A defect of ours must neither accuse the service nor end the run.
         log.exception("the sequences of %s failed", machine.stage.words)
         reason = f"a defect of these sequences: {type(error).__name__}: {error}; please report it"
-    return [
-        _outcome(session, machine, one, machine_run, unclear, reason)
-        for one in machine.stage.operations
-    ]
+    return [_outcome(machine_run, machine.stage, one, reason) for one in machine.stage.operations]
 
 
-def _hunted(
-    machine_run: MachineRun, machine: Machine, options: Options, unclear: set[tuple[str, str]]
-) -> bool:
+def _hunted(machine_run: MachineRun, machine: Machine, options: Options) -> bool:
     """Play sequences until something does not hold, and shrink it; tell whether there was any."""
     machine_run.hunted = None
 
@@ -108,12 +102,9 @@ def _hunted(
         pass
     except Flaky:
         # Silence at the end of the budget looks like this as well; then it was not tried again.
-        if (
-            machine_run.hunted
-            and len(machine_run.found[machine_run.hunted]) == 1
-            and not machine_run.is_silent
-        ):
-            unclear.add(machine_run.hunted)
+        hunted = machine_run.hunted
+        if hunted and len(machine_run.found[hunted]) == 1 and not machine_run.is_silent:
+            machine_run.unclear.add(hunted)
     except NotRun:
         raise
     except Exception:
@@ -127,30 +118,22 @@ def _hunted(
     return not machine_run.stopped
 
 
-def _outcome(
-    session: Session,
-    machine: Machine,
-    operation_id: str,
-    machine_run: MachineRun,
-    unclear: set[tuple[str, str]],
-    reason: str,
-) -> Outcome:
-    operation = session.context.contract.operation(operation_id)
-    rule = machine.stage.rule()
+def _outcome(machine_run: MachineRun, stage: Stage, operation_id: str, reason: str) -> Outcome:
+    context, rule = machine_run.context, stage.rule()
+    operation = context.contract.operation(operation_id)
     mine = {key: found for key, found in machine_run.found.items() if key[0] == operation_id}
-    findings = tuple(_finding(found) for key, found in mine.items() if key not in unclear)
+    findings = tuple(
+        _finding(found) for key, found in mine.items() if key not in machine_run.unclear
+    )
     told = reason or machine_run.stopped
     if findings:
         return Outcome.of(rule, operation, findings, told)
-    doubtful = [found[0] for key, found in mine.items() if key in unclear]
-    if doubtful:
+    if mine:
+        [doubtful, *_] = mine.values()
         told = f"{doubtful[0].message}: not so when the sequence was played again"
         return Outcome(rule, operation, Verdict.INCONCLUSIVE, reason=told)
-    asked = [
-        one
-        for one in session.context.of(operation)
-        if one.probe.startswith(f"{operation_id}/{machine.stage.words} ")
-    ]
+    prefix = f"{operation_id}/{stage.words} "
+    asked = [one for one in context.of(operation) if one.probe.startswith(prefix)]
     if reason or not asked:
         return Outcome(rule, operation, Verdict.NOT_RUN, reason=told or "no sequence came to it")
     if not any(one.succeeded for one in asked):

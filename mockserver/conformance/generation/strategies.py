@@ -72,11 +72,6 @@ def broken(
     return any_of(Requests(operation, context, is_free=is_free).ways())
 
 
-def lacking(operation: Operation, context: RunContext) -> SearchStrategy[Broken]:
-    """Return requests that lack one required input; none where nothing is required."""
-    return any_of(Requests(operation, context).lacking())
-
-
 def any_of(ways: Iterable[SearchStrategy[Broken]]) -> SearchStrategy[Broken]:
     """Return a strategy of what any of some strategies makes.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.generation.constraints import strict
 from mockserver.conformance.report.causes import place_of
 from mockserver.conformance.session.exchange import Exchange, Trouble
 from mockserver.conformance.verdict import Verdict
@@ -199,7 +200,7 @@ def _asserted(violation: Violation, exchange: Exchange, place: str) -> tuple[str
                 return ()
             return (loop, "    assert " + " or ".join(f"({_TYPES[kind]})" for kind in kinds))
         case "pattern" if isinstance(wanted, str):
-            return (loop, f"    assert re.search({_strict(wanted)!r}, value)")
+            return (loop, f"    assert re.search({strict(wanted)!r}, value)")
         case "enum" if isinstance(wanted, list) and all(isinstance(one, str) for one in wanted):
             return (loop, f"    assert value in {tuple(wanted)!r}")
         case "minLength" if isinstance(wanted, int):
@@ -231,10 +232,6 @@ def _path(place: str) -> list[str | None]:
 
 def _steps(place: str) -> str:
     return ", ".join(map(repr, _path(place)))
-
-
-def _strict(pattern: str) -> str:
-    return f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern
 
 
 def _looked_up(schema: Any, path: tuple[str | int, ...]) -> Json:

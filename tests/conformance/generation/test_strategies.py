@@ -7,7 +7,7 @@ from mockserver.conformance.generation.constraints import demands_of, requiremen
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.patterns import matching
 from mockserver.conformance.generation.reserved import is_reserved
-from mockserver.conformance.generation.strategies import Broken, broken, lacking, valid
+from mockserver.conformance.generation.strategies import Broken, Requests, any_of, broken, valid
 from mockserver.conformance.generation.value_pools import UNKNOWN_DOMAINS, pool
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -102,7 +102,7 @@ def test_every_required_input_is_dropped_once_in_a_while(operation):
     dropped: set[str] = set()
 
     @quiet(30 * len(wanted))
-    @given(lacking(operation, RunContext(CONTRACTS["documented"])))
+    @given(any_of(Requests(operation, RunContext(CONTRACTS["documented"])).lacking()))
     def collect(one: Broken) -> None:
         dropped.add(one.place)
 

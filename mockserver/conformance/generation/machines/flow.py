@@ -12,3 +12,5 @@ class Flow(RuleBasedStateMachine):
         """Take the sequence whose steps are played."""
         super().__init__()
         self._sequence = sequence
+        self._context = sequence.context
+        self._broken = sequence.broken

@@ -110,10 +110,10 @@ class OrderFlow(Flow):
             given = ORDER.number(exchange)
             if given in self._orders and ORDER.is_second(placed.id, given):
                 told = f"the deposit of order {placed.id!r} is answered with order {given!r}"
-                self._sequence.broken(_SUBMIT, "another order's id", told, _ID, "data.id")
+                self._broken(_SUBMIT, "another order's id", told, _ID, "data.id")
             elif ORDER.is_second(placed.id, given):
                 told = f"the deposit of order {placed.id!r} makes a second order, {given!r}"
-                self._sequence.broken(_SUBMIT, "second order", told, _ONCE, "data.id")
+                self._broken(_SUBMIT, "second order", told, _ONCE, "data.id")
 
     @rule(placed=orders, times=st.sampled_from([8, 1, 2, 4]))
     def check(self, placed: Order, times: int) -> None:
@@ -122,18 +122,18 @@ class OrderFlow(Flow):
             self._checked(placed)
 
     def _checked(self, placed: Order) -> None:
-        draft = filled(self._sequence.context, _CHECK, {"id": placed.id})
+        draft = filled(self._context, _CHECK, {"id": placed.id})
         exchange = self._sequence.ask(f"check order {placed.id!r}", _CHECK, draft)
         if exchange is None or exchange.answer.status in (429, 503):
             return
         if not exchange.succeeded:
             told = f"order {placed.id!r} was accepted, and cannot be checked"
-            self._sequence.broken(_CHECK, "order is lost", told, _CHECKABLE, "query.id")
+            self._broken(_CHECK, "order is lost", told, _CHECKABLE, "query.id")
             return
         self._follow(placed, exchange)
 
     def _submitted(self, times: int) -> tuple[Order, ...]:
-        draft = order(self._sequence.context, self._sequence.new_hash(), self._amount(times))
+        draft = order(self._context, self._sequence.new_hash(), self._amount(times))
         exchange = self._sequence.ask("submit an order", _SUBMIT, draft)
         if exchange is None or not exchange.succeeded:
             return ()
@@ -147,11 +147,11 @@ class OrderFlow(Flow):
         given = exchange.text("id")
         if not given:
             told = "an order was accepted without a text as its id"
-            self._sequence.broken(_SUBMIT, "no id", told, _ID, "data.id")
+            self._broken(_SUBMIT, "no id", told, _ID, "data.id")
             return ()
         if given in self._orders:
             told = f"two deposits are answered with the same order, {given!r}"
-            self._sequence.broken(_SUBMIT, "id used twice", told, _ID, "data.id")
+            self._broken(_SUBMIT, "id used twice", told, _ID, "data.id")
         placed = Order(given, draft, times)
         self._orders[given] = placed
         return (placed,)
@@ -160,12 +160,12 @@ class OrderFlow(Flow):
         """Hold what is told of an order against what was told before."""
         if not ORDER.status(exchange):
             told = f"the status of order {placed.id!r} is no text"
-            self._sequence.broken(_CHECK, "no status", told, _STATUS, "data.status")
+            self._broken(_CHECK, "no status", told, _STATUS, "data.status")
         for change in placed.line.follow(exchange):
             cause, words, basis = _BROKEN[change.breaks]
             told = words.format(change, id=placed.id, status=placed.line.status)
             cause = cause.format(change)
-            self._sequence.broken(_CHECK, cause, told, basis, f"data.{change.name}")
+            self._broken(_CHECK, cause, told, basis, f"data.{change.name}")
         if ORDER.is_over(exchange):
             self._compare_others(placed)
 
@@ -177,7 +177,7 @@ class OrderFlow(Flow):
             paid_the_same = same_status and other.line.facts.get("amountOut") == out
             if paid_the_same and other.times != placed.times and out not in ("", "0"):
                 told = f"orders {other.id!r} and {placed.id!r} pay {out!r} for unequal deposits"
-                self._sequence.broken(_CHECK, "another order", told, _OWN, "data.amountOut")
+                self._broken(_CHECK, "another order", told, _OWN, "data.amountOut")
 
 
 def _swap_drafts(context: RunContext) -> tuple[Draft, ...]:

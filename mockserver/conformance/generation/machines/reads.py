@@ -40,11 +40,10 @@ class ReadFlow(Flow):
         self._first: dict[str, Exchange] = {}
         self._quoted: dict[tuple[Route, int], int] = {}
         self._listed: dict[str, frozenset[tuple[str, str]]] = {}
-        context = sequence.context
-        chains = [chain.name for chain in inventory_of(context).chains if chain.offered]
+        chains = [chain.name for chain in inventory_of(self._context).chains if chain.offered]
         self._chains = chains[:_MOST_CHAINS] or [""]
         self._routes = sequence.once("routes", bridge_routes)
-        self._known = sequence.once("known", lambda context: inventory_of(context).tokens)
+        self._known = sequence.once("known", lambda context: inventory_of(self._context).tokens)
         self._reading = sequence.once("reading", lambda context: reading_of(context, BRIDGE))
 
     @rule(
@@ -71,11 +70,11 @@ class ReadFlow(Flow):
             case _:
                 # It must be refused, and must leave no trace.
                 self._sequence.ask(
-                    "quote nothing", BRIDGE, quote_of(self._sequence.context, BRIDGE, route, "0")
+                    "quote nothing", BRIDGE, quote_of(self._context, BRIDGE, route, "0")
                 )
 
     def _list_chain(self, chain: str) -> None:
-        draft = filled(self._sequence.context, _OF_A_CHAIN, {"chain": chain})
+        draft = filled(self._context, _OF_A_CHAIN, {"chain": chain})
         exchange = self._list(f"list the tokens of {chain!r}", _OF_A_CHAIN, draft)
         if exchange is not None and exchange.succeeded:
             self._compare_chains(chain, exchange)
@@ -87,7 +86,7 @@ class ReadFlow(Flow):
         )
         whole = usual_one * times
         amount = amount_text(whole, route.source, self._reading)
-        draft = quote_of(self._sequence.context, BRIDGE, route, amount)
+        draft = quote_of(self._context, BRIDGE, route, amount)
         exchange = self._asked(_words(route, amount), BRIDGE, draft)
         out = None if exchange is None else units(exchange.data.get("outAmount"))
         if out is not None:
@@ -95,7 +94,7 @@ class ReadFlow(Flow):
 
     def _price(self, token: Token) -> None:
         words = f"price of {token.symbol} on {token.chain!r}"
-        self._asked(words, "v2.getPrice", price(self._sequence.context, token))
+        self._asked(words, "v2.getPrice", price(self._context, token))
 
     def _list(self, words: str, operation_id: str, draft: Draft) -> Exchange | None:
         before = self._first.get(words)
@@ -106,7 +105,7 @@ class ReadFlow(Flow):
             self._first[words] = exchange
         elif not _says_the_same(before, exchange):
             told = f"{words}: other items than before under the same version"
-            self._sequence.broken(operation_id, "another list", told, _VERSIONED, "data.list")
+            self._broken(operation_id, "another list", told, _VERSIONED, "data.list")
         return exchange
 
     def _asked(self, words: str, operation_id: str, draft: Draft) -> Exchange | None:
@@ -124,10 +123,10 @@ class ReadFlow(Flow):
         again = self._sequence.ask(f"{words} once more", operation_id, draft)
         if again is not None and again.succeeded:
             told = f"{words}: refused, though taken before and after"
-            self._sequence.broken(operation_id, "refused in between", told, _FORGETS)
+            self._broken(operation_id, "refused in between", told, _FORGETS)
         elif again is not None and not _asks_for_patience(again):
             told = f"{words}: refused, though taken before"
-            self._sequence.broken(operation_id, "yes and no", told, _ALIKE)
+            self._broken(operation_id, "yes and no", told, _ALIKE)
         return exchange
 
     def _compare_quotes(self, route: Route, times: int, out: int) -> None:
@@ -135,17 +134,17 @@ class ReadFlow(Flow):
         before = self._quoted.setdefault((route, times), out)
         if before and not within(Decimal(before), Decimal(out), _BAND):
             told = f"'outAmount' is {out} for what gave {before} before"
-            self._sequence.broken(BRIDGE, "another quote", told, _AS_ASKED, "data.outAmount")
+            self._broken(BRIDGE, "another quote", told, _AS_ASKED, "data.outAmount")
         for (other, fewer), less in self._quoted.items():
             if other == route and less and (fewer - times) * (less - out) <= 0 != fewer - times:
                 told = (
                     f"'outAmount' is {out} for {times} times the amount, {less} for {fewer} times"
                 )
-                self._sequence.broken(BRIDGE, "amount ignored", told, _AS_ASKED, "data.outAmount")
+                self._broken(BRIDGE, "amount ignored", told, _AS_ASKED, "data.outAmount")
 
     def _compare_chains(self, chain: str, exchange: Exchange) -> None:
         """Hold the tokens of a chain against those of others: contracts are not shared by all."""
-        found = tokens_of(exchange, Bindings(), inventory_of(self._sequence.context).chains)
+        found = tokens_of(exchange, Bindings(), inventory_of(self._context).chains)
         tokens = _contracts(found)
         own = _contracts(token for token in self._known if token.chain == chain)
         # One contract may well have one address on two chains, unless the lists told otherwise.
@@ -153,7 +152,7 @@ class ReadFlow(Flow):
         for other, theirs in self._listed.items():
             if other != chain and tells and tokens == theirs:
                 told = f"the tokens of {chain!r} have the contracts of those of {other!r}"
-                self._sequence.broken(_OF_A_CHAIN, "another chain", told, _OF_CHAIN, "data.list")
+                self._broken(_OF_A_CHAIN, "another chain", told, _OF_CHAIN, "data.list")
         self._listed[chain] = tokens
 
 

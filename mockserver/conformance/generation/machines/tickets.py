@@ -44,9 +44,11 @@ class TicketFlow(Flow):
     def __init__(self, sequence: SequenceRun) -> None:
         """Take the tape that the sequence is played on."""
         super().__init__(sequence)
-        context = sequence.context
-        self._addresses = (context.caller.address, fresh_address(context, "another ticket holder"))
-        self._chains = [one.name for one in inventory_of(context).chains if one.offered][:3]
+        self._addresses = (
+            self._context.caller.address,
+            fresh_address(self._context, "another ticket holder"),
+        )
+        self._chains = [one.name for one in inventory_of(self._context).chains if one.offered][:3]
         self._tickets: dict[str, Ticket] = {}
         if not self._chains:
             raise NotRun("getChain shows no chain that is offered")
@@ -75,7 +77,7 @@ class TicketFlow(Flow):
         for one in self._tickets.values():
             if one.address == address and one.id not in told:
                 words = f"ticket {one.id!r} of {address} is in no list of the address"
-                self._sequence.broken(_LIST, "ticket is lost", words, _OWN, "data.list")
+                self._broken(_LIST, "ticket is lost", words, _OWN, "data.list")
 
     @rule(who=st.integers(0, 1), status=st.sampled_from(_FILTERS))
     def list_some(self, who: int, status: str) -> None:
@@ -99,7 +101,7 @@ class TicketFlow(Flow):
             return
         if self._found(one, (status,))[1] is before:
             words = f"ticket {one.id!r}: 'succeeded' is {before} in the list, {said} when checked"
-            self._sequence.broken(_CHECK, "list and check differ", words, _FLAG, "data.succeeded")
+            self._broken(_CHECK, "list and check differ", words, _FLAG, "data.succeeded")
 
     def _found(self, one: Ticket, statuses: Sequence[str]) -> tuple[str, Json]:
         """Return the first list that shows a ticket, and its `succeeded` there; else None."""
@@ -113,7 +115,7 @@ class TicketFlow(Flow):
     def _reported(self, who: int, where: int) -> Ticket | MultipleResults[Ticket]:
         chain = self._chains[where % len(self._chains)]
         address, transaction = self._addresses[who], self._sequence.new_hash()
-        draft = ticket(self._sequence.context, chain, transaction, address)
+        draft = ticket(self._context, chain, transaction, address)
         exchange = self._sequence.ask(f"report a problem for {address}", _SUBMIT, draft)
         if exchange is None or not exchange.succeeded:
             return multiple()
@@ -123,27 +125,27 @@ class TicketFlow(Flow):
         given = text(exchange.data.get("ticketId"))
         if not given:
             words = "a ticket was accepted without an id"
-            self._sequence.broken(_SUBMIT, "no id", words, _ID, "data.ticketId")
+            self._broken(_SUBMIT, "no id", words, _ID, "data.ticketId")
             return multiple()
         if given in self._tickets:
             words = f"two tickets have the same id, {given!r}"
-            self._sequence.broken(_SUBMIT, "id used twice", words, _ID, "data.ticketId")
+            self._broken(_SUBMIT, "id used twice", words, _ID, "data.ticketId")
         found = Ticket(given, made.address, made.chain, made.transaction)
         self._tickets[given] = found
         return found
 
     def _checked(self, ticket_id: str) -> Exchange | None:
-        draft = filled(self._sequence.context, _CHECK, {"ticketId": ticket_id})
+        draft = filled(self._context, _CHECK, {"ticketId": ticket_id})
         exchange = self._sequence.ask(f"check ticket {ticket_id!r}", _CHECK, draft)
         if exchange is None or exchange.answer.status in (429, 503):
             return None
         if not exchange.succeeded:
             words = f"ticket {ticket_id!r} was accepted, and cannot be checked"
-            self._sequence.broken(_CHECK, "ticket is lost", words, _CHECKABLE, "query.ticketId")
+            self._broken(_CHECK, "ticket is lost", words, _CHECKABLE, "query.ticketId")
         return exchange
 
     def _listed(self, address: str, status: str) -> Exchange | None:
-        draft = tickets(self._sequence.context, address, status)
+        draft = tickets(self._context, address, status)
         exchange = self._sequence.ask(f"list the {status} tickets of {address}", _LIST, draft)
         if exchange is None:
             return None
@@ -157,26 +159,20 @@ class TicketFlow(Flow):
         shown = text(item.get("address"))
         if one is not None and one.address.lower() != address.lower():
             words = f"ticket {one.id!r} of {one.address} is listed for {address}"
-            self._sequence.broken(
-                _LIST, "somebody else's ticket", words, _OWN, "data.list[].address"
-            )
+            self._broken(_LIST, "somebody else's ticket", words, _OWN, "data.list[].address")
         elif shown and shown.lower() != address.lower():
             words = f"a ticket of {shown} is listed for {address}"
-            self._sequence.broken(
-                _LIST, "somebody else's ticket", words, _OWN, "data.list[].address"
-            )
+            self._broken(_LIST, "somebody else's ticket", words, _OWN, "data.list[].address")
         if status == "Succeeded" and item.get("succeeded") is False:
             words = "a ticket that has not succeeded is listed under 'Succeeded'"
-            self._sequence.broken(_LIST, "wrong status", words, _BY_STATUS, "data.list[].succeeded")
+            self._broken(_LIST, "wrong status", words, _BY_STATUS, "data.list[].succeeded")
         if one is None:
             return
         for name, wanted in (("chain", one.chain), ("hash", one.transaction)):
             said = text(item.get(name))
             if said and said.lower() != wanted.lower():
                 words = f"ticket {one.id!r} is about {name} {wanted!r}, and is listed with {said!r}"
-                self._sequence.broken(
-                    _LIST, f"another {name}", words, _AS_SENT, f"data.list[].{name}"
-                )
+                self._broken(_LIST, f"another {name}", words, _AS_SENT, f"data.list[].{name}")
 
 
 def _items(exchange: Exchange) -> Iterator[Mapping[str, Json]]:

@@ -75,7 +75,7 @@ class TransferFlow(Flow):
         self._ask(
             f"make the deposit of {amount}",
             _RAW,
-            lambda: v1_raw(self._sequence.context, source, amount),
+            lambda: v1_raw(self._context, source, amount),
         )
 
     @initialize(target=transfers)
@@ -94,13 +94,13 @@ class TransferFlow(Flow):
         exchange = self._ask(
             "submit the same transfer again",
             _SUBMIT,
-            lambda: v1_order(self._sequence.context, sent.transaction, sent.amount),
+            lambda: v1_order(self._context, sent.transaction, sent.amount),
         )
         if exchange is not None and exchange.succeeded and sent.sn:
             number = _number(exchange)
             if V1_ORDER.is_second(sent.sn, number):
                 told = f"the deposit of order {sent.sn!r} makes a second order, {number!r}"
-                self._sequence.broken(_SUBMIT, "second order", told, _ONCE, "data.sn")
+                self._broken(_SUBMIT, "second order", told, _ONCE, "data.sn")
 
     @rule(sent=transfers, times=st.integers(1, 4))
     def look_up(self, sent: Transfer, times: int) -> None:
@@ -110,7 +110,7 @@ class TransferFlow(Flow):
 
     def _looked_up(self, sent: Transfer) -> None:
         def build() -> Draft:
-            return v1_detail(self._sequence.context, sent.transaction)
+            return v1_detail(self._context, sent.transaction)
 
         exchange = self._ask("look the transfer up", _DETAIL, build)
         if exchange is not None and exchange.refused and self._is_served():
@@ -122,23 +122,23 @@ class TransferFlow(Flow):
             return
         if not exchange.succeeded:
             told = "a transfer was accepted, and is not found by its transaction and its user"
-            self._sequence.broken(_DETAIL, "transfer is lost", told, _STEPS, "query.hash")
+            self._broken(_DETAIL, "transfer is lost", told, _STEPS, "query.hash")
             return
         self._follow(sent, exchange)
 
     @rule(sent=transfers)
     def look_up_for_another(self, sent: Transfer) -> None:
         """Look a transfer up under the address of somebody else."""
-        other = fresh_address(self._sequence.context, "another v1 user")
+        other = fresh_address(self._context, "another v1 user")
         exchange = self._ask(
             f"look the transfer up for {other}",
             _DETAIL,
-            lambda: v1_detail(self._sequence.context, sent.transaction, other),
+            lambda: v1_detail(self._context, sent.transaction, other),
             should_succeed=False,
         )
         if exchange is not None and _mentions(exchange, sent.transaction):
-            told = f"a transfer of {self._sequence.context.caller.address} is shown to {other}"
-            self._sequence.broken(_DETAIL, "somebody else's", told, _OF_USER, "query.evmAddress")
+            told = f"a transfer of {self._context.caller.address} is shown to {other}"
+            self._broken(_DETAIL, "somebody else's", told, _OF_USER, "query.evmAddress")
 
     @rule()
     def look_up_unknown(self) -> None:
@@ -147,13 +147,13 @@ class TransferFlow(Flow):
         exchange = self._ask(
             "look a transfer up that is none",
             _DETAIL,
-            lambda: v1_detail(self._sequence.context, unknown),
+            lambda: v1_detail(self._context, unknown),
             should_succeed=False,
         )
         known = [one for one in self._numbers.values() if exchange and _mentions(exchange, one)]
         if known:
             told = f"the transfer of {known[0]} is shown for a transaction that nobody submitted"
-            self._sequence.broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
+            self._broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
 
     def _ask(
         self,
@@ -168,7 +168,7 @@ class TransferFlow(Flow):
         is_strange = should_succeed and exchange is not None and exchange.refused
         if not is_strange or not self._sequence.serves(PRICE):
             return exchange
-        if not catch_up(self._sequence.context, self._ask_for_the_time):
+        if not catch_up(self._context, self._ask_for_the_time):
             return exchange
         return self._sequence.ask(f"{words}, at the service's time", operation_id, build())
 
@@ -181,21 +181,21 @@ class TransferFlow(Flow):
         return exchange is not None and exchange.succeeded
 
     def _quote(self, amount: Decimal) -> Draft:
-        return quote_of(self._sequence.context, _QUOTE, self._route, amount)
+        return quote_of(self._context, _QUOTE, self._route, amount)
 
     def _submitted(self, amount: Decimal) -> Transfer | MultipleResults[Transfer]:
         transaction = self._sequence.new_hash()
         exchange = self._ask(
             f"submit a transfer of {amount}",
             _SUBMIT,
-            lambda: v1_order(self._sequence.context, transaction, amount),
+            lambda: v1_order(self._context, transaction, amount),
         )
         if exchange is None or not exchange.succeeded:
             return multiple()
         number = _number(exchange)
         if number and number in self._numbers:
             told = f"two deposits are answered with the same order, {number!r}"
-            self._sequence.broken(_SUBMIT, "sn used twice", told, _SHOWN, "data.sn")
+            self._broken(_SUBMIT, "sn used twice", told, _SHOWN, "data.sn")
         self._numbers[number] = transaction
         return Transfer(transaction, amount, number)
 
@@ -204,18 +204,16 @@ class TransferFlow(Flow):
         number = _number(exchange)
         if number and sent.sn and number != sent.sn:
             told = f"order {sent.sn!r} is shown as {number!r}"
-            self._sequence.broken(_DETAIL, "another sn", told, _SHOWN, "data.order.sn")
+            self._broken(_DETAIL, "another sn", told, _SHOWN, "data.order.sn")
         change = breaking(sent.line, exchange, Property.ENDS_ONCE)
         if change is not None:
             told = f"a transfer had the status {change.was}, and has {change.now!r} now"
-            self._sequence.broken(
-                _DETAIL, "final status changes", told, _ONE_WAY, "data.order.status"
-            )
+            self._broken(_DETAIL, "final status changes", told, _ONE_WAY, "data.order.status")
         for other in self._numbers.values():
             shown = _mentions(exchange, other)
             if shown and other != sent.transaction and not _mentions(exchange, sent.transaction):
                 told = f"asked for the transfer of {sent.transaction}, shown that of {other}"
-                self._sequence.broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
+                self._broken(_DETAIL, "another transfer", told, _OF_USER, "query.hash")
 
 
 def _number(exchange: Exchange) -> str:
