@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -48,12 +49,7 @@ def capsule() -> None:
 @shared_options.secrets("be in the file")
 @connected
 def save(
-    remote: Remote,
-    file: Path,
-    title: str | None,
-    scenario: Path | None,
-    refusal_status: int | None,
-    secrets: tuple[str, ...],
+    remote: Remote, file: Path, scenario: Path | None, title: str | None, **given: Any
 ) -> None:
     """Put what a world of a running server went through into FILE.
 
@@ -67,8 +63,7 @@ def save(
         remote.get("/journal"),
         title or file.stem,
         scenario_text=read_text(scenario) if scenario else "",
-        refusal_status=refusal_status,
-        secrets=secrets,
+        **given,
     )
     capsules.save(made, file)
     _tell(capsules.replay(made), f"{file}: ")

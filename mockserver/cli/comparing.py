@@ -4,9 +4,8 @@ import sys
 
 import click
 
+from mockserver.cli.printing import print_levels
 from mockserver.cli.shared_options import changes_as
-
-_COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
 
 
 @click.command()
@@ -33,13 +32,10 @@ def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool)
 
     comparison = compare(read_side(old, dialect), read_side(new, dialect))
     if form == "text":
-        for level, line in as_text(comparison, texts=texts):
-            click.echo(click.style(line, fg=_COLOURS[level], bold=True) if level else line)
+        print_levels(as_text(comparison, texts=texts))
     else:
         written = {"json": as_json, "markdown": as_markdown, "github": as_github}[form]
         click.echo(written(comparison, texts=texts))
-    levels = {"breaking": [Level.BREAKING], "never": []}.get(
-        fail_on, [Level.BREAKING, Level.MAY_BREAK]
-    )
-    if any(comparison.of(level, texts=texts) for level in levels):
+    failing = () if fail_on == "never" else tuple(Level)[: list(Level).index(Level(fail_on)) + 1]
+    if any(comparison.of(level, texts=texts) for level in failing):
         sys.exit(1)

@@ -67,8 +67,7 @@ def judge(**given: Any) -> None:
     from mockserver.cli import judging
     from mockserver.conformance.runs.settings import options_from
 
-    kept = judging.ReportOptions.__dataclass_fields__
-    report = judging.ReportOptions(**{name: given.pop(name) for name in kept})
+    report = judging.wanted(given)
     if recordings := given.pop("recordings"):
         _check_unsent(given, journalled=bool(report.journal or report.resume))
         sys.exit(judging.judge_recordings(recordings, options_from(given), report))
@@ -137,17 +136,19 @@ def rules(as_json: bool) -> None:
 @JSON
 def plan(as_json: bool, **given: Any) -> None:
     """Tell which requests would be sent to URL, and send none."""
-    from mockserver.cli.planning import planned
+    from mockserver.cli.planning import facts, rows, summary
+    from mockserver.conformance.runs.preparation import prepared
 
     if not any(given[name] for name in ("url", "v1", "v2")):
         given["url"] = "http://127.0.0.1:8765"
     target = _target(given)
-    told = planned(target, _generating(given, target))
+    options = _generating(given, target)
+    ready = prepared(target, options)
     if as_json:
-        print_json(told.facts())
+        print_json(facts(ready))
         return
-    print_table(("stage", "probe", "request"), told.rows)
-    for line in told.summary:
+    print_table(("stage", "probe", "request"), rows(ready))
+    for line in summary(ready, edges=options.edges):
         click.echo(line)
 
 

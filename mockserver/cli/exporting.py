@@ -10,7 +10,7 @@ from mockserver import __version__
 from mockserver.cli.files import put
 from mockserver.cli.printing import print_json, print_table
 from mockserver.cli.shared_options import FOLDER, JSON, OUTPUT
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, picked
 from mockserver.userfiles import write_text
 
 _DIALECT = click.option(
@@ -31,28 +31,25 @@ def routes(dialect: str, as_json: bool) -> None:
 
     contract = load(dialect)
     if as_json:
-        print_json(
-            [
-                {
-                    "id": operation.id,
-                    "method": operation.method,
-                    "path": operation.path,
-                    "inputs": [
-                        {"in": field.location, "name": field.name, "required": field.required}
-                        for field in operation.fields
-                    ],
-                }
-                for operation in contract
-            ]
-        )
+        found = [
+            {
+                **picked(one, "id", "method", "path"),
+                "inputs": [
+                    {"in": field.location, "name": field.name, "required": field.required}
+                    for field in one.fields
+                ],
+            }
+            for one in contract
+        ]
+        print_json(found)
         return
     rows = [
         (
-            operation.method,
-            operation.path,
-            ", ".join(field.name + ("" if field.required else "?") for field in operation.fields),
+            one.method,
+            one.path,
+            ", ".join(field.name + ("" if field.required else "?") for field in one.fields),
         )
-        for operation in contract
+        for one in contract
     ]
     print_table(("method", "path", "inputs (? = optional)"), rows)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -39,40 +39,57 @@ _SELDOM = (20_000, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
-class ReportOptions:
-    """The options of `conform` that are about what is reported, and not about what is sent."""
+class Wanted:
+    """What `conform` is told beside what is sent: the reports, and what a run leaves behind.
 
-    journal: Path | None
-    resume: Path | None
-    strict: bool
-    fail_on: str
-    report: tuple[str, ...]
-    baseline: Path | None
-    write_baseline: Path | None
-    owner: str | None
-    expires: str | None
-    reason: str
-    quiet: bool
-    verbose: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What a run is to leave behind, checked before anything is sent."""
+    `written` is where a baseline goes that accepts what was found, by `owner` until `expires`.
+    """
 
     orders: tuple[Order, ...]
     baseline: Baseline | None
     written: Path | None
     owner: str
     expires: date | None
+    reason: str
+    journal: Path | None
+    resume: Path | None
+    strict: bool
+    fail_on: str
+    quiet: bool
+    verbose: bool
 
 
-def judge(target: Target, options: Options, told: ReportOptions) -> int:
+def wanted(given: dict[str, Any]) -> Wanted:
+    """Take what is wanted out of the options of `conform`; nothing is sent or written yet.
+
+    Raises `CrosschainMockError` where something asked for cannot be done.
+    """
+    orders = tuple(ordered(text) for text in given.pop("report"))
+    if sum(order.file is None for order in orders) > 1:
+        raise UnsafeOrWrong("--report: only one report can go to stdout")
+    file, owner, told = (given.pop(one) for one in ("write_baseline", "owner", "expires"))
+    expires = None
+    if file is not None:
+        if not owner or not told:
+            raise UnsafeOrWrong("--write-baseline goes with --owner and --expires")
+        expires = baselines.day_of(told)
+        if expires is None:
+            raise UnsafeOrWrong(f"--expires: {told!r} is no day such as '2027-01-31'")
+        if expires < baselines.today_utc():
+            raise UnsafeOrWrong(f"--expires: {told} is over already")
+        check_writable(file, "--write-baseline")
+    accepted = given.pop("baseline")
+    baseline = baselines.read_baseline(accepted) if accepted is not None else None
+    plain = ("reason", "journal", "resume", "strict", "fail_on", "quiet", "verbose")
+    as_told = {name: given.pop(name) for name in plain}
+    return Wanted(orders, baseline, file, owner or "", expires, **as_told)
+
+
+def judge(target: Target, options: Options, told: Wanted) -> int:
     """Judge a service, report, and return what the command ends with.
 
     Raises `CrosschainMockError` before anything is sent where something asked for cannot be done.
     """
-    wanted = _wanted(told)
     why_not = wrong.WrongService()
     _hurry()
     with (
@@ -81,8 +98,7 @@ def judge(target: Target, options: Options, told: ReportOptions) -> int:
     ):
         result = run(target, options, keeper=keeper, watch=progress, why_not=why_not)
     interrupted = INTERRUPTED in result.notes
-    found = {} if interrupted else why_not.wrong_service
-    code = _reported(result, options, told, wanted, found)
+    code = _reported(result, options, told, {} if interrupted else why_not.wrong_service)
     return 130 if interrupted else code
 
 
@@ -97,53 +113,15 @@ def _hurry() -> None:
     gc.set_threshold(*_SELDOM)
 
 
-def judge_recordings(named: Sequence[str], options: Options, told: ReportOptions) -> int:
+def judge_recordings(named: Sequence[str], options: Options, told: Wanted) -> int:
     """Judge recorded exchanges, report, and return what the command ends with.
 
     Raises `CrosschainMockError` for what cannot be read or done; nothing is sent.
     """
-    wanted = _wanted(told)
-    return _reported(run_recorded(gather(named), options), options, told, wanted)
+    return _reported(run_recorded(gather(named), options), options, told, {})
 
 
-def _reported(
-    result: Result,
-    options: Options,
-    told: ReportOptions,
-    wanted: _Wanted,
-    wrong_service: dict[str, str] | None = None,
-) -> int:
-    report = _report(result, options, told, wrong_service or {})
-    if wanted.baseline is not None:
-        report = baselines.apply(wanted.baseline, report, RULES)
-    model = ReportModel(report)
-    for order in wanted.orders:
-        write(order, model)
-    _print(model, told, to_stderr=any(order.file is None for order in wanted.orders))
-    return _after_writing(report, wanted, told)
-
-
-def _wanted(told: ReportOptions) -> _Wanted:
-    orders = tuple(ordered(text) for text in told.report)
-    if sum(order.file is None for order in orders) > 1:
-        raise UnsafeOrWrong("--report: only one report can go to stdout")
-    expires = None
-    if told.write_baseline is not None:
-        if not told.owner or not told.expires:
-            raise UnsafeOrWrong("--write-baseline goes with --owner and --expires")
-        expires = baselines.day_of(told.expires)
-        if expires is None:
-            raise UnsafeOrWrong(f"--expires: {told.expires!r} is no day such as '2027-01-31'")
-        if expires < baselines.today_utc():
-            raise UnsafeOrWrong(f"--expires: {told.expires} is over already")
-        check_writable(told.write_baseline, "--write-baseline")
-    baseline = baselines.read_baseline(told.baseline) if told.baseline is not None else None
-    return _Wanted(orders, baseline, told.write_baseline, told.owner or "", expires)
-
-
-def _report(
-    result: Result, options: Options, told: ReportOptions, wrong_service: dict[str, str]
-) -> Report:
+def _reported(result: Result, options: Options, told: Wanted, wrong_service: dict[str, str]) -> int:
     hints: tuple[str, ...] = ()
     if wrong_service:
         hints, result = wrong.hints(wrong_service, result, options)
@@ -155,12 +133,20 @@ def _report(
         strict=told.strict,
         fail_on=FAIL_ON[told.fail_on],
     )
-    return replace(report, hints=hints, wrong_service=tuple(wrong_service))
+    report = replace(report, hints=hints, wrong_service=tuple(wrong_service))
+    if told.baseline is not None:
+        report = baselines.apply(told.baseline, report, RULES)
+    model = ReportModel(report)
+    for order in told.orders:
+        write(order, model)
+    _print(model, told)
+    return _after_writing(report, told)
 
 
-def _print(model: ReportModel, told: ReportOptions, *, to_stderr: bool) -> None:
+def _print(model: ReportModel, told: Wanted) -> None:
     # What goes to stdout is for a program then, and people are told beside it.
-    stream = sys.stderr if to_stderr else sys.stdout
+    for_program = any(order.file is None for order in told.orders)
+    stream = sys.stderr if for_program else sys.stdout
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
     width = None if stream.isatty() else _WIDE
@@ -168,14 +154,14 @@ def _print(model: ReportModel, told: ReportOptions, *, to_stderr: bool) -> None:
     print_report(model, console, verbose=told.verbose, quiet=told.quiet)
 
 
-def _after_writing(report: Report, wanted: _Wanted, told: ReportOptions) -> int:
+def _after_writing(report: Report, told: Wanted) -> int:
     """Write the baseline that is wanted; with it nothing fails that was found."""
-    if wanted.written is None or wanted.expires is None:
+    if told.written is None or told.expires is None:
         return report.exit_code
     text = baselines.baseline_text(
-        report, owner=wanted.owner, expires=wanted.expires, reason=told.reason
+        report, owner=told.owner, expires=told.expires, reason=told.reason
     )
-    write_text(wanted.written, text)
+    write_text(told.written, text)
     return 0 if report.exit_code == 1 else report.exit_code
 
 

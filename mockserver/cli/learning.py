@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mockserver.cli.printing import print_json
+from mockserver.cli.printing import print_json, print_levels
 from mockserver.cli.run_options import with_rows
 from mockserver.cli.shared_options import JSON, PATH, changes_as
 from mockserver.conformance.option_table import PERMIT
@@ -15,8 +15,6 @@ from mockserver.userfiles import write_text
 if TYPE_CHECKING:
     from mockserver.contract import Contract
     from mockserver.recordings import Source
-
-_COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
 
 
 @click.command()
@@ -53,8 +51,7 @@ def drift(  # noqa: PLR0913 (one parameter an option)
     if write_test is not None:
         write_text(write_test, as_test(found, old, new, dialect))
     if form == "text":
-        for level, line in as_lines(found):
-            click.echo(click.style(line, fg=_COLOURS[level], bold=True) if level else line)
+        print_levels(as_lines(found))
     elif form == "junit":
         click.echo(as_junit(found, fail_on))
     else:

@@ -1,12 +1,14 @@
 """What commands print: JSON, and tables that fit a terminal, or a pipe with one line a row."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 
 from mockserver import jsontext
 from mockserver.jsontext import Json
+
+_COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
 
 
 def print_json(value: Json) -> None:
@@ -24,6 +26,12 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
+
+
+def print_levels(lines: Iterable[tuple[str | None, str]]) -> None:
+    """Print lines, those that tell of a level of changes in its colour."""
+    for level, line in lines:
+        click.echo(click.style(line, fg=_COLOURS[level], bold=True) if level else line)
 
 
 def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -11,7 +11,7 @@ from mockserver.cli.printing import print_json, print_table
 from mockserver.errors import CrosschainMockError
 
 if TYPE_CHECKING:
-    from mockserver.selftest import LayerRow, Summary, Trial
+    from mockserver.selftest import Summary, Trial
 
 _MODES = {"both": (True, False), "reading": (False,), "submitting": (True,), "cheapest": None}
 
@@ -97,7 +97,10 @@ def _print(summary: "Summary", *, told: bool) -> None:
         (
             row.layer,
             str(row.breaks),
-            *("-" if count is None else str(count) for count in _counts(row)),
+            *(
+                "-" if count is None else str(count)
+                for count in (row.found_armed, row.readable, row.found_reading)
+            ),
         )
         for row in summary.layers
     ]
@@ -114,10 +117,6 @@ def _print(summary: "Summary", *, told: bool) -> None:
     for defect in summary.defects:
         click.echo(f"defect: {defect}")
     click.echo(_conclusion(summary))
-
-
-def _counts(row: "LayerRow") -> tuple[int | None, int | None, int | None]:
-    return row.found_armed, row.readable, row.found_reading
 
 
 def _print_told(summary: "Summary") -> None:

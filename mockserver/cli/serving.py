@@ -213,27 +213,21 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
     for name in ("replay_fallback", "replay_naked", "replay_counted", "matching"):
         if options[name] and not options["replay"]:
             raise click.UsageError(f"--{name.replace('_', '-')} goes with --replay")
+    as_given = ("scenario", "seed", "replay", "matching", "refusal_status", "check_answers")
     return Settings(
-        scenario=options["scenario"],
+        **{name: options[name] for name in (*as_given, "verify_wallets", "breaks")},
         dialect=with_overlay(
             ",".join(options["erratum"]) or options["dialect"], options["overlay"]
         ),
         clock=mode,
         rate=rate,
         start_ms=options["start"],
-        seed=options["seed"],
-        replay=options["replay"],
         replay_mode=ReplayMode(
             strict=not options["replay_fallback"],
             naked=options["replay_naked"],
             counted=options["replay_counted"],
         ),
-        matching=options["matching"],
-        refusal_status=options["refusal_status"],
-        check_answers=options["check_answers"],
         app_keys=(*options["app_keys"], *_keys_of(options["app_keys_file"])),
-        verify_wallets=options["verify_wallets"],
-        breaks=options["breaks"],
     )
 
 

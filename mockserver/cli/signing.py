@@ -1,7 +1,7 @@
 """The command `sign`: the headers of a signed request, for either generation."""
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -48,34 +48,21 @@ def sign() -> None:
 @click.option("--expire-time", type=int, default=15000, show_default=True, help="Milliseconds.")
 @JSON
 @_SHOW
-def v1(  # noqa: PLR0913 (one parameter an option)
-    *,
-    app_key: str,
-    app_secret: str,
-    body: str,
-    timestamp: int | None,
-    expire_time: int,
-    as_json: bool,
-    show_text: bool,
-) -> None:
+def v1(*, body: str, timestamp: int | None, **given: Any) -> None:
     """Sign a v1 request; a GET is signed without a body, its query is not signed."""
     from mockserver.clock import wall_ms
     from mockserver.signing import developer
 
     sent = wall_ms() if timestamp is None else timestamp
-    headers = developer.DeveloperHeaders(app_key, str(expire_time), str(sent))
+    headers = developer.DeveloperHeaders(given["app_key"], str(given["expire_time"]), str(sent))
     text = _text(lambda: developer.signed_text(_raw(body), headers))
-    _print(
-        {
-            "appKey": app_key,
-            "expireTime": headers.expire_time,
-            "timestamp": headers.timestamp,
-            "signature": developer.signature(text, app_secret),
-        },
-        as_json=as_json,
-    )
-    if show_text:
-        click.echo(f"signed: {text}", err=True)
+    made = {
+        "appKey": given["app_key"],
+        "expireTime": headers.expire_time,
+        "timestamp": headers.timestamp,
+        "signature": developer.signature(text, given["app_secret"]),
+    }
+    _print(made, f"signed: {text}", given)
 
 
 @sign.command()
@@ -86,16 +73,7 @@ def v1(  # noqa: PLR0913 (one parameter an option)
 @click.option("--kaspa", is_flag=True, help="Sign as a Kaspa wallet does; --address is needed.")
 @JSON
 @_SHOW
-def v2(  # noqa: PLR0913 (one parameter an option)
-    *,
-    key: str,
-    body: str,
-    address: str | None,
-    as_bytes: bool,
-    kaspa: bool,
-    as_json: bool,
-    show_text: bool,
-) -> None:
+def v2(*, key: str, body: str, address: str | None, kaspa: bool, **given: Any) -> None:
     """Sign a 2.0 submission, an order or a ticket, with a wallet's key."""
     from mockserver.signing import kaspa as kaspa_wallet
     from mockserver.signing import wallet
@@ -112,11 +90,9 @@ def v2(  # noqa: PLR0913 (one parameter an option)
     else:
         sent = address or _with_key(lambda: wallet.address_of(key))
         text = _text(lambda: wallet.signed_text(raw, sent))
-        made = _with_key(lambda: wallet.signature(text, key, as_bytes=as_bytes))
+        made = _with_key(lambda: wallet.signature(text, key, as_bytes=given["as_bytes"]))
         headers = {"EvmAddress": sent, "Signature": made}
-    _print(headers, as_json=as_json)
-    if show_text:
-        click.echo(f"signed: {text}\nkeccak-256: {wallet.digest(text)}", err=True)
+    _print(headers, f"signed: {text}\nkeccak-256: {wallet.digest(text)}", given)
 
 
 def _raw(body: str) -> bytes:
@@ -149,10 +125,10 @@ def _key_bytes(key: str) -> bytes:
     return raw
 
 
-def _print(headers: Mapping[str, str], *, as_json: bool) -> None:
-
-    if as_json:
-        print_json(dict(headers))
-        return
-    for name, value in headers.items():
-        click.echo(f"{name}: {value}")
+def _print(headers: dict[str, str], signed: str, given: Mapping[str, Any]) -> None:
+    if given["as_json"]:
+        print_json(headers)
+    else:
+        click.echo("\n".join(f"{name}: {value}" for name, value in headers.items()))
+    if given["show_text"]:
+        click.echo(signed, err=True)

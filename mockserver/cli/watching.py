@@ -11,7 +11,7 @@ from mockserver.cli.printing import print_json
 from mockserver.cli.remote import Remote, connected, either, given, pairs
 from mockserver.cli.types import Word
 from mockserver.exchange import printable
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, camel
 
 _POLL_S = 0.2
 _FINDING = Word("mockserver.responders.audit:KINDS")
@@ -58,7 +58,7 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
 @click.option("--refused/--answered", default=None, help="Only refused ones, or only the others.")
 @click.option("--query", multiple=True, metavar="NAME=VALUE", help="A parameter they must have.")
 @click.option("--body", multiple=True, metavar="NAME=VALUE", help="A body field they must have.")
-@click.option("--from", "begin", help="At or after that time of the world.")
+@click.option("--from", "from", help="At or after that time of the world.")
 @click.option("--until", help="Before that time of the world.")
 @click.option("--exactly", type=int, help="So many of them.")
 @click.option("--at-least", type=int, help="So many or more.")
@@ -67,31 +67,18 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
 @click.option("--within", help="All within that much of the world's time.")
 @click.option("--order", multiple=True, metavar="OPERATION", help="In this order; repeatable.")
 @connected
-def verify(  # noqa: PLR0913 (one parameter an option)
-    remote: Remote,
-    *,
-    query: tuple[str, ...],
-    body: tuple[str, ...],
-    begin: str | None,
-    exactly: int | None,
-    at_least: int | None,
-    at_most: int | None,
-    refused: bool | None,
-    order: tuple[str, ...],
-    **options: Any,
-) -> None:
+def verify(remote: Remote, **options: Any) -> None:
     """Tell whether a world has seen what it should of an OPERATION; exit 1 where it has not.
 
     Such as: verify submitOrder --exactly 1
     """
     options["operation"] = either(options, "operation")
-    match = given(query=pairs(query) or None, body=pairs(body) or None)
-    wanted: dict[str, Json] = given(
-        **{**options, "from": begin, "match": match or None, "order": list(order) or None}
-    )
-    # Nought and false have a meaning here.
-    numbers = {"exactly": exactly, "atLeast": at_least, "atMost": at_most, "refused": refused}
-    wanted |= {name: value for name, value in numbers.items() if value is not None}
+    match = given(**{name: pairs(options.pop(name)) or None for name in ("query", "body")})
+    options |= {"match": match or None, "order": list(options["order"]) or None}
+    wanted = {camel(name): value for name, value in given(**options).items()}
+    # That a request was not refused is something to look for.
+    if options["refused"] is not None:
+        wanted["refused"] = options["refused"]
     told = remote.post("/verify", wanted)
     click.echo(printable(f"{'held' if told['held'] else 'not held'}: {told['told']}"))
     for line in told["nearest"]:

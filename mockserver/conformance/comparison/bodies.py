@@ -95,7 +95,7 @@ def _lists(
         yield from differences(one, other, reading, inside, f"{item} {key}".strip())
     if inside in reading.moving:
         return
-    for kind, only in ((Kind.LOST, matched.lost), (Kind.GAINED, matched.gained)):
-        for key, value in only:
-            sides = (value, NOTHING) if kind is Kind.LOST else (NOTHING, value)
-            yield Difference(kind, inside, *map(shown, sides), f"{item} {key}".strip())
+    for key, value in matched.lost:
+        yield Difference(Kind.LOST, inside, shown(value), shown(NOTHING), f"{item} {key}".strip())
+    for key, value in matched.gained:
+        yield Difference(Kind.GAINED, inside, shown(NOTHING), shown(value), f"{item} {key}".strip())
