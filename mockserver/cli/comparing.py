@@ -36,6 +36,6 @@ def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool)
     else:
         written = {"json": as_json, "markdown": as_markdown, "github": as_github}[form]
         click.echo(written(comparison, texts=texts))
-    failing = () if fail_on == "never" else tuple(Level)[: list(Level).index(Level(fail_on)) + 1]
+    failing = () if fail_on == "never" else Level(fail_on).or_worse
     if any(comparison.of(level, texts=texts) for level in failing):
         sys.exit(1)

@@ -52,20 +52,10 @@ class Drift:
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
 
-    def worst(self) -> Level | None:
-        """Return the worst level there is; None where nothing changed."""
-        levels = [change.level for change in self.changes]
-        return next((level for level in Level if level in levels), None)
-
     def fails(self, least: str) -> bool:
         """Whether a change is of a level, or of a worse one; `never` is no level."""
-        order = list(Level)
-        worst = self.worst()
-        return (
-            least != "never"
-            and worst is not None
-            and order.index(worst) <= order.index(Level(least))
-        )
+        failing = () if least == "never" else Level(least).or_worse
+        return any(change.level in failing for change in self.changes)
 
 
 def drift(old: Iterable[Source], new: Iterable[Source], contract: Contract) -> Drift:

@@ -155,4 +155,4 @@ def test_a_live_service_is_asked_what_was_recorded():
     assert {one.operation for source in new for one in source.recording.exchanges} == {
         "v2.getBridgeQuote"
     }
-    assert drift(old, new, CONTRACT).worst() is Level.BREAKING
+    assert drift(old, new, CONTRACT).changes[0].level is Level.BREAKING

@@ -165,20 +165,19 @@ class Requests:
         for field in self._fields.values():
             basis = requirement(self._operation, field)
             if basis is not None:
-                change = _dropping(field)
-                yield self._broken(field, change, st.none(), "missing", ("is missing", basis))
+                told_so = ("is missing", basis)
+                yield self._broken(field, _dropped, st.none(), "missing", told_so)
 
     def _wrong_values(self) -> Iterator[SearchStrategy[Broken]]:
         for key, demands in self._demands.items():
             field = self._fields[key]
             for one in wrong(field, demands):
                 told_so = (one.label, one.demand.basis)
-                change = _setting(field)
-                yield self._broken(field, change, one.values, one.demand.keyword, told_so)
+                yield self._broken(field, _set, one.values, one.demand.keyword, told_so)
             basis = forbidden(self._operation, field)
             if basis is not None:
                 told_so = ("must not be sent", basis)
-                yield self._broken(field, _setting(field), st.just("x"), "forbidden", told_so)
+                yield self._broken(field, _set, st.just("x"), "forbidden", told_so)
 
     def _usual(self, context: RunContext, key: str) -> SearchStrategy[Json]:
         field, demands = self._fields[key], self._demands[key]
@@ -286,9 +285,9 @@ class Requests:
         def build(draft: Draft, value: Json) -> Broken:
             # A signature covers the body; a header is broken after it was signed with.
             if field.location == "body":
-                changed = self._signed(change(draft, value))
+                changed = self._signed(change(draft, field, value))
             else:
-                changed = change(self._signed(draft), value)
+                changed = change(self._signed(draft), field, value)
             what, basis = told_so
             label = f"{describe((field.location, field.name))} {what}"
             return Broken(changed, f"{field.location}.{field.name}", kind, label, basis)
@@ -302,9 +301,8 @@ class Requests:
         if not condition.excluded:
             bad = self._plain[_key(field)].filter(lambda value: value not in condition.wanted)
 
-        def change(draft: Draft, value: Json) -> Draft:
-            chosen = draft.having("body", when.name, condition.values[0])
-            return chosen.having("body", field.name, value)
+        def change(draft: Draft, field: Field, value: Json) -> Draft:
+            return _set(draft.having("body", when.name, condition.values[0]), field, value)
 
         told_so = (f"breaks {condition.expects}", condition.basis)
         yield self._broken(field, change, bad, "condition", told_so)
@@ -315,11 +313,10 @@ class Requests:
             if basis is not None:
                 field = Field(location, "unknownName", "unknownName", required=False, schema={})
                 told_so = ("is no name of this operation", basis)
-                change = _setting(field)
-                yield self._broken(field, change, st.just("1"), "unknown-name", told_so)
+                yield self._broken(field, _set, st.just("1"), "unknown-name", told_so)
 
 
-_Change = Callable[[Draft, Json], Draft]
+_Change = Callable[[Draft, Field, Json], Draft]
 
 
 def _usual(operation: Operation, context: RunContext) -> Draft | None:
@@ -332,18 +329,12 @@ def _usual(operation: Operation, context: RunContext) -> Draft | None:
     return None if reading.violations or reading.refusal else draft
 
 
-def _dropping(field: Field) -> _Change:
-    def change(draft: Draft, _: Json) -> Draft:
-        return draft.without(field.location, field.name)
-
-    return change
+def _dropped(draft: Draft, field: Field, _: Json) -> Draft:
+    return draft.without(field.location, field.name)
 
 
-def _setting(field: Field) -> _Change:
-    def change(draft: Draft, value: Json) -> Draft:
-        return draft.having(field.location, field.name, value)
-
-    return change
+def _set(draft: Draft, field: Field, value: Json) -> Draft:
+    return draft.having(field.location, field.name, value)
 
 
 def _key(field: Field) -> str:

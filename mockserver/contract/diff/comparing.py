@@ -13,7 +13,6 @@ from mockserver.contract.diff.values import (
     Change,
     Comparison,
     Effect,
-    Level,
     Role,
     basis_changes,
     told,
@@ -21,7 +20,6 @@ from mockserver.contract.diff.values import (
 )
 from mockserver.jsontext import Json
 
-_RANK = {Level.BREAKING: 0, Level.MAY_BREAK: 1, Level.HARMLESS: 2}
 _ALL_NAMES = Basis(BasisKind.ASSUMED, "", "A-001")
 
 Pair = tuple[SideOperation, SideOperation]
@@ -47,13 +45,16 @@ def compare(old: Side, new: Side) -> Comparison:
         *(_came_or_went(one, there=True) for one in added),
         *_for_all(old, new),
     ]
-    unique = dict.fromkeys(changes)
-    ordered = sorted(unique, key=lambda one: (_RANK[one.level], _natural(one)))
+    ordered = sorted(dict.fromkeys(changes), key=_natural)
     return Comparison(old.label, new.label, tuple(ordered))
 
 
-def _natural(change: Change) -> tuple[str, ...]:
-    return (change.operation, change.place, change.kind, change.was, change.now, change.why)
+def _natural(change: Change) -> tuple[object, ...]:
+    worse = len(change.level.or_worse)
+    return (
+        *(worse, change.operation, change.place, change.kind),
+        *(change.was, change.now, change.why),
+    )
 
 
 def _matched(

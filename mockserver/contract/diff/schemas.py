@@ -93,13 +93,14 @@ class SchemaComparer:
         was, now = flatten(old, self.old), flatten(new, self.new)
         limited = list(limits(was, now, wire=context.wire))
         yield from limited
-        pairs = dict(_bases(was, now))
-        for pair, facts in pairs.items():
+        bases = _other_bases(was, now)
+        for pair, facts in bases.items():
             # Where the value itself changed, its new basis is told with that.
-            if pair not in context.told and not (limited and facts == [_FIELD]):
-                yield from _basis(was, now, pair, facts)
+            if pair not in context.told and not (limited and list(facts) == [_FIELD]):
+                about = f": {', '.join(facts)}" if list(facts) != [_FIELD] else ""
+                yield from basis_changes(*next(iter(facts.values())), about)
         yield from _texts(was, now)
-        inner = Context(context.partial, told=context.told.union(pairs))
+        inner = Context(context.partial, told=context.told.union(bases))
         shared = was.types & now.types
         if "array" in shared:
             yield from under("[]", self.differences(was.items, now.items, inner))
@@ -304,13 +305,16 @@ def _form_words(forms: Forms | None) -> str:
     return f"{forms.keyword} of {len(forms.branches)} forms"
 
 
-def _bases(was: Node, now: Node) -> Iterator[tuple[tuple[str, str], list[str]]]:
-    """Yield the pairs of kinds of basis that facts have which are equal on both sides."""
-    found: dict[tuple[str, str], list[str]] = {}
+def _other_bases(was: Node, now: Node) -> dict[tuple[str, str], dict[str, tuple[Basis, Basis]]]:
+    """Return the bases of facts that are equal on both sides and stand on another kind of basis.
+
+    They are told by fact, for each pair of kinds.
+    """
+    found: dict[tuple[str, str], dict[str, tuple[Basis, Basis]]] = {}
     for words, before, after in _equal_facts(was, now):
         if before.kind != after.kind:
-            found.setdefault((before.kind, after.kind), []).append(words)
-    yield from found.items()
+            found.setdefault((before.kind, after.kind), {}).setdefault(words, (before, after))
+    return found
 
 
 def _equal_facts(was: Node, now: Node) -> Iterator[tuple[str, Basis, Basis]]:
@@ -333,16 +337,6 @@ def _equal_facts(was: Node, now: Node) -> Iterator[tuple[str, Basis, Basis]]:
     for name, basis in was.required.items():
         if name in now.required:
             yield f"{name} required", basis, now.required[name]
-
-
-def _basis(was: Node, now: Node, pair: tuple[str, str], facts: list[str]) -> Iterator[Difference]:
-    before, after = next(
-        (before, after)
-        for _, before, after in _equal_facts(was, now)
-        if (before.kind, after.kind) == pair
-    )
-    about = f": {', '.join(facts)}" if facts != [_FIELD] else ""
-    yield from basis_changes(before, after, about)
 
 
 def _texts(was: Node, now: Node) -> Iterator[Difference]:

@@ -20,6 +20,11 @@ class Level(StrEnum):
     MAY_BREAK = "may-break"
     HARMLESS = "harmless"
 
+    @property
+    def or_worse(self) -> tuple["Level", ...]:
+        """The levels that are as bad as this one, or worse; the worst is first."""
+        return tuple(Level)[: tuple(Level).index(self) + 1]
+
 
 class Role(StrEnum):
     """Who writes a value: the client (a request) or the service (an answer)."""

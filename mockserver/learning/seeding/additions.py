@@ -97,13 +97,10 @@ def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
             text = f"network {one['network']!r} is that of another chain of the catalog"
             found.remarks.append(f"left out: chain {name!r}, its {text}")
             continue
-        told_index = one.get("index")
-        assumed = {"full_name": name, "index": _free(told_index, indexes)}
+        assumed = {"full_name": name, "index": _index(found, "chain", name, one, indexes)}
         assumed |= {"network": name, "base_coin": name}
         if one.get("family", EVM_FAMILY) != EVM_FAMILY:
             assumed["vault"] = f"mock-vault-of-{name}"
-        if told_index in indexes:
-            del one["index"]
         chain = {"nickname": name, **assumed, **one}
         v1_name = name if name in v1 else _same_network(item, v1, "chainId")
         if v1_name and checks["v1"].accepts({"name": v1_name, "id": v1[v1_name].get("id")}):
@@ -112,10 +109,7 @@ def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
             else:
                 chain["v1"] = {"name": v1_name, "id": v1[v1_name]["id"]}
                 v1_ids.add(v1[v1_name]["id"])
-        if told_index in indexes:
-            _changed(found, f"index of chain {name!r}", told_index, chain["index"])
         networks.add(chain["network"])
-        indexes.add(chain["index"])
         _close(found, "chain", name, chain, [key for key in assumed if key not in one])
         found.chains.append(chain)
 
@@ -151,17 +145,11 @@ def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
                 found.remarks.append(f"added to token {symbol!r}: {', '.join(taken)}")
             continue
         one = _fields(item, {name: name for name in _TOKEN_MEMBERS}, checks)
-        told_index = one.get("index")
-        assumed = {"name": symbol, "index": _free(told_index, indexes)}
-        if told_index in indexes:
-            del one["index"]
+        assumed = {"name": symbol, "index": _index(found, "token", symbol, one, indexes)}
         asset: dict[str, Any] = {"symbol": symbol, **assumed, **one}
-        if told_index in indexes:
-            _changed(found, f"index of token {symbol!r}", told_index, asset["index"])
         if not taken:
             asset["listed"] = False
         asset["contracts"] = taken
-        indexes.add(asset["index"])
         _close(found, "token", symbol, asset, [key for key in assumed if key not in one])
         found.assets.append(asset)
         found.symbols.append(symbol)
@@ -284,8 +272,18 @@ def _named(item: Item, member: str) -> bool:
     return isinstance(item.get(member), str) and bool(item[member])
 
 
-def _free(wanted: Json, taken: set[int]) -> int:
-    return wanted if isinstance(wanted, int) and wanted not in taken else max(taken, default=0) + 1
+def _index(found: Additions, kind: str, name: str, item: dict[str, Any], taken: set[int]) -> int:
+    """Return the index of an item and take it: as recorded, else one that nothing else has."""
+    told: Json = item.get("index")
+    if isinstance(told, int) and told not in taken:
+        index = told
+    else:
+        index = max(taken, default=0) + 1
+        if told in taken:
+            del item["index"]
+            _changed(found, f"index of {kind} {name!r}", told, index)
+    taken.add(index)
+    return index
 
 
 def _changed(found: Additions, what: str, told: Json, instead: Json) -> None:
