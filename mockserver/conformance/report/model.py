@@ -126,16 +126,15 @@ class CauseModel:
         self.message = writer.text(cause.message)
         self.located = writer.text(cause.told)
         """The first message, with its place in front."""
+        self.ground = writer.text(ground_of(cause, writer.report.result.contract))
+        """A sentence that names what it contradicts."""
+        self.exchanges = tuple(map(writer.exchange, cause.examples[0].finding.exchanges))
+        """The exchanges of the first finding."""
 
     @property
     def rest(self) -> str:
         """How many findings there are beside the first, to stand behind it."""
         return f" (and {self.count - 1} more)" if self.count > 1 else ""
-
-    @cached_property
-    def ground(self) -> str:
-        """A sentence that names what it contradicts."""
-        return self._writer.text(ground_of(self._cause, self._writer.report.result.contract))
 
     @cached_property
     def expired(self) -> tuple[str, ...]:
@@ -145,11 +144,6 @@ class CauseModel:
             for one in self._writer.report.expired
             if one.id == self.id
         )
-
-    @cached_property
-    def exchanges(self) -> tuple[ExchangeModel, ...]:
-        """The exchanges of the first finding."""
-        return tuple(map(self._writer.exchange, self._cause.examples[0].finding.exchanges))
 
     @cached_property
     def best(self) -> ExchangeModel | None:
@@ -205,28 +199,38 @@ class ReportModel:
 
     def __init__(self, report: Report) -> None:
         """Take a report whose findings are sorted out."""
-        self._report = report
-        self._writer = _Writer(report)
-        self.conclusion = self._writer.text(report.conclusion)
+        self._report, result = report, report.result
+        self._writer = writer = _Writer(report)
+        self.conclusion = writer.text(report.conclusion)
         self.exit_code = report.exit_code
         self.fail_on, self.strict = report.fail_on, report.strict
         self.failing = report.failing
         self.silent = report.silent
+        self.hints = tuple(map(writer.text, report.hints))
+        """What comes before everything else."""
+        self.notes = tuple(map(writer.text, report.notes))
+        """What is about the run and the baseline."""
+        self.causes = tuple(CauseModel(cause, writer) for cause in report.causes)
+        """The findings that count, by cause."""
+        self.accepted = tuple(CauseModel(cause, writer) for cause in report.accepted)
+        self.expired = tuple(CauseModel(cause, writer) for cause in report.expired)
+        """What a baseline accepts, and what it accepted until that expired."""
         self.coverage = None if report.coverage is None else self._masked(report.coverage)
-        result = report.result
         self.contract, self.target = result.contract, result.target
+        self.bases = ", ".join(dict.fromkeys(result.target.bases.values()))
+        """The base addresses, once each."""
         self.seed, self.elapsed_ms = result.seed, result.elapsed_ms
         self.requests, self.submissions = result.requests, result.submissions
         self.planned, self.sent = result.planned, result.sent
         self.sent_elsewhere = result.sent_elsewhere
+        unsent = sorted((result.unsent or {}).items())
+        self.unsent = {writer.text(name): writer.text(why) for name, why in unsent}
+        """Why probes were not sent, by their names."""
+        self.rules = tuple({one.rule.name: one.rule for one in result.outcomes}.values())
+        """The rules, each once."""
         self.counts = result.counts
         self.verdicts = report.findings
         """How many causes there are of each verdict."""
-
-    @cached_property
-    def bases(self) -> str:
-        """The base addresses, once each."""
-        return ", ".join(dict.fromkeys(self.target.bases.values()))
 
     @property
     def circumstances(self) -> str:
@@ -238,51 +242,14 @@ class ReportModel:
         )
 
     @cached_property
-    def hints(self) -> tuple[str, ...]:
-        """What comes before everything else."""
-        return tuple(map(self._writer.text, self._report.hints))
-
-    @cached_property
-    def notes(self) -> tuple[str, ...]:
-        """What is about the run and the baseline."""
-        return tuple(map(self._writer.text, self._report.notes))
-
-    @cached_property
-    def causes(self) -> tuple[CauseModel, ...]:
-        """The findings that count, by cause."""
-        return tuple(CauseModel(cause, self._writer) for cause in self._report.causes)
-
-    @cached_property
     def tests(self) -> str:
         """A pytest module with a test for each finding that counts."""
         return tests_of(self._report)
 
     @cached_property
-    def accepted(self) -> tuple[CauseModel, ...]:
-        """What a baseline accepts."""
-        return tuple(CauseModel(cause, self._writer) for cause in self._report.accepted)
-
-    @cached_property
-    def expired(self) -> tuple[CauseModel, ...]:
-        """What a baseline accepted until it expired."""
-        return tuple(CauseModel(cause, self._writer) for cause in self._report.expired)
-
-    @cached_property
     def outcomes(self) -> tuple[OutcomeModel, ...]:
         """What each rule says of each operation."""
         return tuple(map(self.outcome, self._report.result.outcomes))
-
-    @cached_property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules, each once."""
-        return tuple({one.rule.name: one.rule for one in self._report.result.outcomes}.values())
-
-    @cached_property
-    def unsent(self) -> dict[str, str]:
-        """Why probes were not sent, by their names."""
-        unsent = self._report.result.unsent or {}
-        text = self._writer.text
-        return {text(name): text(why) for name, why in sorted(unsent.items())}
 
     def unjudged(self, verdict: Verdict) -> dict[str, list[str]]:
         """Return the ids of the outcomes of a verdict by reason, the most frequent first."""
