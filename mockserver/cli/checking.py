@@ -1,14 +1,28 @@
 """Commands that check: our file formats, and the installation."""
 
+import importlib.metadata
+import platform
 import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
+from mockserver import __version__, resources
 from mockserver.cli.files import spread, with_overlay
 from mockserver.cli.printing import print_json
 from mockserver.cli.shared_options import JSON, OVERLAY, PATH
 from mockserver.errors import InvalidFile, Problem
+
+_EXTRAS = {
+    "uvloop": "a faster event loop",
+    "orjson": "a faster reader of JSON",
+    "coincurve": "wallet signatures of 2.0 (pip install 'crosschain-mock[signing]')",
+    "pytest": "the pytest plugin",
+    "hypothesis": "property-based tests",
+    "schemathesis": "deep fuzzing",
+}
 
 
 @click.command()
@@ -79,13 +93,62 @@ def _breaches(file: Path, dialect: str | None, overlay: Path | None) -> list[Pro
 @JSON
 def doctor(as_json: bool) -> None:
     """Tell what is installed, what is missing, and what may get in the way."""
-    from mockserver.cli.examination import examine
-
-    found = tuple(examine())
+    found = tuple(_examined())
     if as_json:
-        print_json([{"mark": one.mark, "text": one.text} for one in found])
+        print_json([{"mark": mark, "text": text} for mark, text in found])
     else:
-        for one in found:
-            click.echo(f"{one.mark:4}  {one.text}")
-    if any(one.mark == "BAD" for one in found):
+        for mark, text in found:
+            click.echo(f"{mark:4}  {text}")
+    if any(mark == "BAD" for mark, _ in found):
         sys.exit(1)
+
+
+_Examined = tuple[str, str]
+"""What was looked at: `ok`, a `note` that is worth knowing, or `BAD`; and what was found."""
+
+
+def _examined() -> Iterator[_Examined]:
+    """Yield what was found, one thing at a time."""
+    yield "ok", f"Python {platform.python_version()}"
+    yield "ok", f"crosschain-mock {__version__}"
+    yield from _data()
+    yield from _conflicts()
+    for module, use in _EXTRAS.items():
+        there = find_spec(module) is not None
+        text = f"{module} is there" if there else f"optional: {module} is not installed"
+        yield "ok", f"{text}: {use}"
+    yield _parser()
+
+
+def _data() -> Iterator[_Examined]:
+    for folder in (resources.schemas(), resources.fixtures()):
+        there = folder.is_dir() and any(folder.iterdir())
+        text = f"shipped data in {folder}" if there else f"no data in {folder}: install again"
+        yield "ok" if there else "BAD", text
+
+
+def _conflicts() -> Iterator[_Examined]:
+    """Another distribution uses the import name `mockserver`, or the plugin name of it."""
+    owners = importlib.metadata.packages_distributions().get("mockserver", [])
+    others = sorted({name for name in owners if name != "crosschain-mock"})
+    if others:
+        text = f"the import name 'mockserver' is also installed by {', '.join(others)}: uninstall"
+        yield "BAD", text
+    plugins = importlib.metadata.entry_points(group="pytest11")
+    for plugin in plugins:
+        if plugin.name == "mockserver" and plugin.dist and plugin.dist.name != "crosschain-mock":
+            text = (
+                f"pytest plugin 'mockserver' belongs to {plugin.dist.name}; ours is "
+                "'crosschain_mock', both can be used side by side"
+            )
+            yield "note", text
+    if not others:
+        yield "ok", "no other distribution claims the import name 'mockserver'"
+
+
+def _parser() -> _Examined:
+    from aiohttp.http_parser import HttpRequestParser
+
+    compiled = HttpRequestParser.__module__ == "aiohttp._http_parser"
+    found = "compiled" if compiled else "slow Python"
+    return "ok" if compiled else "note", f"aiohttp's HTTP parser is {found}"

@@ -1,11 +1,16 @@
-"""The command `diff`: what changes for clients between two versions of the contract."""
+"""The commands `diff` and `compare`: two versions of the contract, and two services."""
 
 import sys
+from contextlib import nullcontext
+from typing import Any
 
 import click
 
-from mockserver.cli.printing import print_levels
-from mockserver.cli.shared_options import changes_as
+from mockserver.cli.printing import print_json, print_levels
+from mockserver.cli.run_options import with_rows
+from mockserver.cli.shared_options import JSON, changes_as
+from mockserver.cli.types import quantity
+from mockserver.conformance.option_table import RUN
 
 
 @click.command()
@@ -27,10 +32,11 @@ def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool)
     of the shipped contract: 'documented', 'observed' or errata such as 'E-01,E-05'. Exits with 1
     where something breaks, with 2 where one of the two cannot be read.
     """
-    from mockserver.contract.diff import Level, compare, read_side
+    from mockserver.contract.diff import Level, read_side
+    from mockserver.contract.diff import compare as held_against
     from mockserver.contract.diff.report import as_github, as_json, as_markdown, as_text
 
-    comparison = compare(read_side(old, dialect), read_side(new, dialect))
+    comparison = held_against(read_side(old, dialect), read_side(new, dialect))
     if form == "text":
         print_levels(as_text(comparison, texts=texts))
     else:
@@ -39,3 +45,52 @@ def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool)
     failing = () if fail_on == "never" else Level(fail_on).or_worse
     if any(comparison.of(level, texts=texts) for level in failing):
         sys.exit(1)
+
+
+@click.command()
+@click.argument("left")
+@click.argument("right")
+@click.option(
+    "--band",
+    type=quantity("percent", "percent", "0", "1000", sign="%"),
+    default="1",
+    show_default=True,
+    help="By how many percent prices and amounts may differ.",
+)
+@click.option("--words", is_flag=True, help="Compare texts for people, too.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="PLACE",
+    help="A place such as 'data.list[].scanUrl', or an operation; * fits. Repeatable.",
+)
+@JSON
+@click.option("--verbose", "-v", is_flag=True, help="Every example and every reason.")
+@with_rows(RUN)
+def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any) -> None:
+    """Tell how RIGHT answers otherwise than LEFT.
+
+    Each is the base address of a service, two of them joined by a comma for v1 and 2.0, or a file
+    that `conform --journal` wrote. A service is asked what the other side was asked; between two
+    journals nothing is sent. Only reading requests are sent unless --arm-writes is given.
+
+    Exit 0 where they answer alike, 1 where they differ, 2 for wrong or unsafe options, 3 where
+    nothing could be compared.
+    """
+    from mockserver.conformance.comparison import Band, Terms
+    from mockserver.conformance.comparison import compare as held_against
+    from mockserver.conformance.comparison.rendering import facts, lines
+    from mockserver.conformance.report.progress import Progress
+    from mockserver.conformance.result import INTERRUPTED
+    from mockserver.conformance.runs.settings import options_from
+
+    terms = Terms(Band(given.pop("band")), given.pop("words"), given.pop("ignore"))
+    options = options_from(given)
+    with Progress(sys.stderr) if sys.stderr.isatty() else nullcontext() as progress:
+        comparison = held_against(left, right, options, terms, watch=progress)
+    if as_json:
+        print_json(facts(comparison))
+    else:
+        for line in lines(comparison, verbose=verbose):
+            click.echo(line)
+    sys.exit(130 if INTERRUPTED in comparison.notes else comparison.exit_code)

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from mockserver.cli.comparing import compare
 from mockserver.cli.conforming import conform
-from mockserver.cli.differing import compare
 from mockserver.cli.recording import record
 from mockserver.cli.run_options import with_rows
 from mockserver.conformance import Options, UnsafeOrWrong, run

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
+from hypothesis.stateful import RuleBasedStateMachine
+
 from mockserver.conformance.requests.valid import fresh_hash
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -141,3 +143,14 @@ class SequenceRun:
             machine_run.hunted = found.key
         if machine_run.hunted == found.key:
             raise NotHeld(message)
+
+
+class Flow(RuleBasedStateMachine):
+    """Does what a client does, one step after the other, and holds the answers against a model."""
+
+    def __init__(self, sequence: SequenceRun) -> None:
+        """Take the sequence whose steps are played."""
+        super().__init__()
+        self._sequence = sequence
+        self._context = sequence.context
+        self._broken = sequence.broken

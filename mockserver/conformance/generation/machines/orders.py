@@ -16,8 +16,7 @@ from mockserver.conformance.discovery.amount_units import (
     usual_attempt,
 )
 from mockserver.conformance.discovery.routes import usual_amount
-from mockserver.conformance.generation.machines.flow import Flow
-from mockserver.conformance.generation.sequence_run import SequenceRun
+from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
 from mockserver.conformance.requests.valid import (
     filled,
     order,

@@ -12,8 +12,7 @@ from mockserver.conformance.discovery.amounts import units, within
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token, chains_of, tokens_of
 from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
-from mockserver.conformance.generation.machines.flow import Flow
-from mockserver.conformance.generation.sequence_run import SequenceRun
+from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
 from mockserver.conformance.requests.valid import filled, price, quote_of
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.draft import Draft

@@ -8,8 +8,7 @@ from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, r
 
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.listing import text
-from mockserver.conformance.generation.machines.flow import Flow
-from mockserver.conformance.generation.sequence_run import SequenceRun
+from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
 from mockserver.conformance.requests.valid import filled, fresh_address, ticket, tickets
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun

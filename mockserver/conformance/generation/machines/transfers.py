@@ -13,8 +13,7 @@ from mockserver.conformance.checks.timeline import Property, Timeline, breaking
 from mockserver.conformance.discovery.amount_units import V1_QUOTE, usual_attempt
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import usual_amount
-from mockserver.conformance.generation.machines.flow import Flow
-from mockserver.conformance.generation.sequence_run import SequenceRun
+from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
 from mockserver.conformance.generation.timing import PRICE, catch_up
 from mockserver.conformance.requests.valid import (
     fresh_address,
