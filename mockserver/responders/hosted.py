@@ -1,31 +1,24 @@
 """Worlds as the server hosts them: the engine's world with what belongs to its traffic."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import Any
 
 from mockserver import limits
-from mockserver.contract import Contract
 from mockserver.engine.dumps import Listed
-from mockserver.engine.world import World
 from mockserver.exchange import Headers
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks
 from mockserver.responders.faults import Faults
 from mockserver.responders.forms import BadControl
 from mockserver.responders.journal import Journal, Shelf
-from mockserver.responders.refusing import Refuser
 from mockserver.responders.replay import Played
-from mockserver.responders.responder import Call, Responder
+from mockserver.responders.responder import Call, CalledWorld
 from mockserver.responders.seen import SeenTransaction, SeenTransactions
 from mockserver.responders.stubs import Stubs
-from mockserver.signing.keyring import Keyring
 from mockserver.values import value_class
-
-if TYPE_CHECKING:
-    from mockserver.responders.replay.tape import Replay
 
 DEFAULT_WORLD = "default"
 FORMAT = "crosschain-mock/world@1"
@@ -36,6 +29,7 @@ _SPARE = 16 * limits.MIB
 _SHARED = 4
 """A snapshot shares its values with the world; this part of them is taken to be its own."""
 
+_PARTS = ("faults", "stubs", "breaks", "played", "transactions")
 _KEY = re.compile(r"[A-Za-z0-9._~-]{1,128}")
 
 
@@ -78,39 +72,26 @@ class Horizon:
 class Kept:
     """What a snapshot keeps beside the engine's state; `sequence` is the newest request then."""
 
-    faults: Faults
-    stubs: Stubs
-    breaks: Breaks
+    parts: Mapping[str, Any]
     expected: tuple[Expected, ...]
-    played: Played
-    transactions: SeenTransactions
     weight: int
     sequence: int
 
 
 @dataclass(slots=True)
-class HostedWorld:
+class HostedWorld(CalledWorld):
     """A world under its key, with the dialect it speaks and the traffic it has seen.
 
     `transactions` are those seen on the chains, by nickname and hash; `began_ms` is the world's
     time at its beginning; `failures` are defects of the server.
     """
 
-    key: str
-    world: World
-    contract: Contract
-    refuser: Refuser
     journal: Journal = field(default_factory=Journal)
-    replay: "Replay | None" = None
-    played: Played = field(default_factory=Played)
-    keys: Keyring = field(default_factory=Keyring)
     transactions: SeenTransactions = field(default_factory=SeenTransactions)
     faults: Faults = field(default_factory=Faults)
     stubs: Stubs = field(default_factory=Stubs)
     breaks: Breaks = field(default_factory=Breaks)
     expected: tuple[Expected, ...] = ()
-    generated: Responder | None = None
-    """Answers in place of the simulation; no snapshot, fork or dump has it."""
     failures: tuple[str, ...] = ()
     revision: int = 0
     """Counts what the control API has changed, for those who watch the world."""
@@ -125,35 +106,17 @@ class HostedWorld:
         self.began_ms = self.world.now()
         self.horizon = self._begun()
 
-    def in_front(self) -> bool:
-        """Tell whether anything may answer in front of the simulation."""
-        return bool(self.stubs.items or self.generated or self.replay)
-
     def fork(self, key: str) -> "HostedWorld":
         """Return a world under another key that has been the same up to now.
 
         Faults, stubs, breaks and expectations come along with their counts and memory; its journal
         begins anew.
         """
-        twin = replace(
-            self,
-            key=key,
-            world=self.world.fork(),
-            journal=Journal(),
-            played=self.played.copy(),
-            transactions=self.transactions.copy(),
-            faults=self.faults.copy(),
-            stubs=self.stubs.copy(),
-            breaks=self.breaks.copy(),
-            generated=None,
-            failures=(),
-        )
+        parts = self._parts()
+        begun: dict[str, Any] = {"journal": Journal(), "generated": None, "failures": ()}
+        twin = replace(self, key=key, world=self.world.fork(), **begun, **parts)
         twin.began_ms = self.began_ms
         return twin
-
-    def undisturbed(self) -> "HostedWorld":
-        """Return a world as this one would be if no outage had ever been."""
-        return replace(self, world=self.world.undisturbed())
 
     def snapshot(self, name: str | None = None) -> str:
         """Keep everything but the journal under a name and return it. Raises `BadControl`."""
@@ -163,14 +126,7 @@ class HostedWorld:
         chosen = self.world.snapshot(name)
         self._kept = self._kept or {}
         self._kept[chosen] = Kept(
-            self.faults.copy(),
-            self.stubs.copy(),
-            self.breaks.copy(),
-            self.expected,
-            self.played.copy(),
-            self.transactions.copy(),
-            self._weight() // _SHARED,
-            self.journal.last_sequence,
+            self._parts(), self.expected, self._weight() // _SHARED, self.journal.last_sequence
         )
         return chosen
 
@@ -196,10 +152,9 @@ class HostedWorld:
         self._undo(0 if kept is None else kept.sequence)
         if kept is None:
             return
-        self.faults, self.stubs = kept.faults.copy(), kept.stubs.copy()
-        self.breaks = kept.breaks.copy()
-        self.expected, self.played = kept.expected, kept.played.copy()
-        self.transactions = kept.transactions.copy()
+        self.expected = kept.expected
+        for part, value in kept.parts.items():
+            setattr(self, part, value.copy())
 
     def drop(self, name: str) -> None:
         """Forget a snapshot. Raises `UnknownSnapshot`."""
@@ -221,6 +176,10 @@ class HostedWorld:
         self.expected, self.failures, self.generated = (), (), None
         self.began_ms = self.world.now()
         self.horizon = self._begun()
+
+    def _parts(self) -> dict[str, Any]:
+        """Return what belongs to the world besides the engine's, to go its own way from now on."""
+        return {name: getattr(self, name).copy() for name in _PARTS}
 
     def _begun(self) -> Horizon:
         last = self.journal.last_sequence

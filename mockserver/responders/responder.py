@@ -1,6 +1,8 @@
 """What a responder is given and what it returns."""
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, Self
 
 from mockserver.contract import Contract, Operation
 from mockserver.engine.world import World
@@ -14,57 +16,44 @@ if TYPE_CHECKING:
     from mockserver.responders.replay.tape import Replay
 
 
-class CalledWorld(Protocol):
-    """What a call may use of the world it is made in.
-
-    The world as it is hosted has stubs, faults and breaks, which are themselves given calls; that
-    they are not all named here keeps them from importing each other in a circle.
-    """
-
-    @property
-    def world(self) -> World:
-        """The engine's world."""
-
-    @property
-    def contract(self) -> Contract:
-        """The contract in the dialect that the world speaks."""
-
-    @property
-    def refuser(self) -> Refuser:
-        """Makes the answers that say no."""
-
-    @property
-    def keys(self) -> Keyring:
-        """The keys that are registered with the world."""
-
-    @property
-    def replay(self) -> "Replay | None":
-        """The recordings that answer in this world; None where none do."""
-
-    @property
-    def played(self) -> Played:
-        """How far they have been played."""
-
-    @property
-    def stubs(self) -> "Stubbed":
-        """The answers that a test has set."""
-
-    @property
-    def generated(self) -> "Responder | None":
-        """Answers with what was generated, where a test wants that."""
-
-    def in_front(self) -> bool:
-        """Tell whether anything may answer in front of the simulation."""
-
-    def undisturbed(self) -> "CalledWorld":
-        """Return a world as this one would be if no outage had ever been."""
-
-
 class Stubbed(Protocol):
     """Answers that were set for calls, each for as often as it was set."""
 
+    @property
+    def items(self) -> Sequence[object]:
+        """What was set."""
+
     def take(self, call: "Call") -> Response | None:
         """Return the answer that is set for a call, and count it; None where none is."""
+
+
+@dataclass(slots=True)
+class CalledWorld:
+    """What a call may use of the world it is made in.
+
+    The world as it is hosted has faults and breaks besides, which are themselves given calls; that
+    they are not here keeps them from importing each other in a circle. `replay` are recordings that
+    answer in this world, and `played` is how far they have been played.
+    """
+
+    key: str
+    world: World
+    contract: Contract
+    refuser: Refuser
+    replay: "Replay | None" = None
+    played: Played = field(default_factory=Played)
+    keys: Keyring = field(default_factory=Keyring)
+    generated: "Responder | None" = None
+    """Answers in place of the simulation; no snapshot, fork or dump has it."""
+    stubs: Stubbed = field(init=False)
+
+    def in_front(self) -> bool:
+        """Tell whether anything may answer in front of the simulation."""
+        return bool(self.stubs.items or self.generated or self.replay)
+
+    def undisturbed(self) -> Self:
+        """Return a world as this one would be if no outage had ever been."""
+        return replace(self, world=self.world.undisturbed())
 
 
 @value_class(frozen=True, slots=True)
