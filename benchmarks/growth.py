@@ -27,7 +27,7 @@ from mockserver import __version__
 from mockserver.clock import ClockMode, parse_instant
 from mockserver.exchange import Headers, Request
 from mockserver.server.assembly import Settings, build
-from mockserver.server.collecting import rarely_collected
+from mockserver.server.process import rarely_collected
 from mockserver.server.service import Service
 
 _SIGNED = Headers([("Evmaddress", WALLET), ("Signature", "ab" * 65)])

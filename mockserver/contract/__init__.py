@@ -1,11 +1,10 @@
 """The contract as data: the endpoint table and JSON Schemas, loaded and ready to judge messages."""
 
-from mockserver.contract.basis import Basis, BasisKind, assumed, observed
+from mockserver.contract.basis import Basis, BasisKind, Layer, assumed, observed
 from mockserver.contract.contract import Assumption, Contract, Source
 from mockserver.contract.dialect import Dialect, Erratum, UnknownDialect
 from mockserver.contract.envelope import Generation, RefusalRule
 from mockserver.contract.facts import Fact, FactRegister, UnknownFact, documented, shipped_facts
-from mockserver.contract.layer import Layer
 from mockserver.contract.load import ContractSource, load
 from mockserver.contract.operation import Operation
 from mockserver.contract.reading import Field, Inputs, Reading, describe, sentence

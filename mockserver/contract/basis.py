@@ -1,4 +1,4 @@
-"""Where a fact comes from: the interface description, public material, or a choice of ours."""
+"""Where a fact comes from, and how closely one has to look to see that a service breaks it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -84,3 +84,22 @@ def basis_in_words(node: Mapping[str, Any]) -> str:
         return ""
     basis = Basis().below(node)
     return f"{basis.kind} ({basis.source or '?'})"
+
+
+class Layer(StrEnum):
+    """The cheapest oracle that can see what a rule looks for, or what a break does."""
+
+    SCHEMA = "schema"
+    """One body against its schema."""
+    PROTOCOL = "protocol"
+    """HTTP and JSON beneath the body."""
+    EXCHANGE = "exchange"
+    """An answer against its own request."""
+    CROSS = "cross"
+    """Two reads compared."""
+    STATEFUL = "stateful"
+    """A submission and what is read after it."""
+    GENERATION = "generation"
+    """v1 against 2.0."""
+    TIMING = "timing"
+    """How long it takes."""

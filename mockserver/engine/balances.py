@@ -6,7 +6,7 @@ from decimal import Decimal
 from mockserver.engine import amounts
 from mockserver.engine.accounts import Account
 from mockserver.engine.catalog import Placed, checked_address
-from mockserver.engine.core import Core
+from mockserver.engine.core import Core, View
 from mockserver.engine.courses import Status
 from mockserver.engine.ledger import (
     FAUCET,
@@ -21,7 +21,6 @@ from mockserver.engine.ledger import (
 )
 from mockserver.engine.orders import Event, Order, history
 from mockserver.engine.scenario import Scenario
-from mockserver.engine.view import View
 from mockserver.values import value_class
 
 _CLOSING = (Status.SUCCEEDED, Status.FAILED, Status.REFUNDED)

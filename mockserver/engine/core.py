@@ -248,3 +248,13 @@ def no_order(what: str, about: str, nearest: Sequence[str] = ()) -> Refusal:
         about=about,
         nearest=nearest,
     )
+
+
+class View:
+    """A part of a world, which keeps nothing of its own."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: Core) -> None:
+        """Look at a world's core."""
+        self._core = core

@@ -12,11 +12,10 @@ from mockserver.engine.aggregates import (
 )
 from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Placed
-from mockserver.engine.core import route_of
+from mockserver.engine.core import View, route_of
 from mockserver.engine.prices import Price
 from mockserver.engine.quotes import BridgeQuote, CrossChainQuote
 from mockserver.engine.refusal import Refusal
-from mockserver.engine.view import View
 from mockserver.values import value_class
 
 # A member of an enumeration takes longer to be looked up than a name.

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from mockserver.engine.catalog import Chain, Contract, Placed, Token
+from mockserver.engine.core import View
 from mockserver.engine.outages import Mode
-from mockserver.engine.view import View
 from mockserver.values import value_class
 
 T = TypeVar("T")

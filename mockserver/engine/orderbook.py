@@ -6,7 +6,7 @@ from dataclasses import replace
 from mockserver.clock import ClockMode
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Chain
-from mockserver.engine.core import Core, HashKey, hash_key, no_order, sender_key
+from mockserver.engine.core import Core, HashKey, View, hash_key, no_order, sender_key
 from mockserver.engine.courses import Course, Policy, Status, Step
 from mockserver.engine.desk import Desk
 from mockserver.engine.hashes import known_hash
@@ -35,7 +35,6 @@ from mockserver.engine.submission import (
     draft_v1,
     placed_order,
 )
-from mockserver.engine.view import View
 from mockserver.values import value_class
 
 

@@ -3,9 +3,9 @@
 from decimal import Decimal
 
 from mockserver.clock import Clock, ClockMode
+from mockserver.engine.core import View
 from mockserver.engine.mishaps import NothingDue
 from mockserver.engine.orders import at, history
-from mockserver.engine.view import View
 
 _THROUGH_MS = -1
 """The due time of an order that comes to nothing more by itself."""

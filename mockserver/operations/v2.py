@@ -13,7 +13,7 @@ from mockserver.jsontext import Json, plain
 from mockserver.operations import lists
 from mockserver.operations.certificates import certificate
 from mockserver.operations.deposits import refuse_used
-from mockserver.operations.holdings import held_tokens, token_info
+from mockserver.operations.lists import held_tokens, token_info
 from mockserver.operations.rules import STRICT, order_rules, rules_of
 
 _ENDS = {"source": "from", "target": "to"}

@@ -1,16 +1,18 @@
 """Recordings: files of exchanges, read, written and matched against requests."""
 
-from mockserver.recordings.files import load, load_folder, text_of
+from mockserver.recordings.files import Source, gather, load, load_folder, shipped_names, text_of
 from mockserver.recordings.folder import CannotKeep, FolderBusy, RecordingFolder
 from mockserver.recordings.matching import (
+    End,
+    MatchRule,
+    MatchRules,
     RequestForm,
     RequestParts,
     RequestReading,
+    load_rules,
     read_request,
 )
 from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
-from mockserver.recordings.rules import End, MatchRule, MatchRules, load_rules
-from mockserver.recordings.sources import Source, gather, shipped_names
 
 __all__ = [
     "CannotKeep",

@@ -1,7 +1,8 @@
-"""Recording files in YAML, readable without Python and the same byte for byte when rewritten."""
+"""Recording files in YAML: where they are found, read, and written the same byte for byte."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from urllib.parse import quote, quote_plus
 
 import yaml
 
-from mockserver import documents
+from mockserver import documents, resources
 from mockserver.clock import duration, iso, parse_duration, parse_instant
 from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile, Problem
@@ -17,6 +18,7 @@ from mockserver.exchange import BadEncoding, Headers, Request, Response, by_name
 from mockserver.jsontext import Json
 from mockserver.recordings import bodies
 from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
+from mockserver.validation import did_you_mean
 
 FORMAT = "crosschain-mock/recording@2"
 
@@ -250,3 +252,76 @@ _Dumper.add_implicit_resolver(
     re.compile(r"^[-+]?(?:0|[1-9][0-9]*)\.[0-9]+(?:[eE][-+]?[0-9]+)?$"),
     list("-+0123456789"),
 )
+
+
+_ENDINGS = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A recording, and its name where several are served together."""
+
+    label: str
+    recording: Recording
+
+    def labelled(self) -> Iterator[tuple[str, RecordedExchange]]:
+        """Yield its exchanges, each with the label that reports call it by."""
+        for one in self.recording.exchanges:
+            yield f"{self.label}#{one.name}", one
+
+
+def shipped_names() -> list[str]:
+    """Return the names of the shipped recordings, each a folder or a file below one."""
+    root = resources.fixtures() / "recordings"
+    files = sorted(root.rglob("*.yaml"))
+    folders = sorted({file.parent.relative_to(root).as_posix() for file in files} - {"."})
+    return [*folders, *(file.relative_to(root).with_suffix("").as_posix() for file in files)]
+
+
+def gather(named: Iterable[str | Path]) -> tuple[Source, ...]:
+    """Return the recordings that shipped names, files and folders stand for.
+
+    A path that exists goes before a shipped name. Raises `InvalidFile`.
+    """
+    found = dict.fromkeys(pair for one in named for pair in _files(one))
+    return tuple(Source(label, load(file)) for label, file in found)
+
+
+def _files(named: str | Path) -> Iterator[tuple[str, Path]]:
+    path = Path(named)
+    if path.is_dir():
+        yield from _in_folder(path, path)
+    elif path.exists():
+        yield path.name, path
+    else:
+        yield from _shipped(str(named))
+
+
+def _shipped(name: str) -> Iterator[tuple[str, Path]]:
+    root, names = resources.fixtures() / "recordings", shipped_names()
+    if name not in names:
+        kind = "folder" if name.endswith("/") else "file, folder or shipped recording"
+        near = did_you_mean(name, names)
+        shipped = ", ".join(one for one in names if "/" not in one)
+        message = f"there is no such {kind}{near} (shipped: {shipped})"
+        raise InvalidFile([Problem(name, None, "", message)])
+    if (root / name).is_dir():
+        yield from _in_folder(root / name, root)
+    else:
+        yield f"{name}.yaml", root / f"{name}.yaml"
+
+
+def _in_folder(folder: Path, root: Path) -> Iterator[tuple[str, Path]]:
+    files = sorted(file for file in folder.rglob("*") if _is_recording(file, folder))
+    if not files:
+        message = "no recording (*.yaml, *.yml or *.json) in this folder"
+        raise InvalidFile([Problem(folder, None, "", message)])
+    for file in files:
+        yield file.relative_to(root).as_posix(), file
+
+
+def _is_recording(file: Path, folder: Path) -> bool:
+    """Whether a file is meant to be one: not a large body, nor a file that begins with a dot."""
+    inside = file.relative_to(folder).parts
+    hidden = any(part.startswith(".") for part in inside) or "bodies" in inside[:-1]
+    return file.suffix in _ENDINGS and not hidden and file.is_file()

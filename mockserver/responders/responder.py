@@ -74,3 +74,14 @@ class Responder(Protocol):
 
     def respond(self, call: Call) -> Response | None:
         """Return the answer, or None to leave it to the next responder."""
+
+
+class GeneratedAnswers:
+    """Answers with what was generated for the world, if anything was."""
+
+    name = "generated"
+
+    def respond(self, call: Call) -> Response | None:
+        """Return a generated answer, or None where none was made for the call."""
+        generated = call.hosted.generated
+        return None if generated is None else generated.respond(call)

@@ -1,4 +1,4 @@
-"""Verification: what a test wants to be true of the requests that a world has seen."""
+"""Searching a journal, and what a test wants to be true of the requests that a world has seen."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,94 @@ from mockserver.responders.forms import (
     BadControl,
     check,
     duration_ms,
+    instant_ms,
 )
 from mockserver.responders.formtable import form
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
-from mockserver.responders.searching import Search, search_of
+from mockserver.responders.stubs import StubResponder
+from mockserver.responders.subsets import Subset, subset_of
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Which entries are meant; None does not narrow. Times are the world's, ms since 1970."""
+
+    operation: str | None = None
+    method: str | None = None
+    path: str | None = None
+    refused: bool | None = None
+    since: int = 0
+    from_ms: int | None = None
+    until_ms: int | None = None
+    match: Subset | None = None
+
+    def takes(self, entry: Entry) -> bool:
+        """Tell whether an entry is meant."""
+        return self.near(entry) and (self.match is None or self.match.takes(entry.request))
+
+    def near(self, entry: Entry) -> bool:
+        """Tell whether an entry is meant but for the parts of its request."""
+        if entry.sequence <= self.since:
+            return False
+        if self.operation not in (None, entry.operation) or self.path not in (None, entry.path):
+            return False
+        if self.method not in (None, entry.request.method):
+            return False
+        if self.from_ms is not None and entry.at_ms < self.from_ms:
+            return False
+        if self.until_ms is not None and entry.at_ms >= self.until_ms:
+            return False
+        return self.refused in (None, entry.refusal is not None)
+
+    def found(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Return the entries that are meant, in their order."""
+        return [entry for entry in entries if self.takes(entry)]
+
+
+def search_of(told: Mapping[str, Json], contract: Contract) -> Search:
+    """Return the search of a checked request. Raises `BadControl`, `ClockRefused`."""
+    name = told.get("operation")
+    return Search(
+        operation=operation_id(name, contract) if name is not None else None,
+        method=told.get("method"),
+        path=told.get("path"),
+        refused=told.get("refused"),
+        since=told.get("since", 0),
+        from_ms=instant_ms(told["from"]) if "from" in told else None,
+        until_ms=instant_ms(told["until"]) if "until" in told else None,
+        match=subset_of(told["match"]) if "match" in told else None,
+    )
+
+
+_OUTAGES = ("chain-suspended", "token-suspended")
+
+
+def unexpected_refusals(hosted: HostedWorld) -> list[Entry]:
+    """Return refused requests but for those a test asked for.
+
+    Asked for are the refusals of stubs, of faults, those announced as expected, and suspensions in
+    a world that has any outage.
+    """
+    return [
+        entry
+        for entry in hosted.journal
+        if entry.refusal is not None
+        and not entry.fault
+        and entry.responder != StubResponder.name
+        and not _expected(hosted, entry)
+    ]
+
+
+def _expected(hosted: HostedWorld, entry: Entry) -> bool:
+    name = (entry.refusal or "").partition(":")[0]
+    if name in _OUTAGES and hosted.world.outages.all():
+        return True
+    return any(
+        expected.refusal in (None, name) and expected.operation in (None, entry.operation)
+        for expected in hosted.expected
+    )
+
 
 _COUNTS = ("exactly", "atLeast", "atMost", "never")
 _NEAREST = 3

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from mockserver.clock import SteadyClock
 from mockserver.operations import OPERATIONS
 from mockserver.responders.founding import Founder, WorldOptions
-from mockserver.responders.generated import GeneratedAnswers
 from mockserver.responders.hosted import Worlds
 from mockserver.responders.replay.playback import Playback
-from mockserver.responders.responder import Responder
+from mockserver.responders.responder import GeneratedAnswers, Responder
 from mockserver.responders.simulation import Simulation
 from mockserver.responders.stubs import StubResponder
 from mockserver.server.control import Control, Guard, House
-from mockserver.server.counters import Counters
+from mockserver.server.control.row import Counters
 from mockserver.server.service import Service
 
 

@@ -2,24 +2,57 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import logging
 import os
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from mockserver import jsontext, limits, userfiles
 from mockserver.errors import CannotServe
-from mockserver.server.collecting import rarely_collected
 from mockserver.server.exhaustion import Exhaustion, allow_more_files, most_connections
 from mockserver.server.http import Answering, HttpServer
 from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bound
 from mockserver.streams import give_up_stdout
 from mockserver.wording import reason_of
+
+_THRESHOLDS = (10_000, 5, 10)
+"""After how many new objects the collector looks for circles among them (decision 170)."""
+_GROWN = 50_000
+"""From how many survivors of two looks on they are taken for what a server keeps (decision 186)."""
+
+
+@contextmanager
+def rarely_collected() -> Iterator[None]:
+    """Let the collector look seldom, and pass over what is there now and what comes to stay."""
+    # What is loaded by now lives as long as the process; the collector need not look at it.
+    gc.freeze()
+    before = gc.get_threshold()
+    gc.set_threshold(*_THRESHOLDS)
+    gc.enable()
+    gc.callbacks.append(_looked)
+    try:
+        yield
+    finally:
+        gc.callbacks.remove(_looked)
+        gc.set_threshold(*before)
+
+
+def _looked(phase: str, info: Mapping[str, int]) -> None:
+    """Put what has survived a second look out of sight, where it is as much as orders make.
+
+    Orders and journals have no circles and need no collector. Connections leave some when they
+    close, and must not be put out of sight each time that some are open.
+    """
+    if phase == "stop" and info["generation"] and len(gc.get_objects(generation=2)) >= _GROWN:
+        gc.freeze()
+
 
 log = logging.getLogger("mockserver.server")
 

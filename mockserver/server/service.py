@@ -12,7 +12,6 @@ from mockserver.responders.breaks import Outcome
 from mockserver.responders.delivery import Delivery, charged, delivery_of
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.faults import Strike, may_reserve, reserved_strike
-from mockserver.responders.generated import GeneratedAnswers
 from mockserver.responders.hosted import (
     DEFAULT_WORLD,
     BadWorldKey,
@@ -23,7 +22,7 @@ from mockserver.responders.hosted import (
 )
 from mockserver.responders.refusing import JSON_HEADERS, REFUSAL_HEADER
 from mockserver.responders.replay.playback import Playback
-from mockserver.responders.responder import Call, Responder
+from mockserver.responders.responder import Call, GeneratedAnswers, Responder
 from mockserver.responders.stubs import StubResponder
 from mockserver.server import console, cors
 from mockserver.server.control import Control

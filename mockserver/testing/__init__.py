@@ -1,12 +1,10 @@
 """The mock inside the process of a test: servers, worlds, and what a test may do to them."""
 
 from mockserver.errors import CrosschainMockError
-from mockserver.testing.capsules import replay_capsule
 from mockserver.testing.clock import MockClock
 from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed
-from mockserver.testing.orders import MockOrders
-from mockserver.testing.references import UnknownOrder
-from mockserver.testing.running import running, serving
+from mockserver.testing.orders import MockOrders, UnknownOrder
+from mockserver.testing.running import replay_capsule, running, serving
 from mockserver.testing.server import MockServer
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.words import WrongWord

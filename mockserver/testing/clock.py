@@ -7,7 +7,7 @@ from typing import Literal
 
 from mockserver.clock import FASTEST, ClockMode, ClockRefused
 from mockserver.testing.border import bordered
-from mockserver.testing.references import OrderRef, order_id
+from mockserver.testing.orders import OrderRef, order_id
 from mockserver.testing.sight import Sight
 from mockserver.testing.times import Duration, duration_ms, instant_ms, moment
 from mockserver.testing.words import check_names, word

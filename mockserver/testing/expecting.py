@@ -7,8 +7,8 @@ from mockserver.clock import wall_ms
 from mockserver.responders.authentication import timestamp_ms
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
-from mockserver.responders.judging import unexpected_refusals
 from mockserver.responders.nearest import nearest_form
+from mockserver.responders.verification import unexpected_refusals
 from mockserver.testing.sight import Sight
 from mockserver.testing.traffic import (
     name_of_refusal,

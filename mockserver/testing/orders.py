@@ -1,14 +1,41 @@
-"""The orders of a world, as a test looks at them and steers them."""
+"""The orders of a world, as a test names them, looks at them and steers them."""
 
 from collections.abc import Iterator
 
 from mockserver.engine.courses import Policy, Status
-from mockserver.engine.orders import Event, OrderView
+from mockserver.engine.orders import Event, Order, OrderView
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.world import World
+from mockserver.errors import CrosschainMockError
+from mockserver.server.control import orders
 from mockserver.testing.border import bordered
 from mockserver.testing.options import Course, OrderStatus, Pace
-from mockserver.testing.references import OrderRef, UnknownOrder, order_id
 from mockserver.testing.sight import Sight
 from mockserver.testing.words import word
+
+OrderRef = str | int | Order | OrderView
+"""An order: its 2.0 id, its v1 number (`orderSn`), or what `orders` gave."""
+
+
+class UnknownOrder(CrosschainMockError, KeyError):
+    """An order that this world does not have."""
+
+    def __str__(self) -> str:
+        """Return the sentence; a `KeyError` would quote it."""
+        return str(self.args[0])
+
+
+def order_id(world: World, named: OrderRef) -> str:
+    """Return the id of an order. Raises `UnknownOrder` for one that the world does not have."""
+    if isinstance(named, OrderView):
+        named = named.order
+    name = named.id if isinstance(named, Order) else str(named)
+    try:
+        return orders.order_id(world, name)
+    except Refusal:
+        there = [order.sn or order.id for order in world.orders.stored()]
+        known = f"; there are {', '.join(there[-5:])}" if there else "; none was submitted"
+        raise UnknownOrder(f"order {name[:80]!r} does not exist in this world{known}") from None
 
 
 @bordered

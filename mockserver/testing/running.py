@@ -4,8 +4,11 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
+from mockserver.server import capsules
+from mockserver.server.capsules import Replayed
 from mockserver.server.http import Answering, HttpServer
 from mockserver.server.listener import Listener, bound
 from mockserver.testing.server import MockServer
@@ -69,3 +72,11 @@ async def _listening(answering: Answering, port: int) -> Listener:
     listener = Listener(HttpServer(answering), bound("127.0.0.1", port))
     await listener.start()
     return listener
+
+
+def replay_capsule(file: Path) -> Replayed:
+    """Go through a capsule in this process; `divergences` tells every answer that is another one.
+
+    Raises `BadCapsule` and `InvalidFile`.
+    """
+    return capsules.replay(capsules.load(file))

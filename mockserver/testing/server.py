@@ -15,9 +15,8 @@ from mockserver.scenarios import load_scenario
 from mockserver.server.assembly import service_of
 from mockserver.server.control import Guard
 from mockserver.testing.border import bordered
-from mockserver.testing.gate import Gate
 from mockserver.testing.settings import DEFAULT_START, MockSettings
-from mockserver.testing.sight import Sight
+from mockserver.testing.sight import Gate, Sight
 from mockserver.testing.world import MockWorld
 
 _ODD = re.compile(r"[^A-Za-z0-9._~-]+")

@@ -1,11 +1,70 @@
-"""How the views of a test see their world: by its key, and one caller at a time."""
+"""One caller at a time: the loop that answers clients, and a test that sees and moves its world."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mockserver.errors import CrosschainMockError
+from mockserver.exchange import Request, Response
+from mockserver.responders.delivery import Delivery
 from mockserver.responders.hosted import HostedWorld
-from mockserver.testing.gate import Gate
+from mockserver.server.service import Service
+
+
+class Gate:
+    """A service behind a lock. Answers take less than a millisecond, so nobody waits long."""
+
+    def __init__(self, service: Service) -> None:
+        """Guard a service; `lock` is held while anybody works on its worlds.
+
+        `made` are the keys of the worlds that tests have made, also of those that are closed.
+        """
+        self.service = service
+        self.lock = threading.RLock()
+        self.made: set[str] = set()
+        self._strays: list[str] = []
+
+    def respond(self, request: Request) -> Response | Delivery:
+        """Return the answer to a request; how it is sent only where that is not at once."""
+        with self.lock:
+            worlds = self.service.worlds
+            before = len(worlds)
+            told = self.service.respond(request)
+            if len(worlds) > before and "/__mock" not in request.path:
+                self._stray(list(worlds)[-1].key, request)
+            return told
+
+    def most_bytes(self, request: Request) -> int:
+        """Return how many bytes the body of a request may have, of which the head has come."""
+        with self.lock:
+            return self.service.most_bytes(request)
+
+    def strays(self) -> list[str]:
+        """Return what is to be said of requests to worlds that nobody made, each once."""
+        with self.lock:
+            found, self._strays = self._strays, []
+        return found
+
+    def _stray(self, key: str, request: Request) -> None:
+        """Note a request whose world came into being by it; a closed world's late ones are none."""
+        if key in self.made:
+            return
+        meant = max((made for made in self.made if key.startswith(made)), key=len, default="")
+        right = (
+            "a slash is missing behind the base address: write base_url_v2 + "
+            f"'/{key.removeprefix(meant)}/…'"
+            if meant
+            else "make it with `crosschain_mock_server.world(…)`, or use the base address of yours"
+        )
+        self._strays.append(
+            f"a request came to world {key!r}, which nobody made: "
+            f"{request.method} {request.path}\n  {right}"
+        )
+
+    def refuse(self, request: Request, name: str, reason: str) -> Response:
+        """Return the refusal of a request that could not be read."""
+        with self.lock:
+            return self.service.refuse(request, name, reason)
 
 
 class WorldClosed(CrosschainMockError):

@@ -25,10 +25,11 @@ from mockserver.testing.options import (
     Side,
     StubResponse,
     Wanted,
+    direction_of,
     spelled,
+    window,
 )
 from mockserver.testing.orders import MockOrders
-from mockserver.testing.outages import direction_of, window
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.sight import Sight
 from mockserver.testing.times import Duration, duration_ms

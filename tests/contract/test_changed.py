@@ -3,7 +3,7 @@
 import pytest
 
 from mockserver.contract import load
-from mockserver.contract.changed import changed, may_undo
+from mockserver.responders.dialects import changed, may_undo
 from mockserver.validation import Violation
 
 

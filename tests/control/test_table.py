@@ -10,9 +10,8 @@ from mockserver.engine.reserved import RESERVED
 from mockserver.errors import InvalidFile
 from mockserver.responders.faults import KINDS
 from mockserver.server.control import ROWS, about
-from mockserver.server.control.examples import shown
 from mockserver.server.control.openapi import document, operation_id
-from mockserver.server.control.pages import pages
+from mockserver.server.control.pages import pages, shown
 from mockserver.server.control.table import read
 from tests.control.conftest import QUOTE_PATH
 

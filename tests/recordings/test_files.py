@@ -21,8 +21,8 @@ from mockserver.recordings import (
     load,
     text_of,
 )
+from mockserver.recordings.bodies import encode
 from mockserver.recordings.folder import LARGE_BODY, CannotKeep, FolderBusy
-from mockserver.recordings.layouts import encode
 
 ROOT = Path(__file__).parents[2]
 

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from mockserver.server.collecting import rarely_collected
+from mockserver.server.process import rarely_collected
 
 MANY = 60_000
 

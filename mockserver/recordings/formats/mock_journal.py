@@ -4,6 +4,7 @@ from urllib.parse import quote, quote_plus
 
 from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json
+from mockserver.recordings.bodies import encode
 from mockserver.recordings.formats.foreign import (
     ForeignExchange,
     ForeignRecording,
@@ -11,7 +12,6 @@ from mockserver.recordings.formats.foreign import (
     Pairs,
     Skipped,
 )
-from mockserver.recordings.layouts import encode
 
 
 def is_mock_journal(root: Node) -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 from mockserver import jsontext
 from mockserver.exchange import BadEncoding, Headers, Request, Response, pairs_or, query_pairs
 from mockserver.jsontext import Json, NotJson
-from mockserver.recordings.layouts import encode, layout_of
+from mockserver.recordings.bodies import encode, layout_of
 from mockserver.recordings.recording import RecordedExchange, StandIns
 from mockserver.recordings.redaction.names import (
     REQUEST_HEADERS,

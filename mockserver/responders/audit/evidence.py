@@ -17,10 +17,10 @@ from mockserver.operations import traces
 from mockserver.operations.rules import OrderRules
 from mockserver.operations.traces import Paid, Quoted, Standing
 from mockserver.responders.delivery import Cut
-from mockserver.responders.generated import GeneratedAnswers
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.responders.replay.playback import Playback
+from mockserver.responders.responder import GeneratedAnswers
 from mockserver.responders.seen import SeenTransaction
 from mockserver.responders.stubs import StubResponder
 

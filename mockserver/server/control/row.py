@@ -1,5 +1,6 @@
-"""A row of the control API's table, and what its action is given."""
+"""A row of the control API's table, what its action is given, and what a server counts."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,7 +11,29 @@ from mockserver.jsontext import Json
 from mockserver.responders.forms import Schema
 from mockserver.responders.founding import Founder
 from mockserver.responders.hosted import HostedWorld, Worlds
-from mockserver.server.counters import Counters
+
+_MOST_NAMES = 1000
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a server has done since its start, over all its worlds; only ever rising."""
+
+    requests: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    control: int = 0
+
+    def count(self, operation: str | None, refusal: str | None, fault: str) -> None:
+        """Count an exchange; one that no operation answers counts as `unknown`."""
+        self.requests[operation or "unknown"] += 1
+        if refusal is not None:
+            name = refusal.partition(":")[0]
+            # A stub may say anything in that header.
+            known = name in self.refusals or len(self.refusals) < _MOST_NAMES
+            self.refusals[name if known else "other"] += 1
+        if fault:
+            self.faults[fault.partition(" ")[0]] += 1
 
 
 @dataclass(slots=True)
