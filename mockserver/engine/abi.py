@@ -178,7 +178,7 @@ def _slice(raw: bytes, place: int, length: int) -> bytes:
 def encoded(selector: bytes, *arguments: Any) -> bytes:
     """Return a call of a method, its arguments by their types: `bytes` as such, tuples as lists."""
     kinds = [kind for _, kind in METHODS[selector.hex()].parameters]
-    return selector + _packed(kinds, arguments)
+    return selector + packed(kinds, arguments)
 
 
 def uint(value: int) -> bytes:
@@ -195,8 +195,8 @@ def address(text: str) -> bytes:
     return (raw if len(raw) == 20 else bytes(20)).rjust(_WORD, b"\0")
 
 
-def _packed(kinds: Sequence[str], values: Sequence[Any]) -> bytes:
-    """Return values as heads and tails: fixed ones in place, dynamic ones by offset."""
+def packed(kinds: Sequence[str], values: Sequence[Any]) -> bytes:
+    """Return values by their types as heads and tails: dynamic ones stand behind, by offset."""
     length, heads, tails = sum(map(_size, kinds)), b"", b""
     for kind, value in zip(kinds, values, strict=True):
         raw = _encoded(kind, value)
@@ -210,9 +210,9 @@ def _packed(kinds: Sequence[str], values: Sequence[Any]) -> bytes:
 
 def _encoded(kind: str, value: Any) -> bytes:
     if kind.endswith("[]"):
-        return uint(len(value)) + _packed([kind[:-2]] * len(value), value)
+        return uint(len(value)) + packed([kind[:-2]] * len(value), value)
     if kind.startswith("("):
-        return _packed(_split(kind[1:-1]), value)
+        return packed(_split(kind[1:-1]), value)
     if kind == "bytes":
         raw: bytes = value
         return uint(len(raw)) + raw + bytes(-len(raw) % _WORD)

@@ -11,12 +11,12 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from mockserver import limits
+from mockserver.engine import abi
 from mockserver.engine.catalog import NATIVE, Chain
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.operations.deposits import GAS_NATIVE, GAS_TOKEN, gas_price
-from mockserver.responders import receipts
 from mockserver.responders.broadcasting import BadTransaction, nonce_of, take_raw
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.seen import SeenTransaction
@@ -24,6 +24,11 @@ from mockserver.responders.seen import SeenTransaction
 _GAS_CALL = 300_000
 _INVALID, _UNKNOWN_METHOD, _BAD_PARAMS, _REFUSED = -32600, -32601, -32602, -32000
 _BALANCE_OF, _DECIMALS, _ALLOWANCE, _SYMBOL = "0x70a08231", "0x313ce567", "0xdd62ed3e", "0x95d89b41"
+
+_LOG_VAULT_OUT = "0x873a952504255baba041a0843512f2748152611db0d25da60657af220f7540ba"
+"""`LogVaultOut(address,address,uint256,uint256,address,bytes)`: it names the order id (SOL)."""
+
+_BLOOM = f"0x{'00' * 256}"
 
 
 class _Fault(Exception):
@@ -118,7 +123,7 @@ def _call(asked: Asked) -> Json:
         case method if method == _ALLOWANCE:
             return _word(2**256 - 1)
         case method if method == _SYMBOL:
-            return f"0x{receipts.abi_text(placed.symbol).hex()}"
+            return f"0x{abi.packed(('bytes',), (placed.symbol.encode(),)).hex()}"
         case method:
             raise _Fault(_REFUSED, f"the contract {to!r} answers no method {method!r} here")
 
@@ -145,12 +150,98 @@ def _word(value: int) -> str:
     return f"0x{value:064x}"
 
 
+def _transaction(seen: SeenTransaction) -> Json:
+    """Return a transaction, mined in a block of its own."""
+    return {
+        "hash": seen.hash,
+        "from": seen.sender,
+        "to": seen.to or None,
+        "value": hex(seen.value),
+        "input": f"0x{seen.data.hex()}",
+        "nonce": hex(seen.nonce),
+        "gas": hex(0),
+        "gasPrice": hex(0),
+        "type": "0x0",
+        "blockNumber": hex(seen.number),
+        "blockHash": _block_hash(seen.number),
+        "transactionIndex": "0x0",
+        "chainId": None,
+        "v": "0x1b",
+        "r": f"0x{1:064x}",
+        "s": f"0x{1:064x}",
+    }
+
+
+def _receipt(seen: SeenTransaction) -> Json:
+    """Return a receipt; a call that carries an order logs the order's id as the contract does."""
+    return {
+        "transactionHash": seen.hash,
+        "transactionIndex": "0x0",
+        "blockNumber": hex(seen.number),
+        "blockHash": _block_hash(seen.number),
+        "from": seen.sender,
+        "to": seen.to or None,
+        "contractAddress": None,
+        "cumulativeGasUsed": hex(0),
+        "gasUsed": hex(0),
+        "effectiveGasPrice": hex(0),
+        "logs": [_log(seen)] if seen.order_id is not None else [],
+        "logsBloom": _BLOOM,
+        "status": "0x0" if seen.reverted else "0x1",
+        "type": "0x0",
+    }
+
+
+def _block(number: int, now_ms: int) -> Json:
+    """Return the newest block; without a base fee, so that wallets send legacy transactions."""
+    return {
+        "number": hex(number),
+        "hash": _block_hash(number),
+        "parentHash": _block_hash(max(0, number - 1)),
+        "timestamp": hex(now_ms // 1000),
+        "nonce": "0x0000000000000000",
+        "difficulty": "0x0",
+        "gasLimit": hex(30_000_000),
+        "gasUsed": "0x0",
+        "miner": f"0x{0:040x}",
+        "extraData": "0x",
+        "transactions": [],
+    }
+
+
+def _log(seen: SeenTransaction) -> Json:
+    method = abi.METHODS[seen.data[:4].hex()]
+    (_, token), (_, amount), *_ = given = tuple(abi.arguments(method, seen.data[4:]).items())
+    order = bytes.fromhex(str(given[-1][1])[2:])
+    data = abi.packed(("uint256", "address", "bytes"), (amount, seen.to, order))
+    return {
+        "address": seen.to,
+        "topics": [
+            _LOG_VAULT_OUT,
+            f"0x{str(token)[2:]:0>64}",
+            f"0x{seen.sender[2:]:0>64}",
+            f"0x{int(seen.order_id or 0):064x}",
+        ],
+        "data": f"0x{data.hex()}",
+        "blockNumber": hex(seen.number),
+        "blockHash": _block_hash(seen.number),
+        "transactionHash": seen.hash,
+        "transactionIndex": "0x0",
+        "logIndex": "0x0",
+        "removed": False,
+    }
+
+
+def _block_hash(number: int) -> str:
+    return f"0x{number + 1:064x}"
+
+
 METHODS: Mapping[str, Callable[[Asked], Json]] = MappingProxyType(
     {
         "eth_chainId": lambda asked: hex(_network(asked.chain)),
         "net_version": lambda asked: str(_network(asked.chain)),
         "eth_blockNumber": lambda asked: hex(len(asked.hosted.transactions)),
-        "eth_getBlockByNumber": lambda asked: receipts.block(
+        "eth_getBlockByNumber": lambda asked: _block(
             len(asked.hosted.transactions), asked.hosted.world.now()
         ),
         "eth_gasPrice": lambda asked: hex(gas_price(asked.hosted.world, asked.chain)),
@@ -163,8 +254,8 @@ METHODS: Mapping[str, Callable[[Asked], Json]] = MappingProxyType(
         ),
         "eth_call": _call,
         "eth_sendRawTransaction": _send,
-        "eth_getTransactionByHash": lambda asked: _seen(asked, receipts.transaction),
-        "eth_getTransactionReceipt": lambda asked: _seen(asked, receipts.receipt),
+        "eth_getTransactionByHash": lambda asked: _seen(asked, _transaction),
+        "eth_getTransactionReceipt": lambda asked: _seen(asked, _receipt),
     }
 )
 """The methods by name."""

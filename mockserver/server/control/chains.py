@@ -1,8 +1,18 @@
 """Control of keys and of the chains behind the service: what wallets sign and broadcast."""
 
+from base64 import b64encode
+
+from mockserver import limits
+from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
-from mockserver.responders import broadcasting, chainnode, keys
+from mockserver.responders import broadcasting, chainnode
 from mockserver.server.control.row import Asked
+from mockserver.signing import curve, raw
+from mockserver.signing.keyring import Keyring
+
+
+class BadKeys(CrosschainMockError):
+    """Keys that cannot be registered; nothing has changed."""
 
 
 def listing(asked: Asked) -> Json:
@@ -30,18 +40,46 @@ def listing(asked: Asked) -> Json:
 
 
 def show(asked: Asked) -> Json:
-    """Return the keys of a world; a secret is never shown."""
-    return keys.described(asked.hosted)
+    """Return the public half of the world's own key, and which strategies are on; no secret."""
+    keys = asked.hosted.keys
+    return {
+        "raw": {
+            "algorithm": "SHA256withRSA",
+            "modulus": f"{raw.MODULUS:x}",
+            "exponent": raw.EXPONENT,
+            "spki": b64encode(raw.public_key()).decode("ascii"),
+            "pem": raw.public_pem(),
+        },
+        "developers": list(keys.developers),
+        "verifySignatures": bool(keys.developers),
+        "verifyWallets": keys.wallets,
+        "hostedSigner": keys.hosted_signer[0],
+    }
 
 
 def register(asked: Asked) -> Json:
-    """Register a developer key, or switch the verification of wallets."""
-    return keys.register(asked.hosted, asked.body)
+    """Register a developer key, or switch the verification of wallets.
+
+    Raises `BadKeys` where there are too many keys, and `SigningUnavailable` where wallets cannot be
+    verified.
+    """
+    body, keys = asked.body, asked.hosted.keys
+    if "verifyWallets" in body:
+        if body["verifyWallets"]:
+            curve.require()
+        keys = keys.verifying_wallets(body["verifyWallets"])
+    if "appKey" in body:
+        if body["appKey"] not in keys.developers and len(keys.developers) >= limits.KEYS.most:
+            raise BadKeys(f"there are {limits.KEYS} already; forget them first")
+        keys = keys.with_developer(body["appKey"], body["appSecret"])
+    asked.hosted.keys = keys
+    return show(asked)
 
 
 def forget(asked: Asked) -> Json:
     """Forget every developer key and take signatures by their presence."""
-    return keys.forget(asked.hosted)
+    asked.hosted.keys = Keyring(clock=asked.hosted.keys.clock)
+    return show(asked)
 
 
 def announce(asked: Asked) -> Json:
