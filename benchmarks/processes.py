@@ -61,16 +61,20 @@ class Running:
 
         Raises `NotServing` where it had to be killed.
         """
-        began = time.perf_counter()
-        self.process.terminate()
-        try:
-            self.process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
+        # `Popen.wait` looks less and less often, up to 50 ms late: what took 65 ms read as 114.
+        end = os.pidfd_open(self.process.pid)
+        with selectors.DefaultSelector() as watched:
+            watched.register(end, selectors.EVENT_READ)
+            began = time.perf_counter()
+            self.process.terminate()
+            ended = watched.select(_END_SECONDS)
+            taken = time.perf_counter() - began
+        os.close(end)
+        if not ended:
             self.kill()
-            raise NotServing(
-                f"{self.name} did not end within {_END_SECONDS} s of SIGTERM"
-            ) from None
-        return (time.perf_counter() - began) * 1000
+            raise NotServing(f"{self.name} did not end within {_END_SECONDS} s of SIGTERM")
+        self.process.wait()
+        return taken * 1000
 
     def kill(self) -> None:
         """End the process at once; one that has ended already is left alone."""

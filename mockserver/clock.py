@@ -8,13 +8,14 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from functools import partial
 
 from mockserver.errors import CrosschainMockError
+from mockserver.values import dataclass
 
 FASTEST = 1_000_000
 """How many times faster than the wall clock a scaled clock may run."""

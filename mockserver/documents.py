@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from mockserver import compiled, resources, userfiles
 from mockserver.errors import InvalidFile, Problem
 from mockserver.validation import SchemaCheck, dotted
+from mockserver.values import dataclass
 
 T = TypeVar("T")
 FieldPath = tuple[str | int, ...]

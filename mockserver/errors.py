@@ -1,8 +1,9 @@
 """What can go wrong for a person who uses the toolkit, as values that say where and what to do."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
+
+from mockserver.values import dataclass
 
 
 class CrosschainMockError(Exception):

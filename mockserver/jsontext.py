@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from decimal import Decimal
 from enum import Enum
 from json.encoder import encode_basestring_ascii
 from typing import Any, NoReturn
 
 from mockserver import limits
+from mockserver.values import dataclass
 
 _quick_loads: Callable[[bytes], Any] | None = None
 with suppress(ImportError):

@@ -3,8 +3,9 @@
 `docs/reference/limits.md` is made from it; code asks the rows for their number.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from mockserver.values import dataclass
 
 Scope = Literal["a request", "a connection", "a world", "the server", "a file", "a command"]
 

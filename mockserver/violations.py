@@ -1,10 +1,10 @@
 """What is wrong with a value, as a value: where, what came, what would be right."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from mockserver.jsontext import Json, type_of
+from mockserver.values import dataclass
 
 _SHOWN = 60
 

@@ -3,13 +3,13 @@
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from mockserver.cli.printing import print_json, print_table
 from mockserver.cli.shared_options import JSON
+from mockserver.values import dataclass
 
 if TYPE_CHECKING:
     from mockserver.engine.outages import Window

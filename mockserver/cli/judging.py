@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from io import TextIOWrapper
 from pathlib import Path
@@ -30,6 +30,7 @@ from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import FAIL_ON
 from mockserver.recordings import gather
 from mockserver.userfiles import write_text
+from mockserver.values import dataclass
 
 if TYPE_CHECKING:
     from mockserver.conformance.report.progress import Progress

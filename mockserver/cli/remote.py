@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import update_wrapper
 from inspect import signature
 from io import StringIO
@@ -20,6 +20,7 @@ from mockserver.cli.printing import print_json
 from mockserver.cli.shared_options import JSON, with_options
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, camel
+from mockserver.values import dataclass
 
 DEFAULT_URL = "http://127.0.0.1:8765"
 _TIMEOUT_S = 300

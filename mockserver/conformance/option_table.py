@@ -6,9 +6,11 @@ Nothing is imported here that a project pays for which only has the pytest plugi
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
+
+from mockserver.values import dataclass
 
 Form = Literal["command", "pytest", "ini", "keyword", "action"]
 """A way to tell a run something."""

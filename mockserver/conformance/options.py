@@ -1,7 +1,7 @@
 """How a run is to be: what it may do, with what it calls, and how far it goes."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
@@ -15,6 +15,7 @@ from mockserver.conformance.session.context import SLOW_MS
 from mockserver.conformance.session.pace import LOCAL_RATE, REMOTE_RATE, Limits
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
+from mockserver.values import dataclass
 
 USUAL_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import UNREACHED, Verdict
 from mockserver.contract import Contract
+from mockserver.values import dataclass
 
 INTERRUPTED = "the run was interrupted"
 """The note of a run, a stage or a comparison that somebody ended."""

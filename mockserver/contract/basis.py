@@ -1,9 +1,11 @@
 """Where a fact comes from, and how closely one has to look to see that a service breaks it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
+
+from mockserver.values import dataclass
 
 
 class BasisKind(StrEnum):

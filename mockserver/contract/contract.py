@@ -1,7 +1,6 @@
 """The contract, loaded: operations, envelopes, refusals, and the registers behind them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Protocol
 
@@ -9,6 +8,7 @@ from mockserver.contract.dialect import Dialect, Erratum
 from mockserver.contract.envelope import Generation, RefusalRule
 from mockserver.contract.facts import FactRegister
 from mockserver.contract.operation import Operation
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

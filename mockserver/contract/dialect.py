@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from mockserver.errors import CrosschainMockError
+from mockserver.values import dataclass
 
 DOCUMENTED = "documented"
 OBSERVED = "observed"

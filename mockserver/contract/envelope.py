@@ -1,10 +1,10 @@
 """Envelopes: what a generation wraps around `data`, and how it says no (interface.md 2.1, 7)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

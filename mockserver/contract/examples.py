@@ -1,7 +1,6 @@
 """Shipped exchanges as examples of an operation's requests and answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
@@ -10,6 +9,7 @@ from mockserver.contract.contract import Contract
 from mockserver.contract.operation import Operation
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source, gather
+from mockserver.values import dataclass
 
 _SHIPPED = ("v1", "v2", "observed", "published")
 

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from mockserver import documents, resources
 from mockserver.contract.basis import Basis, BasisKind
 from mockserver.tables import UnknownName
+from mockserver.values import dataclass
 
 FACTS = "facts.yaml"
 

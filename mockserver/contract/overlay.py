@@ -1,13 +1,13 @@
 """Overlays: what was learned of a service, laid over the contract without editing it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mockserver import documents
 from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
+from mockserver.values import dataclass
 
 MARK = "+"
 """What stands between a dialect and the file of an overlay, as in `observed+learned.yaml`."""

@@ -5,9 +5,10 @@ ChaingeDex and 1inch are observed in the vendor's examples (service-facts §1.2-
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
+
+from mockserver.values import dataclass
 
 Value: TypeAlias = "int | bool | str | list[Value]"
 """An argument: numbers, truth values, addresses and bytes as `0x` and hex, lists of values."""

@@ -1,10 +1,10 @@
 """What orders have moved on one user's account, at the same cost for one order or a million."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from mockserver.engine.agenda import Agenda
 from mockserver.engine.calendar import Calendar
+from mockserver.values import dataclass
 
 Closing = Callable[[str], int | None]
 """When an order is paid out or given back, in ms since 1970; None where it never is."""

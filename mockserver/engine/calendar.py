@@ -1,7 +1,7 @@
 """The calendar: what all outages together mean for lists, quotes, submissions and progress."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -12,6 +12,7 @@ from mockserver.engine.derived import derived_int
 from mockserver.engine.outages import Direction, Mode, Route, Window
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.timetable import Stretches, Timetable
+from mockserver.values import dataclass
 
 _FULL_SPEED = Fraction(1)
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver.engine.refusal import Refusal, digits, shown, unknown
-from mockserver.values import keep
+from mockserver.values import dataclass, keep
 
 EVM_FAMILY = 1
 """The chain family of EVM chains (DEMO)."""

@@ -1,7 +1,7 @@
 """What the services of a world share: its scenario, its state and the way to tell its time."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver.clock import Clock
 from mockserver.engine.accounts import Account, Owner
@@ -14,7 +14,7 @@ from mockserver.engine.orders import Order
 from mockserver.engine.outages import Route
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import Scenario
-from mockserver.values import keep
+from mockserver.values import dataclass, keep
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ The vocabulary is observed, the transitions are assumed (A-151).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
+
+from mockserver.values import dataclass
 
 
 class Status(StrEnum):

@@ -4,12 +4,13 @@ What v1 charges beside the fee level is assumed (A-150).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from types import MappingProxyType
 
 from mockserver.engine.catalog import Chain
 from mockserver.engine.refusal import Refusal, digits
+from mockserver.values import dataclass
 
 BRIDGE_BASE_BPS = 6
 """The base rate of 2.0 bridge quotes since 2024-07 (DEMO, service-facts §8)."""

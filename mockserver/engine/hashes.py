@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from mockserver.engine import base58
 from mockserver.engine.catalog import EVM_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Chain
 from mockserver.engine.derived import derived_hash, derived_int
 from mockserver.engine.refusal import Refusal, shown
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

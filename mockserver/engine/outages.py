@@ -5,12 +5,11 @@ What an outage does to orders in flight is assumed (A-157).
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
 from mockserver.engine.catalog import Catalog
-from mockserver.values import value_class
+from mockserver.values import dataclass, value_class
 
 
 class Direction(StrEnum):

@@ -5,12 +5,12 @@ are sorted once and looked at while they last, and turns that repeat are counted
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
 from mockserver.engine.amounts import ceil
 from mockserver.engine.outages import Mode, Window
+from mockserver.values import dataclass
 
 _MOST_TURNS = 2_000
 """Turns of flapping windows that are looked at one by one before what they make is multiplied."""

@@ -1,14 +1,13 @@
 """What a token is worth: a table of USD prices, which may drift with the world's clock."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
 from mockserver.engine.amounts import BPS
 from mockserver.engine.derived import derived_int
 from mockserver.engine.refusal import Refusal
-from mockserver.values import value_class
+from mockserver.values import dataclass, value_class
 
 
 @dataclass(frozen=True, slots=True)

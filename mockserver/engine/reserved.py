@@ -5,9 +5,10 @@ of whole tokens (`10.4002`), from the end of an otherwise zero EVM address or tr
 """
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+
+from mockserver.values import dataclass
 
 
 class Effect(StrEnum):

@@ -1,7 +1,7 @@
 """A scenario: everything a world starts from, as one value that many worlds share."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 from mockserver.clock import ClockMode
@@ -20,6 +20,7 @@ from mockserver.engine.quotes import (
     CrossChainQuote,
     TransferQuotes,
 )
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

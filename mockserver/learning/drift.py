@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mockserver.contract import Contract
@@ -15,6 +14,7 @@ from mockserver.learning.shapes import (
     shapes_of,
 )
 from mockserver.recordings import MatchRules, RequestForm, Source, load_rules, read_request
+from mockserver.values import dataclass
 
 _NUMBERS = {"number", "whole number", "decimal number"}
 

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver import jsontext
 from mockserver.conformance.checks.outcome import Outcome
@@ -16,6 +16,7 @@ from mockserver.conformance.verdict import Verdict
 from mockserver.contract import BasisKind, Contract, ContractSource, Erratum
 from mockserver.jsontext import kind_of
 from mockserver.recordings import RecordedExchange, Source
+from mockserver.values import dataclass
 
 _SUCCESS_CODES = (0, 200)
 

@@ -3,13 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Operation
 from mockserver.jsontext import Json, kind_of
 from mockserver.recordings import RecordedExchange, Source
+from mockserver.values import dataclass
 
 SUCCESS, REFUSAL, NO_JSON = "success", "refusal", "no JSON"
 

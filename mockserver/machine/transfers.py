@@ -1,12 +1,12 @@
 """What a machine asks a client to do: to move an amount along a way, and to tell how it stands."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Status, V1Status
 from mockserver.engine.orders import Generation, OrderView
+from mockserver.values import dataclass
 
 Flow = Literal["v1", "v2"]
 """A generation of the interface, through which a transfer goes."""

@@ -4,7 +4,6 @@ Both carriers are read: the short text of 2024-08 on, and the JSON body of a sub
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mockserver import jsontext
@@ -16,6 +15,7 @@ from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.operations.rules import rules_of
+from mockserver.values import dataclass
 
 VAULT_OUT = bytes.fromhex("3f163c47")
 """`vaultOut(address,uint256,bool,bytes)` of the minter proxy (SOL)."""

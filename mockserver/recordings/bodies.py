@@ -4,7 +4,6 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from json.encoder import encode_basestring, encode_basestring_ascii
 from pathlib import Path
@@ -15,6 +14,7 @@ from mockserver import jsontext, limits, userfiles
 from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _MAX_DEPTH = 40

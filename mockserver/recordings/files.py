@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from mockserver.jsontext import Json
 from mockserver.recordings import bodies
 from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 FORMAT = "crosschain-mock/recording@2"
 

@@ -5,7 +5,7 @@ import fcntl
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import IO, Self
@@ -14,6 +14,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.recordings import bodies
 from mockserver.recordings.files import exchange_text, head_text
 from mockserver.recordings.recording import RecordedExchange, Recording
+from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
 LOCK_FILE = ".recorder.lock"

@@ -1,7 +1,7 @@
 """How requests are compared with recorded ones: the rules, as data, and how two requests differ."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from mockserver import documents, jsontext, resources
 from mockserver.exchange import Request, pairs_or
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 Part = tuple[str, ...]
 """A part of a request: `headers`, `query` or `body`, and the names that lead to it."""

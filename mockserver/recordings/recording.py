@@ -1,11 +1,12 @@
 """A recording as a value: where it comes from, and the exchanges in their order."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from mockserver import jsontext
 from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ of the transaction (docs/decisions/0030).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from mockserver.engine.catalog import NATIVE, Chain
 from mockserver.engine.hashes import hash_form, made_up_hash
@@ -17,6 +17,7 @@ from mockserver.operations.calls import ContractCall, Reverted, order_in, order_
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.seen import SeenTransaction
 from mockserver.signing import transactions
+from mockserver.values import dataclass
 
 _HEX = frozenset("0123456789abcdefABCDEF")
 _NO_CALL = "calls neither vaultOut nor swap, so it carries no order"

@@ -6,7 +6,6 @@ behind it: calls are answered from the world's lists and balances.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
 
@@ -20,6 +19,7 @@ from mockserver.operations.deposits import GAS_NATIVE, GAS_TOKEN, gas_price
 from mockserver.responders.broadcasting import BadTransaction, nonce_of, take_raw
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.seen import SeenTransaction
+from mockserver.values import dataclass
 
 _GAS_CALL = 300_000
 _INVALID, _UNKNOWN_METHOD, _BAD_PARAMS, _REFUSED = -32600, -32601, -32602, -32000

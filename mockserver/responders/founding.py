@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,7 @@ from mockserver.responders.seen import SeenTransaction
 from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
+from mockserver.values import dataclass
 
 if TYPE_CHECKING:
     from mockserver.responders.replay.tape import Replay

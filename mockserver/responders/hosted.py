@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from secrets import token_hex
 from typing import Any
 
@@ -18,7 +18,7 @@ from mockserver.responders.replay import Played
 from mockserver.responders.responder import Call, CalledWorld
 from mockserver.responders.seen import SeenTransaction, SeenTransactions
 from mockserver.responders.stubs import Stubs
-from mockserver.values import value_class
+from mockserver.values import dataclass, value_class
 
 DEFAULT_WORLD = "default"
 FORMAT = "crosschain-mock/world@1"

@@ -1,13 +1,13 @@
 """What a request names: the chains, the order and every text it carries, whatever its form."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mockserver.contract import Inputs, Operation
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.exchange import Request
 from mockserver.operations.certificates import Certificate, certificate
+from mockserver.values import dataclass
 
 _CHAINS = ("chain", "fromChain", "toChain")
 

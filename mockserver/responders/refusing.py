@@ -1,10 +1,9 @@
 """Refusals as answers: the generation's envelope, and the exact reason in a header."""
 
-from dataclasses import dataclass
-
 from mockserver import jsontext
 from mockserver.contract import Contract, Generation
 from mockserver.exchange import Response
+from mockserver.values import dataclass
 
 JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")
 JSON_HEADERS = (JSON_TYPE,)

@@ -1,7 +1,7 @@
 """What a responder is given and what it returns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
 from mockserver.contract import Contract, Operation
@@ -10,7 +10,7 @@ from mockserver.exchange import Request, Response
 from mockserver.responders.refusing import Refuser
 from mockserver.responders.replay.played import Played
 from mockserver.signing.keyring import Keyring
-from mockserver.values import value_class
+from mockserver.values import dataclass, value_class
 
 if TYPE_CHECKING:
     from mockserver.responders.replay.tape import Replay

@@ -1,12 +1,13 @@
 """Transactions that the service has seen on a chain."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from mockserver import limits
 from mockserver.engine.layered import Layered
 from mockserver.jsontext import Json
 from mockserver.operations.calls import ContractCall
+from mockserver.values import dataclass
 
 _OVERHEAD = 1000
 """Bytes that a transaction is taken to need beside its data."""

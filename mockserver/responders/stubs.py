@@ -1,7 +1,6 @@
 """Stubs: answers that a test puts in front of everything else."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from mockserver import jsontext, limits
 from mockserver.contract import Contract, Operation
@@ -19,6 +18,7 @@ from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
 from mockserver.responders.subsets import Subset, subset_of
 from mockserver.validation import Violation
+from mockserver.values import dataclass
 
 FRAMING = frozenset(
     """

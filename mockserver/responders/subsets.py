@@ -1,12 +1,12 @@
 """Parts of a request as tests describe them: what is named must be there, the rest may be any."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from mockserver import jsontext
 from mockserver.exchange import Request, pairs_or
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

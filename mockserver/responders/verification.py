@@ -1,7 +1,6 @@
 """Searching a journal, and what a test wants to be true of the requests that a world has seen."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
@@ -17,6 +16,7 @@ from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.responders.stubs import StubResponder
 from mockserver.responders.subsets import Subset, subset_of
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

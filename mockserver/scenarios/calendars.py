@@ -1,7 +1,6 @@
 """Reads a calendar: windows given one by one, and windows drawn from a seed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from mockserver.errors import InvalidFile
 from mockserver.scenarios.catalogs import load_catalog
 from mockserver.scenarios.library import located
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 MOST_DRAWN = 1_000
 """The most outages a random calendar may be expected to draw, so that it stays quick."""

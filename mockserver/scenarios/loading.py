@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from mockserver.scenarios.known import known_orders
 from mockserver.scenarios.library import located
 from mockserver.scenarios.published import published_quotes
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Reads the published quotes of a scenario, which come out to the last digit for their requests."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, Cros
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
 from mockserver.jsontext import plain
+from mockserver.values import dataclass
 
 Complaint = tuple[FieldPath, str]
 _Key = TypeVar("_Key")

@@ -1,12 +1,12 @@
 """What the trials come to: detection by layer, false alarms, wrong verdicts, idle rules."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 
 from mockserver.conformance.checks.rule import Rule
 from mockserver.jsontext import Json, picked
 from mockserver.selftest.trial import HEALTHY, Trial
+from mockserver.values import dataclass
 
 FORMAT = "crosschain-mock/selftest@1"
 _PERCENT = Context(prec=12, rounding=ROUND_FLOOR)

@@ -1,6 +1,6 @@
 """One trial: a mock with one break, or with none, and what the rules say of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, replace  # noqa: TID251 - one that is ordered
 from decimal import Decimal
 
 from mockserver.conformance.checks.judge import DEFECT

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from multiprocessing import get_context
 
 from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.selftest.trial import Trial, healthy, tried
 from mockserver.testing import running
 from mockserver.testing.server import MockServer
+from mockserver.values import dataclass
 
 _MOST_IN_A_PORTION = 8
 

@@ -1,7 +1,7 @@
 """A service put together from settings: scenario, contract, responders, worlds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver.clock import SteadyClock
 from mockserver.operations import OPERATIONS
@@ -14,6 +14,7 @@ from mockserver.responders.stubs import StubResponder
 from mockserver.server.control import Control, Guard, House
 from mockserver.server.control.row import Counters
 from mockserver.server.service import Service
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

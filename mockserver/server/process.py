@@ -10,7 +10,6 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,6 +19,7 @@ from mockserver.server.exhaustion import Exhaustion, allow_more_files, most_conn
 from mockserver.server.http import Answering, HttpServer
 from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bound
 from mockserver.streams import give_up_stdout
+from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
 _THRESHOLDS = (10_000, 5, 10)

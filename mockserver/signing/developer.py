@@ -4,10 +4,10 @@ Five public implementations agree (OAE, CSE, GB-sig, RUB, ESSAPI).
 """
 
 import hmac
-from dataclasses import dataclass
 from hashlib import sha256
 
 from mockserver.signing import javascript
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

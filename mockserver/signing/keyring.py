@@ -1,8 +1,10 @@
 """The keys a world knows: with none, signatures are taken by their presence alone."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
+
+from mockserver.values import dataclass
 
 DEMO_APP_KEY = "demo-app-key"
 DEMO_APP_SECRET = "demo-app-secret"  # noqa: S105 (no secret: anybody may sign with it)

@@ -1,8 +1,7 @@
 """Signed EVM transactions: who sent what where. Needs the extra `signing`."""
 
-from dataclasses import dataclass
-
 from mockserver.signing import curve, rlp, wallet
+from mockserver.values import dataclass
 
 
 class NotATransaction(ValueError):

@@ -1,7 +1,6 @@
 """What a client may ask: requests that keep the contract, and such that break it in one input."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hypothesis.strategies import SearchStrategy
 
@@ -13,6 +12,7 @@ from mockserver.contract import Basis, Operation, load
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.strategies.contracts import operation_of
+from mockserver.values import dataclass
 
 _MOST_DECIMALS = 76
 

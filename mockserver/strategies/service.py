@@ -1,7 +1,6 @@
 """A whole service as a value: for each operation, what it answers one time after the other."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -12,6 +11,7 @@ from mockserver.jsontext import Json
 from mockserver.strategies.answering import answers
 from mockserver.strategies.contracts import UnknownOperation
 from mockserver.strategies.following import CHECKS, FLOWS, settled
+from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
 
 STEADY = (

@@ -1,7 +1,7 @@
 """Serves a generated service over a world's socket, so that what belongs together agrees."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Inputs
@@ -11,6 +11,7 @@ from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.responder import Call
 from mockserver.strategies.following import CHECKS, SUBMISSIONS, order_in, with_order
 from mockserver.strategies.service import GeneratedService
+from mockserver.values import dataclass
 
 _Subject = tuple[str, ...]
 

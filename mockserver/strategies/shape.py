@@ -1,11 +1,11 @@
 """What all branches of a schema say together, and what of a schema is documented."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mockserver.contract import Basis, BasisKind
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 Schema = Mapping[str, Any]
 

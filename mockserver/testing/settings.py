@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +17,7 @@ from mockserver.responders.founding import WorldOptions
 from mockserver.responders.replay import BadMode, ReplayMode
 from mockserver.testing.times import instant_ms
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 DEFAULT_START = "2026-01-01T00:00:00Z"
 """Where a standing clock starts if neither the settings nor the scenario say so."""

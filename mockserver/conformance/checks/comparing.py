@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from mockserver.conformance.discovery import amounts
@@ -23,6 +22,7 @@ from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.jsontext import Json
 from mockserver.validation import shown
+from mockserver.values import dataclass
 
 _MOST_DECIMALS = 77
 _JITTER = Decimal("1.05")

@@ -1,11 +1,12 @@
 """What a rule said of one operation."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.verdict import Verdict, verdict_on
 from mockserver.contract import Basis, Operation
+from mockserver.values import dataclass
 
 _WORST = tuple(Verdict)
 

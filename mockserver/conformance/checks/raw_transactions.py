@@ -1,10 +1,9 @@
 """The raw transaction of v1, read in its observed form: RLP in hex, then a signature (OAE)."""
 
-from dataclasses import dataclass
-
 from mockserver.conformance.discovery.v1_data import scalar
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.signing import rlp
+from mockserver.values import dataclass
 
 _TRANSFER = bytes.fromhex("a9059cbb")
 

@@ -1,13 +1,14 @@
 """A rule: a property of a service, the requests it needs, and what was found against it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mockserver.conformance.requests.probe import Need
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Basis, Layer, Operation
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

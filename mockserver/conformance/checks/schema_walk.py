@@ -1,7 +1,6 @@
 """Schemas walked beside a value: which parts of them apply, and what they do not speak about."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mockserver.conformance.basis import SchemaPath, joined
@@ -9,6 +8,7 @@ from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck
+from mockserver.values import dataclass
 
 Schema = Mapping[str, Any]
 

@@ -1,7 +1,7 @@
 """What is true of whatever was submitted: of both generations, for rules and sequences alike."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.settling import ORDER_STATUSES, V1_ORDER_STATUSES
@@ -11,6 +11,7 @@ from mockserver.conformance.requests.named import LOOKS, NAMED
 from mockserver.conformance.requests.writes import END, END_AGAIN, FEW_POLLS, POLLS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.values import dataclass
 
 _OF_NAMED = {name: tuple(f"{name}{look}" for look in LOOKS) for name in NAMED}
 

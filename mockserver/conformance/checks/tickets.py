@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.judging import JUDGED, Said
@@ -26,6 +25,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import Operation, assumed
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _ABOUT = {"usual": "usual order", "second": "unpaid transaction"}
 """Which transaction each ticket is about."""

@@ -1,11 +1,12 @@
 """The time line of what was submitted: what may follow what, for rules and sequences alike."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from mockserver.conformance.checks.submitted import Submitted
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.values import dataclass
 
 
 class Property(Enum):

@@ -1,7 +1,7 @@
 """Two JSON bodies, compared member by member and item by item."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 from mockserver.conformance.comparison.difference import NOTHING, Difference, Kind, shown
@@ -9,6 +9,7 @@ from mockserver.conformance.comparison.items import match
 from mockserver.conformance.comparison.roles import Place, Role, Roles
 from mockserver.conformance.comparison.values import Band, equal, same_kind
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _WIDE = Band(Decimal(50))
 _UNNAMING = (Role.AMOUNT, Role.TIME, Role.VERSION, Role.WORDS, Role.OPAQUE)

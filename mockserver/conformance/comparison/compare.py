@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 
 from mockserver import contract as contracts
@@ -31,6 +31,7 @@ from mockserver.conformance.session.session import Session, Watch, sent_by_opera
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract, Operation
+from mockserver.values import dataclass
 
 SECOND_LOOKS = 30
 """How many requests are asked again, to tell what differs from what moves."""

@@ -1,11 +1,12 @@
 """What a comparison came to: differences by cause, what was compared, and what was not."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver.conformance.comparison.difference import Found, Kind
 from mockserver.conformance.comparison.roles import Place
 from mockserver.conformance.report.masking import Masker
+from mockserver.values import dataclass
 from mockserver.wording import counted
 
 _PARTICULAR = (

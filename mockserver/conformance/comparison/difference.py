@@ -1,12 +1,12 @@
 """A difference between two answers, as a value."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from mockserver import jsontext
 from mockserver.conformance.comparison.roles import Place
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 NOTHING = object()
 """Stands where one side has no value at all."""

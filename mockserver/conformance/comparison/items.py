@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from mockserver import jsontext
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _MOST_MEMBERS = 12
 _MOST_TOGETHER = 3

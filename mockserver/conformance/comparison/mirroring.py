@@ -1,7 +1,6 @@
 """A second service that is asked the same requests as the first, right after it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from mockserver.clock import wall_ms
 from mockserver.conformance.comparison.resigning import is_signed_by, stamped
@@ -11,6 +10,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.pace import Refusing, Spent
 from mockserver.conformance.session.session import Session
 from mockserver.exchange import Request
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

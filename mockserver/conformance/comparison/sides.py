@@ -1,10 +1,10 @@
 """The two sides of a comparison: a service that answers now, or what a journal kept of one."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from mockserver.conformance.runs.journal import Run, is_journal, read_run
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Two values of one role, and whether the difference between them means anything."""
 
 import re
-from dataclasses import dataclass
 from decimal import Context, Decimal, InvalidOperation
 
 from mockserver.conformance.comparison.roles import Role
 from mockserver.jsontext import Json, type_of
+from mockserver.values import dataclass
 
 _EXACT = Context(prec=200)
 _LONGEST_NUMBER = 90

@@ -5,7 +5,7 @@ The description calls the amount of a quote the "user input quantity" and leaves
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
 
@@ -24,6 +24,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.jsontext import plain
+from mockserver.values import dataclass
 
 BRIDGE = "v2.getBridgeQuote"
 SWAP_QUOTE = "v2.getAggregateQuote"

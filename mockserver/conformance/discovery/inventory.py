@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from mockserver.conformance.discovery.guessing import guessed
 from mockserver.conformance.discovery.listing import (
@@ -22,6 +22,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK
 from mockserver.contract import shipped_facts
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _WORDS = shipped_facts().names["words"]
 _LONGEST_NAME = 60

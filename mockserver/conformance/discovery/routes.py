@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
@@ -14,6 +13,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 USUAL_USD = Decimal(100)
 """What a usual request is worth: above the fees of any chain, below the depth of any pool."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +10,7 @@ from mockserver.conformance.basis import basis_of_required, stated
 from mockserver.conformance.requests.missing_inputs import missing_inputs
 from mockserver.contract import Basis, BasisKind, Field, Operation, assumed
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _KEYWORDS = (
     "type",

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
@@ -41,6 +41,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
 from mockserver.contract import Contract, Layer, Operation
+from mockserver.values import dataclass
 
 _MOST_CAUSES = 6
 _DRAWN_PER_REQUEST = 2

@@ -1,7 +1,7 @@
 """What must hold of a single exchange, whoever made up the request."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mockserver.conformance.basis import basis_of_request
 from mockserver.conformance.checks.judge import outcome_of
@@ -11,6 +11,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Basis, BasisKind, Contract, Operation, assumed, documented
 from mockserver.contract.reading import sentence
 from mockserver.validation import Violation
+from mockserver.values import dataclass
 
 _FIRMEST = (BasisKind.DOCUMENTED, BasisKind.OBSERVED, BasisKind.ASSUMED)
 

@@ -4,7 +4,7 @@ Each relation has the formula, the tolerance and the basis of the planned rule o
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from mockserver.conformance.checks.catalog import RULES
@@ -27,6 +27,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _ENDS = (
     ("fromChain", "toChain"),

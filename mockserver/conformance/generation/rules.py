@@ -1,13 +1,13 @@
 """The stages of generation as rules: under which name each reports, and what it stands on."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.generation.properties import accepted_though_broken, server_error
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.verdict import Severity
 from mockserver.contract import Basis, Contract, Layer, Operation, documented
+from mockserver.values import dataclass
 
 _INPUTS = documented("interface.inputs")
 _ENVELOPE = documented("errors.envelope")

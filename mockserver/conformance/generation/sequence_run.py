@@ -1,7 +1,7 @@
 """A sequence as it is played: every step with its exchange, until something does not hold."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar, cast
 
 from hypothesis.stateful import RuleBasedStateMachine
@@ -13,6 +13,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.pace import Refusing, Spent
 from mockserver.conformance.session.session import Session
 from mockserver.contract import Basis
+from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 

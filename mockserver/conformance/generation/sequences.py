@@ -3,7 +3,6 @@
 import logging
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from hypothesis import seed as seeded
 from hypothesis.errors import Flaky
@@ -23,6 +22,7 @@ from mockserver.conformance.generation.sequence_run import Break, MachineRun, No
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import NotRun, Verdict
+from mockserver.values import dataclass
 
 log = logging.getLogger("mockserver.conformance")
 

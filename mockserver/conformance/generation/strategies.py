@@ -1,7 +1,6 @@
 """Hypothesis strategies of whole requests: valid ones, and ones that are broken in one way."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import TypeVar
 
@@ -30,6 +29,7 @@ from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Basis, Field, Operation
 from mockserver.contract.reading import describe
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 _Values = Mapping[str, Json]

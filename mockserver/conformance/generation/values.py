@@ -1,7 +1,6 @@
 """Values of one input: those that meet every demand, and those that break exactly one."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from hypothesis import strategies as st
@@ -13,6 +12,7 @@ from mockserver.conformance.generation.patterns import ASCII, WIDE, matching
 from mockserver.conformance.generation.reserved import is_reserved
 from mockserver.contract import Field
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _SMALL = 10**6
 _HUGE = 10**18

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
 from mockserver.jsontext import Json
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 FORMAT = "crosschain-mock/baseline@1"
 _LONGEST_PLACE = 1000

@@ -3,12 +3,13 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis, Operation
+from mockserver.values import dataclass
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
 _VALUE = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{16,}|[-+]?\d[\d.,_]*(?:[eE][-+]?\d+)?%?")

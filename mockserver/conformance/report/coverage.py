@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from mockserver import jsontext
@@ -18,6 +18,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Basis, Contract, Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _KEYWORDS = (
     "type",

@@ -7,7 +7,6 @@ passes once it is put right.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mockserver.conformance.checks.rule import Finding
@@ -17,6 +16,7 @@ from mockserver.conformance.session.exchange import Exchange, Trouble
 from mockserver.conformance.verdict import Verdict
 from mockserver.jsontext import Json, type_of
 from mockserver.validation import Violation, dotted
+from mockserver.values import dataclass
 
 _INPUTS = ("query", "headers", "body")
 _INDEX = re.compile(r"\[\d+\]")

@@ -3,11 +3,11 @@
 import html
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from urllib.parse import quote, quote_plus, unquote_plus
 
 from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.values import dataclass
 
 _LABELS: Mapping[str, str] = {"appkey": "APP_KEY", "signature": "SIGNATURE"}
 _SHORTEST = 8

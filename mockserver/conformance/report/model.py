@@ -6,7 +6,7 @@ such as commands and tests, is made when it is asked for, and kept.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from mockserver.conformance.checks.outcome import Outcome
@@ -22,6 +22,7 @@ from mockserver.conformance.report.testing import test_of, tests_of
 from mockserver.conformance.requests.kept import kept_line
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict
+from mockserver.values import dataclass
 from mockserver.wording import counted
 
 _LONGEST = 4_000

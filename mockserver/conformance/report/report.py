@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.report.causes import Cause, causes_of
@@ -13,6 +13,7 @@ from mockserver.conformance.report.masking import Masker, masker_for
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
+from mockserver.values import dataclass
 from mockserver.wording import counted
 
 

@@ -2,12 +2,12 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from mockserver import jsontext
 from mockserver.conformance.report.masking import Masker
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
+from mockserver.values import dataclass
 
 _KEPT = "\n\t"
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')

@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from mockserver.conformance.generation.rules import STAGES
@@ -16,6 +16,7 @@ from mockserver.conformance.report.shown import url_of, visible
 from mockserver.conformance.report.snippets import literal_url, placeholder, stamp_of
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.exchange import is_loopback
+from mockserver.values import dataclass
 from mockserver.wording import one_line
 
 _WIDTH = 96

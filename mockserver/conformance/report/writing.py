@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from mockserver.conformance.report.facts import as_json
@@ -15,6 +14,7 @@ from mockserver.conformance.report.sarif import as_sarif
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.userfiles import write_text
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

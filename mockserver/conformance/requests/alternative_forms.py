@@ -5,7 +5,7 @@ taken once it is spelled another way proves that the published way is what was r
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
 from urllib.parse import urlencode
@@ -47,6 +47,7 @@ from mockserver.contract.reading import AMOUNT_ROLES
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
 from mockserver.tables import known
+from mockserver.values import dataclass
 
 _FAR_MS, _LONG_MS = "4102444800000", "315360000000"
 """The begin of the year 2100, and a time-out of ten years: longer than a clock may be wrong."""

@@ -5,7 +5,6 @@ What generation has found once becomes such a line, so that the next run asks it
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from mockserver import userfiles
@@ -17,6 +16,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _MEMBERS = {"operation": str, "query": str, "headers": dict, "body": str, "signed": bool}
 _MADE = ("appkey", "expiretime", "timestamp", "signature", "content-type")

@@ -1,7 +1,7 @@
 """Requests that are wrong in one way: what is wrong, where, and what says so."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from mockserver import jsontext
@@ -26,6 +26,7 @@ from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Basis, Operation
 from mockserver.signing import developer
+from mockserver.values import dataclass
 
 _ATTEMPTS: Mapping[str, str] = {
     BRIDGE: [*OTHER_AMOUNTS][-1],

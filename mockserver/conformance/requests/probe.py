@@ -1,11 +1,12 @@
 """Probes: the requests of the plan, each under a name that several rules can share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
+from mockserver.values import dataclass
 
 
 class Stage(IntEnum):

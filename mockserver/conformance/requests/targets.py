@@ -8,7 +8,7 @@ computed from the contract (bounds, enumerations, optional inputs) and from what
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
@@ -50,6 +50,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 WORDS = "edge: "
 """How the name of each target's probe begins, behind its operation."""

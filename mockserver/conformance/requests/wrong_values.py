@@ -1,7 +1,6 @@
 """Requests with one wrong value each: chosen by hand, since every request has its price."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from mockserver.conformance.basis import basis_of_input
@@ -15,6 +14,7 @@ from mockserver.contract import Basis, Field, Operation, assumed
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
 from mockserver.tables import known
+from mockserver.values import dataclass
 
 Value = Callable[[Json, RunContext, str], Json]
 """Makes a wrong value of the right one; the text is a label to draw by."""

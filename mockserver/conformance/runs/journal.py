@@ -9,7 +9,7 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Literal, Self, TextIO
 
@@ -33,6 +33,7 @@ from mockserver.conformance.session.target import Target
 from mockserver.contract import Contract
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
 FORMAT = "crosschain-mock/run@1"

@@ -4,7 +4,6 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mockserver.conformance.session.caller import SECRET_HEADERS
@@ -12,6 +11,7 @@ from mockserver.conformance.session.exchange import Answer, Trouble
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.exchange import Headers, Request
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 MASK = "*"
 _SHORTEST_SECRET = 8

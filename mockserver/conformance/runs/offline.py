@@ -1,7 +1,6 @@
 """A run without a service: recorded exchanges judged by every rule that can judge them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
@@ -29,6 +28,7 @@ from mockserver.recordings import (
     load_rules,
     read_request,
 )
+from mockserver.values import dataclass
 
 _LABEL = "label of the recording"
 NOT_RECORDED = "no such request is recorded"

@@ -1,7 +1,6 @@
 """The plan of a run: which rules are judged, and the fewest requests that serve them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from mockserver.conformance.checks.rule import Rule
@@ -14,6 +13,7 @@ from mockserver.conformance.verdict import Severity
 from mockserver.contract import Contract
 from mockserver.exchange import Request
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 _WORTH: Mapping[Severity, int] = {Severity.CRITICAL: 9, Severity.MAJOR: 3, Severity.MINOR: 1}
 

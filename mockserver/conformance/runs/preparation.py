@@ -1,7 +1,6 @@
 """What is decided before a run sends anything."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
@@ -17,6 +16,7 @@ from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Which member of a list's items plays which role."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver.contract import shipped_facts
+from mockserver.values import dataclass
 
 ROLES = shipped_facts().names["items"]
 """The member names that may play a role, most likely first; the vendor's own are among them."""

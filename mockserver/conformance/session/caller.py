@@ -1,6 +1,6 @@
 """Who calls: the accounts and keys that requests are made with."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from mockserver import jsontext
 from mockserver.conformance.session.draft import Draft
@@ -8,6 +8,7 @@ from mockserver.jsontext import Json, NotJson
 from mockserver.signing import developer, wallet
 from mockserver.signing.curve import SigningUnavailable
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
+from mockserver.values import dataclass
 
 EXAMPLE_ADDRESS = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
 EXAMPLE_WALLET_KEY = "11" * 32

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Hashable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from mockserver.conformance.session.bindings import Bindings
@@ -12,6 +12,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK, is_first_look
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Contract, Operation
+from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 _LONGEST_RUN_MS = 86_400_000

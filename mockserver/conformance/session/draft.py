@@ -1,7 +1,7 @@
 """A request before it is sent: inputs by place and name, easy to change one at a time."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from urllib.parse import quote
 
@@ -9,6 +9,7 @@ from mockserver import jsontext
 from mockserver.contract import Operation
 from mockserver.exchange import Headers, Request
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 JSON_TYPE = "application/json"
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ from mockserver.contract import Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.validation import Violation
+from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 _ECHO = re.compile(r"['\"`/\w.-]*\d[\w.'\"]*")

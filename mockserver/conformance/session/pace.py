@@ -1,9 +1,9 @@
 """How much a run may send, how fast, and for how long."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from mockserver import limits
+from mockserver.values import dataclass
 
 LOCAL_RATE = Decimal(1000)
 REMOTE_RATE = Decimal(2)

@@ -1,10 +1,9 @@
 """What may be sent at all: asked at the one place where bytes leave, by path and method alone."""
 
-from dataclasses import dataclass
-
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
 from mockserver.exchange import Request, is_loopback
+from mockserver.values import dataclass
 
 _HARMLESS = ("GET", "HEAD", "OPTIONS")
 _NO_ACCOUNT = "needs a developer account on a host that is not local; give one with --app-key"

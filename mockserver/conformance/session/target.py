@@ -1,10 +1,10 @@
 """The service under test: where its generations answer, and which of its hosts are our own."""
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import is_loopback
+from mockserver.values import dataclass
 
 
 class UnsafeOrWrong(CrosschainMockError):

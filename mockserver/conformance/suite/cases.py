@@ -1,7 +1,7 @@
 """One case a rule and operation, and the rules that a selection of cases needs."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from mockserver.conformance.checks.catalog import RULES
@@ -17,6 +17,7 @@ from mockserver.conformance.generation.rules import (
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Group, Need
 from mockserver.contract import Layer, load
+from mockserver.values import dataclass
 
 _OF_ONE_OPERATION = (Layer.SCHEMA, Layer.PROTOCOL, Layer.EXCHANGE, Layer.TIMING)
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,6 +24,7 @@ from mockserver.conformance.suite.hypothesis import of_hypothesis, stored
 from mockserver.conformance.verdict import FAIL_ON, UNREACHED, Verdict
 from mockserver.contract import Contract, load
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 NO_ADDRESS = (
     "no service is named: give --crosschain-mock-url URL, or --crosschain-mock-v1-url and "

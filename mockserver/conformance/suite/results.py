@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass  # noqa: TID251 - with room for what is worked out
 from functools import cached_property
 from pathlib import Path
 

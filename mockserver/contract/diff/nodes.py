@@ -1,11 +1,12 @@
 """A schema in its neutral form: all that holds at one place, whichever branch says it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from mockserver.contract.basis import Basis
 from mockserver.contract.diff.values import DOCUMENTED
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 ANY_TYPE = frozenset(["null", "boolean", "object", "array", "string", "integer", "fraction"])
 

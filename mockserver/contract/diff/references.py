@@ -1,13 +1,13 @@
 """References inside a document: followed, or told where they lead nowhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote
 
 from mockserver.errors import InvalidFile, Problem
 from mockserver.validation import shown
+from mockserver.values import dataclass
 
 _NOTHING = object()
 

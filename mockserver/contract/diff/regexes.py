@@ -1,7 +1,8 @@
 """Regular expressions of the simple kind, read into a tree: classes, groups, choices, counts."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from mockserver.values import dataclass
 
 LAST = 0x10FFFF
 Ranges = tuple[tuple[int, int], ...]

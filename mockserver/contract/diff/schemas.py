@@ -1,7 +1,7 @@
 """Two schemas compared, place by place, as sets of the values that they allow."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import zip_longest
 
 from mockserver.contract.basis import Basis
@@ -20,6 +20,7 @@ from mockserver.contract.diff.values import (
     told,
     under,
 )
+from mockserver.values import dataclass
 
 _MOST_PAIRS, _MOST_DIFFERENCES, _MOST_DEPTH = 100_000, 20_000, 100
 _TOLD_ELSEWHERE = frozenset(["pattern", "multipleOf"])

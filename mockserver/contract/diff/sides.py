@@ -1,13 +1,14 @@
 """One version of a contract in the neutral form that both kinds of source are read into."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver.contract.basis import Basis
 from mockserver.contract.diff.nodes import Parts
 from mockserver.contract.diff.references import References
 from mockserver.contract.diff.values import DOCUMENTED
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

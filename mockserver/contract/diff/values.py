@@ -1,12 +1,13 @@
 """What a comparison is made of: levels, effects, bases, differences and the changes they become."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 from mockserver.contract.basis import Basis
 from mockserver.errors import CrosschainMockError
+from mockserver.values import dataclass
 
 
 class CannotCompare(CrosschainMockError):

@@ -1,7 +1,7 @@
 """Recorded chains and tokens that the shipped catalog lacks, as a scenario adds them to it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from mockserver.learning.seeding.lists import (
 )
 from mockserver.operations.lists import CHAIN_MEMBERS
 from mockserver.scenarios import load_catalog
+from mockserver.values import dataclass
 
 Item = Mapping[str, Any]
 

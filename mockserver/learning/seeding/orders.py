@@ -1,7 +1,7 @@
 """Recorded orders as they were: submitted, and seen to move."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +18,7 @@ from mockserver.operations import OPERATIONS
 from mockserver.responders.dialects import Contracts
 from mockserver.scenarios import load_scenario
 from mockserver.server.resimulation import with_signature
+from mockserver.values import dataclass
 
 RECORDED_COURSE = "as-recorded"
 """The course that new orders take: that of the last recorded order that was seen to succeed."""

@@ -1,7 +1,7 @@
 """The prices, rates and gas costs that recorded answers show."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from itertools import product
 from typing import Any
@@ -11,6 +11,7 @@ from mockserver.engine.fees import FEE_LEVEL_BPS
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
 from mockserver.learning.seeding.reading import Told, items_of, number_of
+from mockserver.values import dataclass
 
 _BPS = Decimal(10_000)
 _MOST_BPS = 5_000

@@ -1,7 +1,6 @@
 """What a recorded exchange asked and was told, by the names of its members."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -9,6 +8,7 @@ from mockserver import jsontext
 from mockserver.clock import parse_instant
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source
+from mockserver.values import dataclass
 
 _BEGINNING = "2026-01-01T00:00:00Z"
 

@@ -1,7 +1,7 @@
 """A scenario made of recordings, and what of them the catalog has no name for."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 from mockserver.jsontext import Json
@@ -14,6 +14,7 @@ from mockserver.learning.seeding.reading import told_of
 from mockserver.recordings import Source
 from mockserver.recordings.files import yaml_text
 from mockserver.scenarios import load_catalog
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

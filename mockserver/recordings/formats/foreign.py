@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import SplitResult, urlsplit
@@ -14,6 +14,7 @@ from mockserver.errors import InvalidFile, Problem
 from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.validation import dotted, kind_of
+from mockserver.values import dataclass
 
 Pairs = tuple[tuple[str, str], ...]
 

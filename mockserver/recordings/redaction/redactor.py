@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import quote_plus
 
 from mockserver import jsontext
@@ -22,6 +22,7 @@ from mockserver.recordings.redaction.secrets import MASK, is_telling, masked, oc
 from mockserver.recordings.redaction.standins import StandInMaker
 from mockserver.signing import developer
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """The audit: what is wrong with the money of a world, derived from its orders and its traffic."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from mockserver import limits
@@ -14,6 +13,7 @@ from mockserver.responders.audit.prices import misquoted
 from mockserver.responders.forms import BadControl
 from mockserver.responders.hosted import HostedWorld
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 QUOTE_AGE_MS = 300_000
 """From when on a quote is called old; how long the service stands by one is not shown."""

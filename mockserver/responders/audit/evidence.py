@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mockserver import jsontext, limits
 from mockserver.contract import Operation
@@ -23,6 +23,7 @@ from mockserver.responders.replay.playback import Playback
 from mockserver.responders.responder import GeneratedAnswers
 from mockserver.responders.seen import SeenTransaction
 from mockserver.responders.stubs import StubResponder
+from mockserver.values import dataclass
 
 _MADE_UP = (StubResponder.name, Playback.name, GeneratedAnswers.name)
 """Who answers without a world behind it: what they say of an order is no order."""

@@ -1,7 +1,6 @@
 """What an audit finds, in words of people who write wallets."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from mockserver.clock import iso
 from mockserver.engine import amounts
@@ -10,6 +9,7 @@ from mockserver.engine.orders import Order
 from mockserver.jsontext import Json, plain
 from mockserver.responders.journal import Entry
 from mockserver.responders.seen import SeenTransaction
+from mockserver.values import dataclass
 
 _SECOND, _MINUTE, _HOUR = 1_000, 60_000, 3_600_000
 

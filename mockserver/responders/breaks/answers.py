@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from mockserver import jsontext
 from mockserver.exchange import Response
@@ -11,6 +10,7 @@ from mockserver.responders.breaks.requests import Asked, asked_of
 from mockserver.responders.breaks.values import Turn
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.refusing import REFUSAL_HEADER
+from mockserver.values import dataclass
 
 _MOST = 2_000
 """How much a break remembers in one world; what is older is forgotten."""

@@ -1,13 +1,14 @@
 """What a request says, and other requests in its place."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import quote
 
 from mockserver import jsontext
 from mockserver.exchange import Headers, Request, pairs_or
 from mockserver.jsontext import Json
 from mockserver.responders.responder import Call
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

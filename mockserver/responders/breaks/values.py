@@ -1,7 +1,7 @@
 """What a break is: one way in which a re-implementation of the service is wrong all the time."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from mockserver.contract import Layer, Operation
@@ -9,6 +9,7 @@ from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.responder import Call
+from mockserver.values import dataclass
 
 
 class Verdict(StrEnum):

@@ -1,7 +1,7 @@
 """The kinds of faults: what each does to an answer, by its options, and one table of all."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Context, Decimal
 from http import HTTPStatus
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from mockserver.responders.forms import BadControl, duration_ms
 from mockserver.responders.refusing import JSON_TYPE, REFUSAL_HEADER
 from mockserver.responders.responder import Call
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 LATEST_MS = 86_400_000
 """The most a fault delays an answer, in milliseconds: a day."""

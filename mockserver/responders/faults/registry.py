@@ -1,7 +1,7 @@
 """The faults of a world: set, counted, asked at every call, and taken away."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
 
 from mockserver import jsontext, limits
@@ -24,6 +24,7 @@ from mockserver.responders.forms import (
 from mockserver.responders.formtable import shipped_forms
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
+from mockserver.values import dataclass
 
 FAULT_HEADER = "X-Mock-Fault"
 """Names the faults that struck an answer."""

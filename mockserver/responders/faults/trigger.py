@@ -1,7 +1,6 @@
 """When a fault strikes: which calls it is for, and which of these it takes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from mockserver.contract import Contract
@@ -12,6 +11,7 @@ from mockserver.responders.forms import BadControl
 from mockserver.responders.named import named_by
 from mockserver.responders.responder import Call
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 _FINE = 10**12
 

@@ -1,10 +1,10 @@
 """How recordings are served, as the words of options and markers."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from mockserver.errors import CrosschainMockError
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 
 WORDS = {
     "strict": "refuse what was not recorded (the default)",

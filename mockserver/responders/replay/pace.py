@@ -1,7 +1,6 @@
 """Whose turn it is in a sequence of recorded answers, by the clock and calendar of the world."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mockserver.clock import ClockMode
 from mockserver.engine.orders import Event, at, struck
@@ -10,6 +9,7 @@ from mockserver.responders.replay.above import route_of_exchange
 from mockserver.responders.replay.struck import on_its_way
 from mockserver.responders.replay.tape import Replay, Tape, Taped
 from mockserver.responders.responder import Call
+from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

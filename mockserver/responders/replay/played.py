@@ -1,11 +1,12 @@
 """What a world remembers of the recordings it has played."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any
 
 from mockserver.engine.layered import Layered
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 if TYPE_CHECKING:
     from mockserver.recordings import RequestForm

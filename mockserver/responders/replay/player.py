@@ -1,7 +1,6 @@
 """Recorded exchanges as answers: which one's turn it is, and what of it is this client's own."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from mockserver import jsontext
 from mockserver.engine.orders import Event
@@ -15,6 +14,7 @@ from mockserver.responders.replay.struck import as_struck
 from mockserver.responders.replay.tape import Replay, Tape, Taped
 from mockserver.responders.responder import Call
 from mockserver.responders.stubs import FRAMING
+from mockserver.values import dataclass
 
 SOURCE_HEADER = "X-Mock-Source"
 _MOST_CHOICES = 10_000

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from urllib.parse import quote
 
@@ -22,6 +22,7 @@ from mockserver.recordings import (
 )
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.replay.mode import ReplayMode
+from mockserver.values import dataclass
 
 _TOLD = 4
 """How many reasons the line at the start gives; the rest is counted."""

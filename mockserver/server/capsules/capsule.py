@@ -5,7 +5,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 
 from mockserver import documents, jsontext, limits, recordings, userfiles
@@ -13,6 +13,7 @@ from mockserver.errors import CrosschainMockError, InvalidFile, Problem
 from mockserver.jsontext import Json
 from mockserver.recordings import Recording
 from mockserver.recordings.folder import bring_to_disk, replace_file
+from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
 FORMAT = "crosschain-mock/capsule@1"

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from mockserver import jsontext
@@ -18,6 +18,7 @@ from mockserver.server.capsules.capsule import BadCapsule, Capsule
 from mockserver.server.resimulation import with_signature
 from mockserver.server.service import Service
 from mockserver.validation import dotted, shown
+from mockserver.values import dataclass
 
 _LATER_MS = 3
 """A clock that runs may show so much more when the answer is made than when the request came."""

@@ -1,7 +1,6 @@
 """What happens in a world, told as it happens: a stream of server-sent events."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mockserver import jsontext, limits
 from mockserver.jsontext import Json
@@ -10,6 +9,7 @@ from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.server.control.clocks import show as clock_of
 from mockserver.server.control.row import Asked, House
+from mockserver.values import dataclass
 
 MOST_AT_ONCE = 200
 """How many requests are told of at once, so that no stream holds up the answers of the API."""

@@ -7,12 +7,13 @@ A page in a browser may send requests to the loopback interface, too; it gives i
 import re
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from hmac import compare_digest
 from urllib.parse import SplitResult, urlsplit
 
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, is_loopback
+from mockserver.values import dataclass
 
 TOKEN_HEADER = "X-Mock-Token"  # noqa: S105 (the name of a header)
 _SCHEME = "bearer "

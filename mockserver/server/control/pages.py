@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mockserver import jsontext
@@ -16,6 +15,7 @@ from mockserver.server.control.openapi import document
 from mockserver.server.control.row import Row
 from mockserver.server.control.table import ROWS
 from mockserver.server.service import Service
+from mockserver.values import dataclass
 
 _START = parse_instant("2026-01-01T00:00:00Z")
 _ADDRESS = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from mockserver import limits
@@ -11,6 +11,7 @@ from mockserver.jsontext import Json
 from mockserver.responders.forms import Schema
 from mockserver.responders.founding import Founder
 from mockserver.responders.hosted import HostedWorld, Worlds
+from mockserver.values import dataclass
 
 _MOST_NAMES = 1000
 

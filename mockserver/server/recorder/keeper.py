@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from threading import Lock
@@ -15,6 +15,7 @@ from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, 
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.dialects import Contracts
 from mockserver.server import codings
+from mockserver.values import dataclass
 
 _LOOKED_AT = 8
 

@@ -5,7 +5,7 @@ import contextlib
 import ssl
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import aiohttp
@@ -22,6 +22,7 @@ from mockserver.server.listener import EndingServer
 from mockserver.server.process import Listening, host
 from mockserver.server.recorder.keeper import Keeper, passed
 from mockserver.server.wire import plain_target
+from mockserver.values import dataclass
 
 MOST_REQUEST = 16 * 1024 * 1024
 """Bytes a request body may have that is passed on."""

@@ -1,7 +1,7 @@
 """The 2.0 order flow in any order: quote, make call data, submit, submit again, check."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 from hypothesis import strategies as st
@@ -29,6 +29,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, assumed, documented, observed
+from mockserver.values import dataclass
 
 _SUBMIT, _CHECK = "v2.submitOrder", "v2.checkOrder"
 _ID = documented("order.id")

@@ -1,7 +1,6 @@
 """Tickets in any order: report, report again, list by status, check, list for somebody else."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
@@ -14,6 +13,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import assumed, documented
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _SUBMIT, _LIST, _CHECK = "v2.submitTicket", "v2.getAllTicketByAddress", "v2.checkTicket"
 _FILTERS = ("Unknown", "Pending", "Succeeded")

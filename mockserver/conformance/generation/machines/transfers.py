@@ -1,7 +1,7 @@
 """The v1 flow in any order: quote, raw transaction, submit, submit again, look up."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 from hypothesis import strategies as st
@@ -26,6 +26,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import assumed, documented, observed
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 _QUOTE, _RAW = "v1.getCrossChainQuote", "v1.getTransferToMinterRaw"
 _SUBMIT, _DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"
