@@ -1,30 +1,44 @@
 """What lists show, whatever they are called; and the requests that are made of it."""
 
+from contextlib import suppress
+
 import pytest
 
 from mockserver import jsontext
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, Reading, accepted
+from mockserver.conformance.discovery.amount_units import (
+    ATTEMPT_NAMES,
+    BRIDGE,
+    SWAP_QUOTE,
+    V1_QUOTE,
+    Reading,
+    accepted,
+)
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Chain, Token
+from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.planned import PLANNED
 from mockserver.conformance.requests.valid import unknown, valid_request
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.looks import FIRST_LOOKS
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import NotRun, Severity, Verdict
 from mockserver.contract import Layer, documented
 from mockserver.exchange import Headers, Request
 from mockserver.testing import running
+from tests.conformance.exchanges import answer, by_probe, healthy_exchanges
 from tests.conformance.other_service import other_service
 from tests.conformance.pack import CONTRACT, PACK, conform
 
+BY_NAME = {probe.name: probe for probe in PLANNED}
 A, B = "0x" + "a" * 40, "0x" + "b" * 40
 
 
@@ -156,6 +170,29 @@ def test_without_lists_nothing_is_made_up():
     with pytest.raises(NotRun, match="looks up nothing"):
         unknown(context, "v2.getChain")
     assert unknown(context, "v2.checkOrder").query == {"id": "999999999999"}
+
+
+@pytest.mark.parametrize("operation_id", [BRIDGE, V1_QUOTE])
+@pytest.mark.parametrize("taken", OTHER_AMOUNTS)
+def test_what_is_quoted_again_is_what_was_taken(operation_id, taken):
+    healthy = by_probe(healthy_exchanges())
+    operation = CONTRACT.operation(operation_id)
+    refusal = answer({"code": 500, "status": 500, "msg": "not so much"}, status=400)
+    names = [f"{operation_id}/{one}" for one in (*ATTEMPT_NAMES, *OTHER_AMOUNTS)]
+    context = RunContext(CONTRACT)
+    for probe in (*FIRST_LOOKS, "v2.getPrice/usual"):
+        if probe in healthy:
+            context.add(healthy[probe])
+    for number, probe in enumerate([one for one in names if one in BY_NAME], len(healthy)):
+        came = healthy[f"{operation_id}/usual"].answer if probe.endswith(taken) else refusal
+        with suppress(NotRun):
+            request = BY_NAME[probe].build(context).request(operation)
+            context.add(Exchange(number, probe, operation, request, came))
+    sent = context.require_success(f"{operation_id}/{taken}").request
+    again = BY_NAME[f"{operation_id}/again"].build(context).request(operation)
+    assert (again.query, again.body) == (sent.query, sent.body)
+    usual_one = valid_request(context, operation_id).request(operation)
+    assert (usual_one.query, usual_one.body) == (sent.query, sent.body)
 
 
 @pytest.mark.parametrize("armed", [False, True])

@@ -6,12 +6,10 @@ import pytest
 
 from mockserver import contract, documents, resources
 from mockserver.conformance.requests.alternative_forms import CONTRASTS, AlternativeForm, forms_of
-from mockserver.conformance.requests.catalog import PLANNED, read
-from mockserver.conformance.requests.named import LISTED, NAMED
 from mockserver.conformance.requests.negative import Kind
+from mockserver.conformance.requests.planned import PLANNED, read
 from mockserver.conformance.requests.probe import Stage
-from mockserver.conformance.requests.sampling import SAMPLES
-from mockserver.conformance.requests.writes import FILTERS, POLLS
+from mockserver.conformance.requests.words import FILTERS, LISTED, NAMED, POLLS, SAMPLES
 from mockserver.conformance.requests.wrong_values import WrongValues
 from mockserver.conformance.session.caller import MOST_TICKETS
 from mockserver.conformance.session.looks import FIRST_LOOKS
@@ -87,9 +85,9 @@ def test_a_wrong_name_is_told_with_its_line(tmp_path, old, new, told):
 
 
 PROBE = """  - stage: reads
-    each: [first, second]
+    each: samples
     rows:
-      "v2.getPrice/{} time": {asks: comparisons.sampled_price, after: [lists], conditional: true}
+      "v2.getPrice/{} by day": {of: {asset: sampled_token}, after: [lists], conditional: true}
 """
 
 
@@ -99,10 +97,10 @@ def _plan(folder: Path, old: str, new: str):
 
 
 def test_a_probe_more_is_a_row(tmp_path):
-    last = "      v2.checkTicket/unknown: {asks: valid.unknown, given: v2.checkTicket}\n"
+    last = "      v2.checkTicket/unknown: {}\n"
     probes = _plan(tmp_path, last, f"{last}{PROBE}")
     added = [one for one in probes if one.name not in {one.name for one in PLANNED}]
-    assert [one.name for one in added] == ["v2.getPrice/first time", "v2.getPrice/second time"]
+    assert [one.name for one in added] == [f"v2.getPrice/{one} by day" for one in SAMPLES]
     assert all(one.stage is Stage.READS and one.conditional for one in added)
     assert added[0].after == FIRST_LOOKS[:2] + FIRST_LOOKS[2:4]
     assert len(probes) == len(PLANNED) + 2
@@ -111,8 +109,8 @@ def test_a_probe_more_is_a_row(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("asks: writes.second_order", "asks: writes.third_order", "'writes.third_order' is no"),
-        ("asks: writes.second_order", "asks: write.second_order", "'write' is none of"),
+        ("{chain: second_chain}", "{chain: third_chain}", "'third_chain' is no function"),
+        ("each: statuses", "each: status", "'status' is none of"),
         ("after: [lists, swap quotes]}", "after: [lists, swaps]}", "'swaps' is neither a set"),
         ("awaits: tickets", "awaits: ticket", "orders or tickets"),
     ],

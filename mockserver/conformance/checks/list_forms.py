@@ -10,8 +10,7 @@ from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.listing import folded, list_place, listed
-from mockserver.conformance.requests.named import READ
-from mockserver.conformance.requests.writes import FILTERS, TICKETS
+from mockserver.conformance.requests.words import FILTERS, READ, TICKETS
 from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange

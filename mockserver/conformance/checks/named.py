@@ -14,8 +14,18 @@ from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.known_elsewhere import known_chain_names
 from mockserver.conformance.discovery.listing import folded, text
 from mockserver.conformance.discovery.v1_data import scalar
-from mockserver.conformance.requests.named import BESIDE, LISTED, LOOKS, NAMED, READ
-from mockserver.conformance.requests.writes import CHECK, CHECK_TICKET, DETAIL, FILTERS, TICKETS
+from mockserver.conformance.requests.words import (
+    BESIDE,
+    CHECK,
+    CHECK_TICKET,
+    DETAIL,
+    FILTERS,
+    LISTED,
+    LOOKS,
+    NAMED,
+    READ,
+    TICKETS,
+)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation, assumed

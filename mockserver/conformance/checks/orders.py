@@ -11,12 +11,11 @@ from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.checks.timeline import Property, Timeline, breaking, time_of
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import BRIDGE
+from mockserver.conformance.discovery.amount_units import BRIDGE, accepted
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.settling import ORDER_STATUSES
-from mockserver.conformance.requests.named import NAMED
 from mockserver.conformance.requests.valid import order_route
-from mockserver.conformance.requests.writes import CHECK, END, END_AGAIN, quoted_bridge
+from mockserver.conformance.requests.words import CHECK, END, END_AGAIN, NAMED
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
@@ -99,7 +98,7 @@ def failure_has_a_reason(_: RunContext, look: Exchange) -> Iterator[Said]:
 
 def success_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Said]:
     ORDER.lines(context)
-    quote = named_quote(context, quoted_bridge(context) or f"{BRIDGE}/usual")
+    quote = named_quote(context, _quoted(context))
     route = order_route(context)
     check_still_offered(context, route.source.chain, route.target.chain)
     for submission, times in (("usual", 1), ("second", 3)):
@@ -171,9 +170,15 @@ def _ended(context: RunContext, submission: str) -> Exchange | None:
     return looks[-1] if looks else None
 
 
+def _quoted(context: RunContext) -> str:
+    """Return the probe of the quote that orders follow."""
+    found = accepted(context, BRIDGE)
+    return f"{BRIDGE}/usual" if found is None else found.probe
+
+
 def _is_quoted(context: RunContext, look: Exchange) -> bool:
     """Tell whether an order pays what the quote before it said, with or without its fees."""
-    quote = context.get(quoted_bridge(context) or f"{BRIDGE}/usual")
+    quote = context.get(_quoted(context))
     paid = amounts.number(look.data.get("amountOut"))
     if quote is None or paid is None:
         return False

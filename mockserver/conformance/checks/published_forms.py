@@ -12,7 +12,7 @@ from mockserver.conformance.requests.alternative_forms import (
     contrasts_of,
 )
 from mockserver.conformance.requests.protocol import UNKNOWN_PATH, is_beneath
-from mockserver.conformance.requests.writes import AGGREGATE, NO_CHAIN, ORDER
+from mockserver.conformance.requests.words import AGGREGATE, NO_CHAIN, ORDER
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.verdict import Inconclusive, Vacuous

@@ -12,7 +12,7 @@ from mockserver.conformance.checks.submitted import KINDS, V1_ORDER, Submitted
 from mockserver.conformance.checks.timeline import Property, Timeline, breaking
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.discovery.listing import text
-from mockserver.conformance.requests.writes import END
+from mockserver.conformance.requests.words import END
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive

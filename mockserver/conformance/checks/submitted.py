@@ -6,9 +6,8 @@ from dataclasses import field
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.settling import ORDER_STATUSES, V1_ORDER_STATUSES
 from mockserver.conformance.discovery.v1_data import scalar
-from mockserver.conformance.requests import writes
-from mockserver.conformance.requests.named import LOOKS, NAMED
-from mockserver.conformance.requests.writes import END, END_AGAIN, FEW_POLLS, POLLS
+from mockserver.conformance.requests import words
+from mockserver.conformance.requests.words import END, END_AGAIN, FEW_POLLS, LOOKS, NAMED, POLLS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.values import dataclass
@@ -89,8 +88,8 @@ class Submitted:
 ORDER = Submitted(
     "order",
     submission="deposit",
-    operation_id=writes.ORDER,
-    look_id=writes.CHECK,
+    operation_id=words.ORDER,
+    look_id=words.CHECK,
     key="query.id",
     number=lambda made: made.text("id"),
     place="data.id",
@@ -108,8 +107,8 @@ ORDER = Submitted(
 V1_ORDER = Submitted(
     "v1 order",
     submission="deposit",
-    operation_id=writes.V1_ORDER,
-    look_id=writes.DETAIL,
+    operation_id=words.V1_ORDER,
+    look_id=words.DETAIL,
     key="query.hash",
     number=lambda made: text(scalar(made.member("data"), "number")),
     place="data.sn",
@@ -123,8 +122,8 @@ V1_ORDER = Submitted(
 TICKET = Submitted(
     "ticket",
     submission="report",
-    operation_id=writes.TICKET,
-    look_id=writes.CHECK_TICKET,
+    operation_id=words.TICKET,
+    look_id=words.CHECK_TICKET,
     key="query.ticketId",
     number=lambda made: text(made.data.get("ticketId")),
     place="data.ticketId",

@@ -7,9 +7,8 @@ from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.listing import text
-from mockserver.conformance.requests.named import READ
 from mockserver.conformance.requests.valid import fresh_hash
-from mockserver.conformance.requests.writes import (
+from mockserver.conformance.requests.words import (
     ANOTHER,
     CHECK_TICKET,
     EARLY,
@@ -17,6 +16,7 @@ from mockserver.conformance.requests.writes import (
     END_AGAIN,
     FILTERS,
     LATE,
+    READ,
     TICKET,
     TICKETS,
 )

@@ -24,7 +24,7 @@ from mockserver.conformance.discovery.routes import (
 )
 from mockserver.conformance.requests.negative_cases import is_negative
 from mockserver.conformance.requests.protocol import is_beneath
-from mockserver.conformance.requests.sampling import CONTROL, LARGER, PRICED, SAMPLES
+from mockserver.conformance.requests.words import CONTROL, LARGER, PRICED, SAMPLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.looks import FIRST_LOOK

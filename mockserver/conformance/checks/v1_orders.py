@@ -9,9 +9,15 @@ from mockserver.conformance.checks.submitted import V1_ORDER
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.v1_data import holds, scalar
-from mockserver.conformance.requests.named import NAMED, OF_ANOTHER
 from mockserver.conformance.requests.valid import fresh_hash
-from mockserver.conformance.requests.writes import ANOTHER, DETAIL, END, OTHER_CHAIN
+from mockserver.conformance.requests.words import (
+    ANOTHER,
+    DETAIL,
+    END,
+    NAMED,
+    OF_ANOTHER,
+    OTHER_CHAIN,
+)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive

@@ -210,8 +210,9 @@ def usual_amount(context: RunContext, token: Token) -> Decimal:
 
     It is worth more or less where the service refused that, and took another amount.
     """
-    scales = (scale_of(context, name) for name in ("v2.getBridgeQuote", "v1.getCrossChainQuote"))
-    usd = USUAL_USD * next((scale for scale in scales if scale != 1), 1)
+    usd = USUAL_USD
+    for operation_id in ("v2.getBridgeQuote", "v1.getCrossChainQuote"):
+        usd *= scale_of(context, operation_id)
     price = price_of(context, token)
     if price is None or not is_plausible(price) or is_stable(token):
         return usd

@@ -18,9 +18,9 @@ from mockserver.conformance.discovery.amount_units import amount_text, reading_o
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.properties import Problem
 from mockserver.conformance.generation.reserved import is_reserved
-from mockserver.conformance.requests import valid
 from mockserver.conformance.requests.negative import signed
 from mockserver.conformance.requests.targets import is_hex, reversed_inputs
+from mockserver.conformance.requests.valid import fresh_address
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -147,7 +147,7 @@ def _with_amount(draft: Draft, operation: Operation, amount: Decimal) -> Draft |
 
 
 def _for_another(context: RunContext, first: Exchange, draft: Draft) -> Draft:
-    return draft.having("query", "recipient", valid.fresh_address(context, "another recipient"))
+    return draft.having("query", "recipient", fresh_address(context, "another recipient"))
 
 
 def _with_another_slippage(context: RunContext, first: Exchange, draft: Draft) -> Draft:

@@ -20,24 +20,12 @@ from mockserver.conformance.discovery.amount_units import (
 )
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
-from mockserver.conformance.requests.comparisons import tenfold_v1
 from mockserver.conformance.requests.negative import Change, signed
+from mockserver.conformance.requests.planned import planned
 from mockserver.conformance.requests.probe import Build, Probe, Stage
 from mockserver.conformance.requests.table import made_of, shipped_requests
-from mockserver.conformance.requests.valid import (
-    fresh_hash,
-    order,
-    order_route,
-    ticket,
-    v1_order,
-    valid_request,
-)
-from mockserver.conformance.requests.writes import (
-    ORDER,
-    TICKET,
-    V1_ORDER,
-    aggregate_order,
-)
+from mockserver.conformance.requests.valid import fresh_hash
+from mockserver.conformance.requests.words import ORDER, TICKET, V1_ORDER
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -158,20 +146,7 @@ def _published_again(of: str, context: RunContext) -> Draft:
 
 def _published(context: RunContext, of: str, words: str) -> Draft:
     """Return a request in its published form; a submission is about a deposit of its own."""
-    deposit = fresh_hash(context, f"{of} {words}")
-    match of.partition("/"):
-        case ("v2.submitOrder", _, "usual"):
-            return order(context, deposit)
-        case ("v2.submitOrder", _, _):
-            return aggregate_order(context, deposit)
-        case ("v2.submitTicket", _, _):
-            return ticket(context, order_route(context).source.chain, deposit)
-        case ("v1.submitCrossChain", _, _):
-            return v1_order(context, deposit)
-        case ("v1.getCrossChainQuote", _, "tenfold"):
-            return tenfold_v1(context)
-        case (operation_id, _, _):
-            return valid_request(context, operation_id)
+    return planned(context, of, deposit=fresh_hash(context, f"{of} {words}"))
 
 
 def _route_summary(draft: Draft, context: RunContext) -> Draft:

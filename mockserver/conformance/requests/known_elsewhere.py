@@ -15,8 +15,8 @@ from mockserver.conformance.discovery.amount_units import (
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.discovery.routes import Route
-from mockserver.conformance.requests import valid
 from mockserver.conformance.requests.negative import signed
+from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 
@@ -50,7 +50,7 @@ def known_elsewhere(context: RunContext, operation_id: str) -> Iterator[tuple[st
         return
     if operation_id in TOKENS:
         yield from _with_tokens(context, operation_id)
-    usual = valid.valid_request(context, operation_id)
+    usual = valid_request(context, operation_id)
     operation = context.contract.operation(operation_id)
     fields = {field.role: field for field in operation.fields}
     chains = unlisted_chains(context, operation.generation.id)
@@ -74,4 +74,4 @@ def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, 
             target = draw.choice(there)
             label = f"{KNOWN}{role} {token.symbol} on {chain}"
             route = Route(replace(token, chain=chain), target)
-            yield label, valid.quoted(context, operation_id, route)
+            yield label, valid_request(context, operation_id, route=route)

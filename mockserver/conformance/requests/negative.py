@@ -1,6 +1,7 @@
 """Requests that are wrong in one way: what is wrong, where, and what says so."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 
@@ -13,13 +14,7 @@ from mockserver.conformance.discovery.amount_units import (
 )
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.requests.probe import Build, Probe, Stage
-from mockserver.conformance.requests.valid import (
-    fresh_hash,
-    order,
-    unknown,
-    v1_order,
-    valid_request,
-)
+from mockserver.conformance.requests.valid import fresh_hash, unknown, valid_request
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
@@ -95,17 +90,10 @@ def _base_for(context: RunContext, operation: Operation, negative: NegativeCase)
 
     Else a service that lets the oddity pass might refuse it as the other use of a deposit.
     """
-    transaction = fresh_hash(context, negative.probe_name(operation))
-    try:
-        match operation.id:
-            case "v1.submitCrossChain":
-                return v1_order(context, transaction)
-            case "v2.submitOrder":
-                return order(context, transaction)
-            case "v2.submitTicket":
-                return valid_request(context, operation.id).having("body", "hash", transaction)
-    except (NotRun, Inconclusive):
-        pass
+    deposit = fresh_hash(context, negative.probe_name(operation))
+    if operation.writes:
+        with suppress(NotRun, Inconclusive):
+            return valid_request(context, operation.id, deposit=deposit)
     return base_of(context, operation)
 
 

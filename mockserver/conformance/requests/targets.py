@@ -19,7 +19,6 @@ from mockserver.conformance.discovery.amount_units import (
     accepted,
     amount_text,
     reading_of,
-    usual_attempt,
 )
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token
@@ -29,10 +28,8 @@ from mockserver.conformance.discovery.routes import (
     cross_routes,
     swaps,
     usable_tokens,
-    usual_amount,
     v1_bridges,
 )
-from mockserver.conformance.requests import valid
 from mockserver.conformance.requests.covering import (
     MOST_ROUTES,
     covering,
@@ -43,6 +40,17 @@ from mockserver.conformance.requests.covering import (
 from mockserver.conformance.requests.known_elsewhere import known_elsewhere
 from mockserver.conformance.requests.missing_inputs import missing_inputs
 from mockserver.conformance.requests.negative import NegativeCase, signed
+from mockserver.conformance.requests.valid import (
+    BALANCE,
+    OF_CHAIN,
+    PRICE,
+    SWAP,
+    V1_OF_CHAIN,
+    V1_RAW,
+    fresh_address,
+    unknown,
+    valid_request,
+)
 from mockserver.conformance.requests.write_targets import submissions
 from mockserver.conformance.requests.wrong_values import WRONG_VALUES
 from mockserver.conformance.session.context import RunContext
@@ -177,7 +185,7 @@ def _wrong_elsewhere(context: RunContext, operation: Operation) -> Iterator[Targ
 
 
 def _usual(context: RunContext, operation: Operation) -> Draft | None:
-    for make in (valid.valid_request, valid.unknown):
+    for make in (valid_request, unknown):
         with suppress(NotRun, Inconclusive):
             return make(context, operation.id)
     return None
@@ -365,7 +373,7 @@ def _bridged(context: RunContext) -> Iterator[tuple[str, Draft]]:
     for label, route in covering(routes, lambda one: (f"{one.source.decimals} decimals",)):
         yield (
             f"next to nothing of {label}",
-            valid.quote_of(context, BRIDGE, route, _NEXT_TO_NOTHING),
+            valid_request(context, BRIDGE, route=route, amount=_NEXT_TO_NOTHING),
         )
     yield from _there_and_back(context, BRIDGE, routes)
 
@@ -382,7 +390,7 @@ def _parts(context: RunContext, operation_id: str) -> Iterator[tuple[str, Draft]
     if found is not None:
         for label in (*PARTS, WHOLE_OF_PARTS):
             times = int(label.partition(" ")[0])
-            yield label, valid.quoted(context, operation_id, found.route, times)
+            yield label, valid_request(context, operation_id, route=found.route, times=times)
 
 
 def _there_and_back(
@@ -391,30 +399,29 @@ def _there_and_back(
     """Yield quotes on routes that stand for their class, and the way back of some of them."""
     chosen = list(covering(routes, route_features(context)))
     for label, route in chosen:
-        yield label, valid.quoted(context, operation_id, route)
+        yield label, valid_request(context, operation_id, route=route)
     for _, route in chosen[:_MOST_BACK]:
         label = f"{BACK}{route.target.chain} to {route.source.chain}"
-        yield label, valid.quoted(context, operation_id, Route(route.target, route.source))
+        yield label, valid_request(context, operation_id, route=Route(route.target, route.source))
 
 
 def _called(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    one = usual_attempt(context, SWAP_QUOTE)
     here = [route for route in swaps(context) if route.source.chain == route.target.chain]
     routes = drawn(context, "calls", here)
     for label, route in covering(routes, route_features(context)):
-        yield label, valid.swap_on(context, route)
+        yield label, valid_request(context, SWAP, route=route)
     coins = [route for route in here if route.source.is_native]
     for route in drawn(context, "large calls", coins)[:1]:
-        draft = valid.swap_on(context, route)
+        draft = valid_request(context, SWAP, route=route)
         reading = reading_of(context, SWAP_QUOTE)
         yield (
             f"{_MANY_COINS} coins",
             draft.having("query", "fromAmount", amount_text(_MANY_COINS, route.source, reading)),
         )
-    usual = valid.swap(context, one)
+    usual = valid_request(context, SWAP)
     yield (
         RECIPIENT,
-        usual.having("query", "recipient", valid.fresh_address(context, "recipient at an edge")),
+        usual.having("query", "recipient", fresh_address(context, "recipient at an edge")),
     )
 
 
@@ -424,40 +431,41 @@ def _tokens(context: RunContext, what: str) -> Iterator[tuple[str, Token]]:
 
 
 def _priced(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    return ((label, valid.price(context, one)) for label, one in _tokens(context, "prices"))
+    return (
+        (label, valid_request(context, PRICE, asset=one))
+        for label, one in _tokens(context, "prices")
+    )
 
 
 def _held(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    address = context.caller.address
     for label, one in _tokens(context, "balances"):
-        yield label, valid.balance(context, one, address)
+        yield label, valid_request(context, BALANCE, asset=one)
 
 
 def _listed(context: RunContext) -> Iterator[tuple[str, Draft]]:
     inventory = inventory_of(context)
     for chain in inventory.chains[:MOST_ROUTES]:
         if chain.offered:
-            asked = {"chain": inventory.asked_as(chain.name)}
-            yield chain.name, valid.filled(context, "v2.getAssetsByChain", asked)
+            yield chain.name, valid_request(context, OF_CHAIN, chain=inventory.asked_as(chain.name))
 
 
 def _v1_listed(context: RunContext) -> Iterator[tuple[str, Draft]]:
     for chain in inventory_of(context).v1_chains[:MOST_ROUTES]:
         if chain.offered:
-            yield chain.name, valid.filled(context, "v1.getSupportTokens", {"chain": chain.name})
+            yield chain.name, valid_request(context, V1_OF_CHAIN, chain=chain.name)
 
 
 def _v1_quoted(context: RunContext) -> Iterator[tuple[str, Draft]]:
     routes = drawn(context, V1_QUOTE, v1_bridges(context))
     yield from _parts(context, V1_QUOTE)
     for label, route in covering(routes, route_features(context)):
-        yield label, valid.quoted(context, V1_QUOTE, route)
+        yield label, valid_request(context, V1_QUOTE, route=route)
 
 
 def _v1_raw(context: RunContext) -> Iterator[tuple[str, Draft]]:
     tokens = drawn(context, "v1 raw", [one for one in inventory_of(context).v1_tokens if one.chain])
     for label, one in covering(tokens, lambda one: features(context, one, "")):
-        yield label, valid.v1_raw(context, one, usual_amount(context, one))
+        yield label, valid_request(context, V1_RAW, asset=one)
 
 
 def _coins(context: RunContext) -> list[Token]:
@@ -469,7 +477,7 @@ def _bridge_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]
     routes = bridges(context) if place == "amount" else ()
     if routes:
         route = min(routes, key=lambda one: one.source.decimals or 0)
-        yield "the fewest decimals", valid.quoted(context, BRIDGE, route)
+        yield "the fewest decimals", valid_request(context, BRIDGE, route=route)
 
 
 def _swap_routes(context: RunContext, place: str) -> Iterator[tuple[str, Route]]:
@@ -487,32 +495,31 @@ def _swap_routes(context: RunContext, place: str) -> Iterator[tuple[str, Route]]
 
 def _quote_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
     for label, route in _swap_routes(context, place):
-        yield label, valid.quoted(context, SWAP_QUOTE, route)
+        yield label, valid_request(context, SWAP_QUOTE, route=route)
 
 
 def _call_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
     for label, route in _swap_routes(context, place):
-        yield label, valid.swap_on(context, route)
+        yield label, valid_request(context, SWAP, route=route)
 
 
 def _price_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
     tokens = [one for one in usable_tokens(context) if one.address]
     if place == "chain":
-        yield from (
-            (f"the coin of {one.chain}", valid.price(context, one)) for one in _coins(context)
-        )
+        for one in _coins(context):
+            yield f"the coin of {one.chain}", valid_request(context, PRICE, asset=one)
     elif place == "symbol":
         often = Counter(one.symbol for one in tokens).most_common(_MOST_SYMBOLS)
         for symbol, _ in often:
             token = next(one for one in tokens if one.symbol == symbol)
-            yield symbol, valid.price(context, token)
+            yield symbol, valid_request(context, PRICE, asset=token)
 
 
 def _balance_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
     """Yield the balance of a coin, whose address most chains have in common."""
     if place == "chain":
         for coin in _coins(context)[:1]:
-            yield f"the coin of {coin.chain}", valid.balance(context, coin, context.caller.address)
+            yield f"the coin of {coin.chain}", valid_request(context, BALANCE, asset=coin)
 
 
 _OTHER_BASES: dict[str, Callable[[RunContext, str], Iterator[tuple[str, Draft]]]] = {

@@ -10,9 +10,10 @@ from mockserver import jsontext
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.routes import bridges, plain_tokens, v1_bridges
-from mockserver.conformance.requests import valid
 from mockserver.conformance.requests.covering import covering, drawn, features
-from mockserver.conformance.requests.writes import aggregate_order
+from mockserver.conformance.requests.planned import planned
+from mockserver.conformance.requests.valid import fresh_hash, order_route, valid_request
+from mockserver.conformance.requests.words import ORDER, TICKET, V1_ORDER
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 
@@ -34,12 +35,13 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[Edge]:
 
 def _orders(context: RunContext) -> Iterator[Edge]:
     def order(label: str) -> Draft:
-        return valid.order(context, _deposit(context, label))
+        return valid_request(context, ORDER, deposit=_deposit(context, label))
 
     for slippage in _SLIPPAGES:
         label = f"orderType 2, slippage {slippage}"
-        draft = aggregate_order(context, _deposit(context, label))
-        yield label, draft.having("body", "slippage", slippage), True
+        deposit = _deposit(context, label)
+        swap = planned(context, f"{ORDER}/aggregate", deposit=deposit, slippage=slippage)
+        yield label, swap, True
     label = "sourceCerts in upper-case hex"
     certs = str(order(label).part("body").get("sourceCerts", ""))
     yield label, order(label).having("body", "sourceCerts", certs.upper()), True
@@ -47,7 +49,11 @@ def _orders(context: RunContext) -> Iterator[Edge]:
     for label, route in covering(
         routes, lambda route: features(context, route.target, "to ")[:1], _MOST_ROUTES
     ):
-        yield label, valid.order(context, _deposit(context, label), route=route), True
+        yield (
+            label,
+            valid_request(context, ORDER, deposit=_deposit(context, label), route=route),
+            True,
+        )
     label = "channel that is not ASCII"
     yield label, order(label).having("body", "channel", "é漢"), False
     label = f"channel of {_LONG} characters"
@@ -60,9 +66,9 @@ def _orders(context: RunContext) -> Iterator[Edge]:
 
 def _tickets(context: RunContext) -> Iterator[Edge]:
     label = "hash in upper-case hex"
-    usual = valid.order_route(context).source.chain
+    usual = order_route(context).source.chain
     hashed = _deposit(context, label)
-    yield label, valid.ticket(context, usual, f"0x{hashed[2:].upper()}"), True
+    yield label, _ticket(context, usual, f"0x{hashed[2:].upper()}"), True
     is_plain = plain_tokens(context)
     tokens = drawn(context, "tickets", inventory_of(context).tokens)
     for label, token in covering(
@@ -71,24 +77,36 @@ def _tickets(context: RunContext) -> Iterator[Edge]:
         hashed = _deposit(context, label)
         # How a hash looks elsewhere is not shown.
         told = hashed if is_plain(token) else hashed[2:]
-        yield label, valid.ticket(context, token.chain, told), is_plain(token)
+        yield label, _ticket(context, token.chain, told), is_plain(token)
     label = f"hash of {_LONG} characters"
-    yield label, valid.ticket(context, usual, "9" * _LONG), False
+    yield label, _ticket(context, usual, "9" * _LONG), False
+
+
+def _ticket(context: RunContext, chain: str, transaction: str) -> Draft:
+    return valid_request(context, TICKET, chain=chain, hash=transaction)
 
 
 def _v1_orders(context: RunContext) -> Iterator[Edge]:
     for level in _FEE_LEVELS:
         label = f"feeLevel is {level}"
-        yield label, valid.v1_order(context, _deposit(context, label), fee_level=level), True
+        yield (
+            label,
+            valid_request(context, V1_ORDER, deposit=_deposit(context, label), feeLevel=level),
+            True,
+        )
     routes = drawn(context, V1_QUOTE, v1_bridges(context))
     for label, route in covering(
         routes, lambda route: features(context, route.target, "to ")[:1], _MOST_ROUTES
     ):
-        yield label, valid.v1_order(context, _deposit(context, label), route=route), True
+        yield (
+            label,
+            valid_request(context, V1_ORDER, deposit=_deposit(context, label), route=route),
+            True,
+        )
 
 
 def _deposit(context: RunContext, label: str) -> str:
-    return valid.fresh_hash(context, f"deposit of {label}")
+    return fresh_hash(context, f"deposit of {label}")
 
 
 _EDGES: Mapping[str, Callable[[RunContext], Iterator[Edge]]] = {

@@ -13,17 +13,10 @@ from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
     SWAP_QUOTE,
     attempts,
-    usual_attempt,
 )
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
-from mockserver.conformance.requests.valid import (
-    filled,
-    order,
-    swap,
-    tried,
-    valid_request,
-)
+from mockserver.conformance.requests.valid import SWAP, valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -122,7 +115,7 @@ class OrderFlow(Flow):
             self._checked(placed)
 
     def _checked(self, placed: Order) -> None:
-        draft = filled(self._context, _CHECK, {"id": placed.id})
+        draft = valid_request(self._context, _CHECK, id=placed.id)
         exchange = self._sequence.ask(f"check order {placed.id!r}", _CHECK, draft)
         if exchange is None or exchange.answer.status in (429, 503):
             return
@@ -133,7 +126,8 @@ class OrderFlow(Flow):
         self._follow(placed, exchange)
 
     def _submitted(self, times: int) -> tuple[Order, ...]:
-        draft = order(self._context, self._sequence.new_hash(), self._amount(times))
+        deposit = self._sequence.new_hash()
+        draft = valid_request(self._context, _SUBMIT, deposit=deposit, whole=self._amount(times))
         exchange = self._sequence.ask("submit an order", _SUBMIT, draft)
         if exchange is None or not exchange.succeeded:
             return ()
@@ -183,8 +177,7 @@ class OrderFlow(Flow):
 def _swap_drafts(context: RunContext) -> tuple[Draft, ...]:
     """Return the requests of a swap quote and its call data; none where nothing is to swap."""
     try:
-        one = usual_attempt(context, SWAP_QUOTE)
-        return tried(context, one), swap(context, one)
+        return valid_request(context, SWAP_QUOTE), valid_request(context, SWAP)
     except NotRun:
         return ()
 

@@ -13,7 +13,7 @@ from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token, chains_of, tokens_of
 from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
 from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
-from mockserver.conformance.requests.valid import filled, price, quote_of
+from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -69,11 +69,13 @@ class ReadFlow(Flow):
             case _:
                 # It must be refused, and must leave no trace.
                 self._sequence.ask(
-                    "quote nothing", BRIDGE, quote_of(self._context, BRIDGE, route, "0")
+                    "quote nothing",
+                    BRIDGE,
+                    valid_request(self._context, BRIDGE, route=route, amount="0"),
                 )
 
     def _list_chain(self, chain: str) -> None:
-        draft = filled(self._context, _OF_A_CHAIN, {"chain": chain})
+        draft = valid_request(self._context, _OF_A_CHAIN, chain=chain)
         exchange = self._list(f"list the tokens of {chain!r}", _OF_A_CHAIN, draft)
         if exchange is not None and exchange.succeeded:
             self._compare_chains(chain, exchange)
@@ -85,7 +87,7 @@ class ReadFlow(Flow):
         )
         whole = usual_one * times
         amount = amount_text(whole, route.source, self._reading)
-        draft = quote_of(self._context, BRIDGE, route, amount)
+        draft = valid_request(self._context, BRIDGE, route=route, amount=amount)
         exchange = self._asked(_words(route, amount), BRIDGE, draft)
         out = None if exchange is None else units(exchange.data.get("outAmount"))
         if out is not None:
@@ -93,7 +95,8 @@ class ReadFlow(Flow):
 
     def _price(self, token: Token) -> None:
         words = f"price of {token.symbol} on {token.chain!r}"
-        self._asked(words, "v2.getPrice", price(self._context, token))
+        draft = valid_request(self._context, "v2.getPrice", asset=token)
+        self._asked(words, "v2.getPrice", draft)
 
     def _list(self, words: str, operation_id: str, draft: Draft) -> Exchange | None:
         before = self._first.get(words)

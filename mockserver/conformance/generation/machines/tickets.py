@@ -8,7 +8,7 @@ from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, r
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
-from mockserver.conformance.requests.valid import filled, fresh_address, ticket, tickets
+from mockserver.conformance.requests.valid import fresh_address, valid_request
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import assumed, documented
@@ -114,7 +114,9 @@ class TicketFlow(Flow):
     def _reported(self, who: int, where: int) -> Ticket | MultipleResults[Ticket]:
         chain = self._chains[where % len(self._chains)]
         address, transaction = self._addresses[who], self._sequence.new_hash()
-        draft = ticket(self._context, chain, transaction, address)
+        draft = valid_request(
+            self._context, _SUBMIT, chain=chain, hash=transaction, userAddress=address
+        )
         exchange = self._sequence.ask(f"report a problem for {address}", _SUBMIT, draft)
         if exchange is None or not exchange.succeeded:
             return multiple()
@@ -134,7 +136,7 @@ class TicketFlow(Flow):
         return found
 
     def _checked(self, ticket_id: str) -> Exchange | None:
-        draft = filled(self._context, _CHECK, {"ticketId": ticket_id})
+        draft = valid_request(self._context, _CHECK, ticketId=ticket_id)
         exchange = self._sequence.ask(f"check ticket {ticket_id!r}", _CHECK, draft)
         if exchange is None or exchange.answer.status in (429, 503):
             return None
@@ -144,7 +146,7 @@ class TicketFlow(Flow):
         return exchange
 
     def _listed(self, address: str, status: str) -> Exchange | None:
-        draft = tickets(self._context, address, status)
+        draft = valid_request(self._context, _LIST, address=address, filter=status)
         exchange = self._sequence.ask(f"list the {status} tickets of {address}", _LIST, draft)
         if exchange is None:
             return None

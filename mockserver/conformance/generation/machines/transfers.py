@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import field
 from decimal import Decimal
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
@@ -15,13 +16,7 @@ from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
 from mockserver.conformance.generation.timing import PRICE, catch_up
-from mockserver.conformance.requests.valid import (
-    fresh_address,
-    quote_of,
-    v1_detail,
-    v1_order,
-    v1_raw,
-)
+from mockserver.conformance.requests.valid import fresh_address, valid_request
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import assumed, documented, observed
@@ -75,7 +70,7 @@ class TransferFlow(Flow):
         self._ask(
             f"make the deposit of {amount}",
             _RAW,
-            lambda: v1_raw(self._context, source, amount),
+            lambda: self._made(_RAW, asset=source, amount=amount),
         )
 
     @initialize(target=transfers)
@@ -94,7 +89,7 @@ class TransferFlow(Flow):
         exchange = self._ask(
             "submit the same transfer again",
             _SUBMIT,
-            lambda: v1_order(self._context, sent.transaction, sent.amount),
+            lambda: self._made(_SUBMIT, deposit=sent.transaction, whole=sent.amount),
         )
         if exchange is not None and exchange.succeeded and sent.sn:
             number = _number(exchange)
@@ -110,7 +105,7 @@ class TransferFlow(Flow):
 
     def _looked_up(self, sent: Transfer) -> None:
         def build() -> Draft:
-            return v1_detail(self._context, sent.transaction)
+            return self._made(_DETAIL, hash=sent.transaction)
 
         exchange = self._ask("look the transfer up", _DETAIL, build)
         if exchange is not None and exchange.refused and self._is_served():
@@ -133,7 +128,7 @@ class TransferFlow(Flow):
         exchange = self._ask(
             f"look the transfer up for {other}",
             _DETAIL,
-            lambda: v1_detail(self._context, sent.transaction, other),
+            lambda: self._made(_DETAIL, hash=sent.transaction, evmAddress=other),
             should_succeed=False,
         )
         if exchange is not None and _mentions(exchange, sent.transaction):
@@ -147,7 +142,7 @@ class TransferFlow(Flow):
         exchange = self._ask(
             "look a transfer up that is none",
             _DETAIL,
-            lambda: v1_detail(self._context, unknown),
+            lambda: self._made(_DETAIL, hash=unknown),
             should_succeed=False,
         )
         known = [one for one in self._numbers.values() if exchange and _mentions(exchange, one)]
@@ -181,14 +176,17 @@ class TransferFlow(Flow):
         return exchange is not None and exchange.succeeded
 
     def _quote(self, amount: Decimal) -> Draft:
-        return quote_of(self._context, _QUOTE, self._route, amount)
+        return self._made(_QUOTE, route=self._route, whole=amount)
+
+    def _made(self, operation_id: str, **about: Any) -> Draft:
+        return valid_request(self._context, operation_id, **about)
 
     def _submitted(self, amount: Decimal) -> Transfer | MultipleResults[Transfer]:
         transaction = self._sequence.new_hash()
         exchange = self._ask(
             f"submit a transfer of {amount}",
             _SUBMIT,
-            lambda: v1_order(self._context, transaction, amount),
+            lambda: self._made(_SUBMIT, deposit=transaction, whole=amount),
         )
         if exchange is None or not exchange.succeeded:
             return multiple()

@@ -1,0 +1,408 @@
+"""What the requests of the plan are about, chosen in each run: functions for `schemas/probes.yaml`.
+
+Each takes the run, and what its row gives it besides. It raises `NotRun` where the lists do not
+show enough, or where the request is not needed.
+"""
+
+import operator
+from decimal import Decimal
+
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import (
+    BRIDGE,
+    SWAP_QUOTE,
+    V1_QUOTE,
+    Attempt,
+    accepted,
+    amount_text,
+    attempts,
+    check_needed,
+    decimals_of,
+    given,
+    require_accepted,
+    usual_attempt,
+)
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Chain, Token, asked_chain
+from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.discovery.routes import (
+    Route,
+    addressed_tokens,
+    bridges,
+    cross_routes,
+    plain_tokens,
+    price_of,
+    swap_routes,
+    usual_amount,
+    v1_chain_pair,
+    v1_twin,
+)
+from mockserver.conformance.requests.valid import (
+    first_chains,
+    named_chain,
+    named_hash,
+    order_route,
+)
+from mockserver.conformance.requests.words import FILTERS, LISTED, NAMED, READ, SAMPLES, TICKETS
+from mockserver.conformance.session.caller import EXAMPLE_ADDRESS
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.looks import FIRST_LOOK
+from mockserver.conformance.verdict import NotRun
+
+_ALIKE = Decimal("1.25")
+_FINE = 15
+"""Decimals with which some tokens are more smallest units than fit into 64 bits."""
+_BEHIND = "7000003"
+
+
+# Chains, as a list of tokens is asked for.
+
+
+def chain_of_first_look(context: RunContext, operation_id: str) -> str | None:
+    """Return the chain of the first look at a list, by the name that was taken."""
+    first = context.require(f"{operation_id}/{FIRST_LOOK[0]}")
+    other = context.get(f"{operation_id}/{FIRST_LOOK[-1]}")
+    return asked_chain(other if other is not None and other.succeeded else first) or None
+
+
+def second_chain(context: RunContext) -> str:
+    """Return another chain than the usual one."""
+    chains = first_chains(context)
+    if len(chains) < 2:
+        raise NotRun("getChain shows one chain only")
+    return inventory_of(context).asked_as(chains[1])
+
+
+def second_v1_chain(context: RunContext) -> str:
+    """Return another chain of v1 than the usual one."""
+    return v1_chain_pair(context)[1].name
+
+
+def other_name(context: RunContext) -> str:
+    """Return another name of the usual chain than its nickName."""
+    return _other_name(inventory_of(context).chain(first_chains(context)[0]))
+
+
+def other_v1_name(context: RunContext) -> str:
+    """Return another name of the usual chain of v1."""
+    return _other_name(v1_chain_pair(context)[0])
+
+
+def _other_name(chain: Chain | None) -> str:
+    if chain is None or not chain.aliases:
+        raise NotRun("the chain has no other name")
+    return chain.aliases[0]
+
+
+def sampled_chain(context: RunContext) -> str:
+    """Return a further chain: best one that no token is said to be on."""
+    inventory = inventory_of(context)
+    used = set(first_chains(context))
+    rest = [chain for chain in inventory.chains if chain.offered and chain.name not in used]
+    if not rest:
+        raise NotRun("every chain that is offered was asked for its tokens already")
+    peopled = {token.chain for token in inventory.tokens}
+    bare = [chain for chain in rest if chain.name not in peopled]
+    return inventory.asked_as(_edge_or_drawn(context, bare or rest, "sampled chain"))
+
+
+def sampled_v1_chain(context: RunContext) -> str:
+    """Return a further chain of v1: best one that 2.0 does not show."""
+    inventory = inventory_of(context)
+    used = {chain.name for chain in v1_chain_pair(context)}
+    rest = [chain for chain in inventory.v1_chains if chain.offered and chain.name not in used]
+    if not rest:
+        raise NotRun("every chain that v1 offers was asked for its tokens already")
+    strange = [chain for chain in rest if inventory.twin(chain) is None]
+    return _edge_or_drawn(context, strange or rest, "sampled v1 chain")
+
+
+def _edge_or_drawn(context: RunContext, chains: list[Chain], what: str) -> str:
+    ends = [chains[0], chains[-1], context.draw(f"{what} 2").choice(chains)]
+    return context.draw(what).choice(ends).name
+
+
+def v1_name(context: RunContext) -> str:
+    """Return the name that only v1 has for a chain of 2.0."""
+    inventory = inventory_of(context)
+    names = {name.lower() for chain in inventory.chains for name in chain.names}
+    own = [
+        chain.name
+        for chain in inventory.v1_chains
+        if chain.offered and inventory.twin(chain) is not None and chain.name.lower() not in names
+    ]
+    if not own:
+        raise NotRun("v1 calls every chain as 2.0 does")
+    return context.draw("v1 name").choice(own)
+
+
+def target_v1_chain(context: RunContext) -> str:
+    """Return the chain that the usual order of v1 goes to."""
+    return usual_attempt(context, V1_QUOTE).route.target.chain
+
+
+# Tokens and routes.
+
+
+def swap_source(context: RunContext) -> Token:
+    """Return what the usual swap gives."""
+    return attempts(context, SWAP_QUOTE)[0].route.source
+
+
+def swap_target(context: RunContext) -> Token:
+    """Return what the usual swap pays."""
+    return attempts(context, SWAP_QUOTE)[0].route.target
+
+
+def other_held_token(context: RunContext) -> Token:
+    """Return a second token of the chain, of other decimals if there is one."""
+    return swap_routes(context)[0].target
+
+
+def sampled_token(context: RunContext) -> Token:
+    """Return a token for its price: best one whose address is not that of an EVM chain."""
+    tokens = addressed_tokens(context)
+    strange = [token for token in tokens if not token.address.startswith("0x")]
+    return context.draw("sampled token").choice(strange or tokens)
+
+
+def unpriced_token(context: RunContext, sample: str) -> Token:
+    """Return the token of a sampled route, where nothing is known of its price."""
+    token = sampled_route(context, sample).source
+    if price_of(context, token) is not None or not token.address:
+        raise NotRun("what the token is worth is known, or no list shows its address")
+    return token
+
+
+def attempt(context: RunContext, probe: str) -> Attempt:
+    """Return an attempt at a quote, where those before it did not work."""
+    operation_id = probe.partition("/")[0]
+    one = next((one for one in attempts(context, operation_id) if one.probe == probe), None)
+    if one is None:
+        raise NotRun("the lists show no further route")
+    check_needed(context, one)
+    return one
+
+
+def taken_route(context: RunContext, operation_id: str) -> Route:
+    """Return the route of the quote that was taken."""
+    return require_accepted(context, operation_id).route
+
+
+def way_back(context: RunContext, operation_id: str) -> Route:
+    """Return the way back of the quote that was taken."""
+    route = taken_route(context, operation_id)
+    return Route(route.target, route.source)
+
+
+def way_back_of_the_coin(context: RunContext) -> Route:
+    """Return the way back of the usual swap, where that pays the coin of the chain."""
+    back = way_back(context, SWAP_QUOTE)
+    if not back.source.is_native:
+        raise NotRun("the usual swap pays no coin of a chain")
+    return back
+
+
+def route_across(context: RunContext) -> Route:
+    """Return a swap between chains, where it can be for more smallest units than 64 bits count."""
+    require_accepted(context, SWAP_QUOTE)
+    routes = cross_routes(context)
+    fine = [route for route in routes if (route.target.decimals or 0) >= _FINE]
+    return (fine or routes)[0]
+
+
+def swap_route(context: RunContext) -> Route:
+    """Return the route of the usual swap."""
+    return usual_attempt(context, SWAP_QUOTE).route
+
+
+def twin_of_v1(context: RunContext) -> Route:
+    """Return the route of 2.0 that was quoted in v1, where 2.0 is known to read amounts."""
+    route = v1_twin(context, taken_route(context, V1_QUOTE))
+    if accepted(context, BRIDGE) is None:
+        raise NotRun("no quote of 2.0 was taken, so how it reads amounts is not known")
+    return route
+
+
+def sampled_route(context: RunContext, sample: str) -> Route:
+    """Return a further route of one token between chains, as different as can be from others."""
+    chosen = taken_route(context, BRIDGE)
+    pool = list(bridges(context))
+    context.draw("sampled routes").shuffle(pool)
+    edges = _edges(context)
+    is_evm = plain_tokens(context)
+    tried = _marks(chosen)
+    for place in range(SAMPLES.index(sample) + 1):
+        # A chain that is not an EVM chain is tried as target first, then as source.
+        strange = operator.attrgetter("source" if place else "target")
+        fresh = [route for route in pool if _marks(route) - tried]
+        if not fresh:
+            raise NotRun("every listed chain and token that can be bridged was tried already")
+        chosen = max(
+            fresh,
+            key=lambda route: (_worth(_marks(route) - tried, edges), not is_evm(strange(route))),
+        )
+        tried = tried | _marks(chosen)
+    return chosen
+
+
+def _worth(fresh: set[str], edges: set[str]) -> int:
+    """Return what a route shows that no other did; a token counts as much as both its chains."""
+    return sum(2 + (mark in edges) + 2 * mark.startswith("token ") for mark in fresh)
+
+
+def _edges(context: RunContext) -> set[str]:
+    """Return the first and the last chain and token of the lists: where mistakes show first."""
+    chains = [chain.name for chain in inventory_of(context).chains if chain.offered]
+    symbols = [token.symbol for token in inventory_of(context).tokens]
+    if not (chains and symbols):
+        return set()
+    ends = [f"chain {chains[0]}", f"chain {chains[-1]}", f"token {symbols[0]}"]
+    return {*ends, f"token {symbols[-1]}"}
+
+
+def _marks(route: Route) -> set[str]:
+    ends = {f"chain {route.source.chain}", f"chain {route.target.chain}"}
+    return {*ends, f"token {route.source.symbol}"}
+
+
+# Attempts and amounts, in whole tokens.
+
+
+def attempt_paid_otherwise(context: RunContext, probe: str) -> Attempt:
+    """Return the swap that was quoted, where the call of a probe does not pay what was quoted."""
+    one = require_accepted(context, SWAP_QUOTE)
+    call, quote = context.require_each(probe, one.probe)
+    paid = amounts.number(call.data.get("amountOut"))
+    said = amounts.number(quote.data.get("outAmount"))
+    if paid is None or said is None or amounts.within(paid, said, _ALIKE):
+        raise NotRun("not needed, the call pays what was quoted, or no number")
+    return one
+
+
+def amount_paid(context: RunContext, operation_id: str) -> Decimal:
+    """Return what the quote pays that was taken."""
+    one = require_accepted(context, operation_id)
+    out = amounts.units(context.require(one.probe).data.get("outAmount"))
+    if not out:
+        raise NotRun(f"outAmount of {one.probe} is no amount above zero")
+    return amounts.whole(out, decimals_of(one.route.target))
+
+
+def amount_in_v1(context: RunContext) -> Decimal:
+    """Return the usual amount of what was quoted in v1."""
+    return usual_amount(context, taken_route(context, V1_QUOTE).source)
+
+
+def tenfold_in_v1(context: RunContext) -> Decimal:
+    """Return ten times as much but for half a token, since amounts of v1 may have a fraction.
+
+    Not half a token more: a round number may be the most that a service takes.
+    """
+    usual_one = amount_in_v1(context)
+    return usual_one * 10 - (Decimal("0.5") if usual_one >= 1 else Decimal(0))
+
+
+def amount_asked(context: RunContext, sample: str) -> Decimal:
+    """Return the amount that was asked for on a sampled route, however that was asked again."""
+    source = sampled_route(context, " ".join(sample.split()[:2])).source
+    reading = require_accepted(context, BRIDGE).reading
+    return given(context.require(f"{BRIDGE}/{sample}"), source, reading)
+
+
+def thousandfold(context: RunContext, sample: str) -> Decimal:
+    """Return a thousandfold: the price may be wrong, or the amount next to nothing."""
+    return amount_asked(context, sample) * 1000
+
+
+def amount_by_new_price(context: RunContext, sample: str) -> Decimal:
+    """Return what is worth the usual amount by the price that is known now."""
+    source = sampled_route(context, sample).source
+    reading = require_accepted(context, BRIDGE).reading
+    whole = usual_amount(context, source)
+    before = context.require(f"{BRIDGE}/{sample}").parameters.get("amount")
+    if amount_text(whole, source, reading) == before:
+        raise NotRun("no price was told since, so that the amount is the same")
+    return whole
+
+
+def impossible_minimum(context: RunContext) -> str:
+    """Return a least output that no quote can reach, in the observed form of `extra`."""
+    target = order_route(context).target
+    least = 10 ** ((target.decimals or 0) + 12)
+    return f"1_{least};3_2;4_{least};5_{target.chain}"
+
+
+# What somebody has named, and what lists show.
+
+
+def named_account(context: RunContext) -> str:
+    """Return the account that was named."""
+    if context.caller.address == EXAMPLE_ADDRESS:
+        raise NotRun("no account was named whose tickets could be read")
+    return context.caller.address
+
+
+def named_order(context: RunContext, name: str) -> str:
+    """Return the id of an order."""
+    return _one_of(context.caller.orders, NAMED.index(name), "order")
+
+
+def longer_order(context: RunContext) -> str:
+    """Return an id that only begins like that of an order which was named."""
+    return f"{named_order(context, NAMED[0])}{_BEHIND}"
+
+
+def shown_ticket(context: RunContext, name: str) -> str:
+    """Return the id of a ticket that was named, or that a list shows."""
+    looks = context.sent(*(f"{TICKETS}/{READ} {status}" for status in FILTERS))
+    shown = [
+        text(item.get("ticketId"))
+        for look in looks
+        for item in look.items()
+        if look.succeeded and isinstance(item, dict)
+    ]
+    every = dict.fromkeys(filter(None, (*context.caller.tickets, *shown)))
+    return _one_of(tuple(every), LISTED.index(name), "ticket")
+
+
+def longer_ticket(context: RunContext) -> str:
+    """Return an id that only begins like that of a ticket."""
+    return f"{shown_ticket(context, LISTED[0])}{_BEHIND}"
+
+
+def _one_of(names: tuple[str, ...], number: int, what: str) -> str:
+    if number >= len(names):
+        raise NotRun(f"no {what} was named")
+    return names[number]
+
+
+def chain_of_named(context: RunContext, name: str) -> str:
+    """Return the chain of an order of v1."""
+    return named_chain(context, NAMED.index(name))
+
+
+def hash_of_named(context: RunContext, name: str) -> str:
+    """Return the transaction of an order of v1."""
+    return named_hash(context, NAMED.index(name))
+
+
+def hash_with_another_end(context: RunContext) -> str:
+    """Return a hash that only begins like the one that was named."""
+    transaction = named_hash(context, 0)
+    end = "00000000" if not transaction.endswith("00000000") else "11111111"
+    return f"{transaction[:-8]}{end}"
+
+
+def another_chain(context: RunContext) -> str:
+    """Return another chain that v1 lists than that of the order which was named."""
+    own = named_chain(context, 0)
+    others = [one.name for one in inventory_of(context).v1_chains if one.name != own]
+    if not others:
+        raise NotRun("v1 lists no other chain")
+    return context.draw("another chain of a v1 order").choice(others)
+
+
+def no_chain(context: RunContext) -> str:
+    """Return a name like that chain's, that no chain has."""
+    return f"{named_chain(context, 0)}QZ"
