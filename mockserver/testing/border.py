@@ -1,4 +1,4 @@
-"""The border of the Python API: what is raised beyond it shows no frame of the engine."""
+"""The border of the Python API: one caller at a time, and errors that show no frame beyond it."""
 
 from collections.abc import Callable
 from functools import update_wrapper
@@ -14,7 +14,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def bordered(made: _Class) -> _Class:
-    """Let the public methods of a class raise one family of errors, from where they were called.
+    """Let the public methods of a class hold its `_lock`, and raise one family of errors.
 
     What the engine or the control API says becomes a `CrosschainMockError` in Python's spelling.
     Its traceback ends in the line of the test that asked.
@@ -33,7 +33,8 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(*args: Any, **options: Any) -> Any:
         __tracebackhide__ = True
         try:
-            return function(*args, **options)
+            with args[0]._lock:
+                return function(*args, **options)
         except Refusal as refusal:
             told: CrosschainMockError = BadControl(refusal.reason)
         except BadControl as error:

@@ -21,7 +21,7 @@ class MockClock:
 
     def __init__(self, sight: Sight) -> None:
         """Look at one world."""
-        self._sight = sight
+        self._sight, self._lock = sight, sight.lock
 
     @property
     def now(self) -> datetime:
@@ -31,14 +31,12 @@ class MockClock:
     @property
     def ms(self) -> int:
         """The world's time, in milliseconds since 1970."""
-        with self._sight.hosted() as hosted:
-            return hosted.world.now()
+        return self._sight.hosted.world.now()
 
     @property
     def mode(self) -> ClockMode:
         """How time passes."""
-        with self._sight.hosted() as hosted:
-            return hosted.world.time.clock.mode
+        return self._sight.hosted.world.time.clock.mode
 
     def advance(self, by: Duration | None = None, /, **units: float) -> datetime:
         """Move forward by `"5m"`, by a `timedelta`, or by `minutes=5`; return the new time.
@@ -50,26 +48,23 @@ class MockClock:
             raise ClockRefused("say by how much once: advance('5m') or advance(minutes=5)")
         check_names(units, _UNITS, "advance")
         by_ms = duration_ms(_added(units) if by is None else by)
-        with self._sight.hosted() as hosted:
-            return moment(hosted.world.time.advance(by_ms))
+        return moment(self._sight.hosted.world.time.advance(by_ms))
 
     def set(self, to: str | datetime) -> datetime:
         """Move forward to a time. Raises `ClockRefused` for one gone by or without an offset."""
-        with self._sight.hosted() as hosted:
-            return moment(hosted.world.time.set(instant_ms(to)))
+        return moment(self._sight.hosted.world.time.set(instant_ms(to)))
 
     def next(self) -> datetime:
         """Jump to the next thing that happens. Raises `NothingDue` where nothing will."""
-        with self._sight.hosted() as hosted:
-            return moment(hosted.world.time.next())
+        return moment(self._sight.hosted.world.time.next())
 
     def run_until_final(self, order: OrderRef) -> datetime:
         """Jump to the end of an order, named by its id, its v1 number or as it was looked at.
 
         Raises `NothingDue` where it comes to none by itself, `UnknownOrder` where there is none.
         """
-        with self._sight.hosted() as hosted:
-            return moment(hosted.world.time.run_until_final(order_id(hosted.world, order)))
+        hosted = self._sight.hosted
+        return moment(hosted.world.time.run_until_final(order_id(hosted.world, order)))
 
     def switch(
         self, mode: Literal["frozen", "auto", "real", "scaled"], rate: Decimal | int = 1
@@ -85,8 +80,7 @@ class MockClock:
             times = Decimal(0)
         if not (times.is_finite() and 0 < times <= FASTEST):
             raise ClockRefused(f"rate: expected a number above 0, at most {FASTEST}, got {rate!r}")
-        with self._sight.hosted() as hosted:
-            hosted.world.time.switch(chosen, times)
+        self._sight.hosted.world.time.switch(chosen, times)
 
 
 def _added(units: Mapping[str, float]) -> timedelta:

@@ -42,23 +42,22 @@ class ExpectedRefusal:
 
         Raises `UnknownName` for a refusal or an operation that does not exist.
         """
-        with sight.hosted() as hosted:
-            self._name = None if name is None else refusal_name(name, hosted.contract)
-            self._operations = operation and operation_ids(operation, hosted.contract)
+        contract = sight.hosted.contract
+        self._name = None if name is None else refusal_name(name, contract)
+        self._operations = operation and operation_ids(operation, contract)
         self._sight = sight
         self._expected = expected
         self._since = 0
         self.entries: list[Entry] = []
 
     def __enter__(self) -> Self:
-        with self._sight.hosted() as hosted:
-            self._since = hosted.journal.last_sequence
+        self._since = self._sight.hosted.journal.last_sequence
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
         __tracebackhide__ = True
-        with self._sight.hosted() as hosted:
-            came = hosted.journal.since(self._since)
+        with self._sight.lock:
+            came = self._sight.hosted.journal.since(self._since)
         self.entries += filter(self._takes, came)
         self._expected |= {entry.sequence for entry in self.entries}
         if kind is None and not self.entries:

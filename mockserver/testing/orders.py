@@ -44,11 +44,10 @@ class MockOrders:
 
     def __init__(self, sight: Sight) -> None:
         """Look at one world."""
-        self._sight = sight
+        self._sight, self._lock = sight, sight.lock
 
     def __iter__(self) -> Iterator[OrderView]:
-        with self._sight.hosted() as hosted:
-            return iter(tuple(hosted.world.orders.all()))
+        return iter(tuple(self._sight.hosted.world.orders.all()))
 
     def __repr__(self) -> str:
         return f"<MockOrders {[view.order.id for view in self]}>"
@@ -61,8 +60,8 @@ class MockOrders:
 
         Raises `UnknownOrder`, which is a `KeyError`, for one that does not exist.
         """
-        with self._sight.hosted() as hosted:
-            return hosted.world.orders.look(order_id(hosted.world, order))
+        hosted = self._sight.hosted
+        return hosted.world.orders.look(order_id(hosted.world, order))
 
     @property
     def last(self) -> OrderView:
@@ -74,8 +73,8 @@ class MockOrders:
 
     def events(self, order: OrderRef) -> tuple[Event, ...]:
         """Return an order's statuses with their times, past and to come. Raises `UnknownOrder`."""
-        with self._sight.hosted() as hosted:
-            return hosted.world.orders.events(order_id(hosted.world, order))
+        hosted = self._sight.hosted
+        return hosted.world.orders.events(order_id(hosted.world, order))
 
     def steer(self, order: OrderRef, course: Course | str, policy: Pace | None = None) -> OrderView:
         """Send an order along another course (`success`, `fail`, `refund`, …) from now on.
@@ -83,13 +82,13 @@ class MockOrders:
         Raises `CannotSteer` for a final order or an unknown course, `UnknownOrder`, `WrongWord`.
         """
         chosen = None if policy is None else word("policy", Policy, policy)
-        with self._sight.hosted() as hosted:
-            return hosted.world.orders.steer(order_id(hosted.world, order), course, chosen)
+        hosted = self._sight.hosted
+        return hosted.world.orders.steer(order_id(hosted.world, order), course, chosen)
 
     def step(self, order: OrderRef) -> OrderView:
         """Move an order to the next status of its course. Raises `CannotSteer`, `UnknownOrder`."""
-        with self._sight.hosted() as hosted:
-            return hosted.world.orders.step(order_id(hosted.world, order))
+        hosted = self._sight.hosted
+        return hosted.world.orders.step(order_id(hosted.world, order))
 
     def force(self, order: OrderRef, status: OrderStatus | Status, reason: str = "") -> OrderView:
         """Set the status of an order, where it stays.
@@ -97,5 +96,5 @@ class MockOrders:
         Raises `CannotSteer` for a final one, `UnknownOrder`, and `WrongWord` for another status.
         """
         chosen = word("status", Status, status)
-        with self._sight.hosted() as hosted:
-            return hosted.world.orders.force(order_id(hosted.world, order), chosen, reason)
+        hosted = self._sight.hosted
+        return hosted.world.orders.force(order_id(hosted.world, order), chosen, reason)

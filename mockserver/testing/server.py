@@ -40,6 +40,7 @@ class MockServer:
         self._numbers = count(1)
         self.settings = settings
         self.gate = Gate(self._service)
+        self._lock = self.gate.lock
         self.port = 0
 
     def __repr__(self) -> str:
@@ -77,15 +78,14 @@ class MockServer:
         manager the world is checked and closed. Raises `CrosschainMockError` for bad settings.
         """
         settings = self.settings.changed(**changes) if changes else self.settings
-        with self.gate.lock:
-            key = self._free_key(name)
-            world = World(self._scenario(settings), self._wall)
-            hosted = self._founder.hosted(key, world, settings.options())
-            if settings.stamps == "either":
-                hosted.keys = replace(hosted.keys, clock=wall_ms)
-            hosted.journal = Journal(_JOURNAL)
-            self._service.worlds.put(hosted)
-            self.gate.made.add(key)
+        key = self._free_key(name)
+        world = World(self._scenario(settings), self._wall)
+        hosted = self._founder.hosted(key, world, settings.options())
+        if settings.stamps == "either":
+            hosted.keys = replace(hosted.keys, clock=wall_ms)
+        hosted.journal = Journal(_JOURNAL)
+        self._service.worlds.put(hosted)
+        self.gate.made.add(key)
         return MockWorld(Sight(self.gate, key), self.url, settings)
 
     def _free_key(self, name: str) -> str:

@@ -1,8 +1,6 @@
 """One caller at a time: the loop that answers clients, and a test that sees and moves its world."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Request, Response
@@ -77,15 +75,17 @@ class Sight:
     def __init__(self, gate: Gate, key: str) -> None:
         """See the world under a key, until it is closed."""
         self.key = key
+        self.lock = gate.lock
+        """Held by whoever looks at the world or changes it."""
         self._gate = gate
         self._closed = False
 
-    @contextmanager
-    def hosted(self) -> Iterator[HostedWorld]:
-        """Hold the world while it is looked at or changed. Raises `WorldClosed`."""
-        self._open()
-        with self._gate.lock:
-            yield self._gate.service.worlds.get(self.key)
+    @property
+    def hosted(self) -> HostedWorld:
+        """The world, for whoever holds the lock. Raises `WorldClosed`."""
+        if self._closed:
+            raise WorldClosed(f"world {self.key!r} is closed, its test has ended; make a fresh one")
+        return self._gate.service.worlds.get(self.key)
 
     def strays(self) -> list[str]:
         """Return what is to be said of requests to worlds of the server that nobody made."""
@@ -95,9 +95,4 @@ class Sight:
         """Forget the world; asked for again, a world of that key begins afresh."""
         if not self._closed:
             self._closed = True
-            with self._gate.lock:
-                self._gate.service.worlds.drop(self.key)
-
-    def _open(self) -> None:
-        if self._closed:
-            raise WorldClosed(f"world {self.key!r} is closed, its test has ended; make a fresh one")
+            self._gate.service.worlds.drop(self.key)

@@ -46,7 +46,7 @@ class MockWorld:
 
     def __init__(self, sight: Sight, url: str, settings: MockSettings) -> None:
         """Look at a world of the server at `url`."""
-        self._sight = sight
+        self._sight, self._lock = sight, sight.lock
         self._url = url
         self._checked = 0
         self._expected: set[int] = set()
@@ -90,8 +90,8 @@ class MockWorld:
     @contextmanager
     def hosted(self) -> Iterator[HostedWorld]:
         """Hold the world itself, for what these methods do not offer; no request is answered."""
-        with self._sight.hosted() as hosted:
-            yield hosted
+        with self._lock:
+            yield self._sight.hosted
 
     def suspend(
         self, chain: str | None = None, *, token: str | None = None, **outage: Unpack[Outage]
@@ -100,16 +100,15 @@ class MockWorld:
 
         Raises `CrosschainMockError` for names that do not exist and windows that overlap.
         """
-        with self._sight.hosted() as hosted:
-            planned = window(chain, token, hosted.world.now(), outage)
-            return hosted.world.outages.suspend(planned)
+        hosted = self._sight.hosted
+        planned = window(chain, token, hosted.world.now(), outage)
+        return hosted.world.outages.suspend(planned)
 
     def restore(
         self, chain: str | None = None, *, token: str | None = None, direction: Side | None = None
     ) -> tuple[Window, ...]:
         """End the outages of a subject now. Raises `InvalidOutage` where there is none."""
-        with self._sight.hosted() as hosted:
-            return hosted.world.outages.restore(chain, token, direction_of(direction))
+        return self._sight.hosted.world.outages.restore(chain, token, direction_of(direction))
 
     def fail(
         self, operation: str | None, kind: FaultKind, /, **options: Unpack[FaultOptions]
@@ -122,19 +121,19 @@ class MockWorld:
         wanted = {"kind": kind, **spelled(options, FaultOptions, "a fault")}
         if operation is not None:
             wanted["operation"] = operation
-        with self._sight.hosted() as hosted:
-            return hosted.faults.add(wanted, hosted.contract, hosted.world.scenario)
+        hosted = self._sight.hosted
+        return hosted.faults.add(wanted, hosted.contract, hosted.world.scenario)
 
     def heal(self, fault: Fault | str | None = None) -> None:
         """Take a fault away, by itself or its id, or all of them.
 
         Raises `BadControl` for one that is gone.
         """
-        with self._sight.hosted() as hosted:
-            if fault is None:
-                hosted.faults.clear()
-            else:
-                hosted.faults.remove(fault if isinstance(fault, str) else fault.id)
+        hosted = self._sight.hosted
+        if fault is None:
+            hosted.faults.clear()
+        else:
+            hosted.faults.remove(fault if isinstance(fault, str) else fault.id)
 
     def stub(
         self,
@@ -154,8 +153,8 @@ class MockWorld:
         wanted: dict[str, Json] = {"operation": operation, "response": dict(response)}
         more = {"match": match, "times": times, "unchecked": unchecked or None}
         wanted |= {name: value for name, value in more.items() if value is not None}
-        with self._sight.hosted() as hosted:
-            return hosted.stubs.add(wanted, hosted.contract, hosted.refuser)
+        hosted = self._sight.hosted
+        return hosted.stubs.add(wanted, hosted.contract, hosted.refuser)
 
     def permissive(
         self,
@@ -174,8 +173,7 @@ class MockWorld:
         from mockserver.strategies import service_of  # noqa: PLC0415 - Hypothesis is an extra
         from mockserver.strategies.serving import Permissive  # noqa: PLC0415
 
-        with self._sight.hosted() as hosted:
-            contract = hosted.contract
+        contract = self._sight.hosted.contract
         dialect = contract.dialect.name
         if isinstance(service, int):
             service = service_of(service, *operations, dialect=dialect, undocumented=undocumented)
@@ -186,8 +184,7 @@ class MockWorld:
                 f"a service of {service.dialect!r} for a world that speaks {dialect!r}"
             )
         self.reset()
-        with self._sight.hosted() as hosted:
-            hosted.generated = Permissive(service, contract)
+        self._sight.hosted.generated = Permissive(service, contract)
         return service
 
     def announce(self, transaction: Mapping[str, Json]) -> Json:
@@ -196,23 +193,21 @@ class MockWorld:
         Give `chain` with `raw` in hex, or with `from`, `to`, `value`, `data` and `hash`. Raises
         `BadTransaction` where it is none.
         """
-        with self._sight.hosted() as hosted:
-            return announce(hosted, transaction)
+        return announce(self._sight.hosted, transaction)
 
     @property
     def journal(self) -> tuple[Entry, ...]:
         """What came and what was answered, oldest first."""
-        with self._sight.hosted() as hosted:
-            return tuple(hosted.journal)
+        return tuple(self._sight.hosted.journal)
 
     def requests(self, operation: str | None = None, *, refused: bool | None = None) -> list[Entry]:
         """Return the entries of an operation, `v2.checkOrder` or `checkOrder`, or of all.
 
         Raises `UnknownName` for an operation that does not exist.
         """
-        with self._sight.hosted() as hosted:
-            ids = None if operation is None else operation_ids(operation, hosted.contract)
-            entries = tuple(hosted.journal)
+        hosted = self._sight.hosted
+        ids = None if operation is None else operation_ids(operation, hosted.contract)
+        entries = tuple(hosted.journal)
         return [
             entry
             for entry in entries
@@ -229,8 +224,7 @@ class MockWorld:
         wish = spelled(wanted, Wanted, "verify")
         if operation is not None:
             wish["operation"] = operation
-        with self._sight.hosted() as hosted:
-            verdict = verify(hosted, wish)
+        verdict = verify(self._sight.hosted, wish)
         if not verdict.held:
             near = "".join(f"\n  near: {text}" for text in verdict.nearest)
             raise MockCheckFailed(f"{verdict.told}; what came:\n{told(verdict.entries)}{near}")
@@ -247,24 +241,21 @@ class MockWorld:
 
     def snapshot(self, name: str | None = None) -> str:
         """Keep the world as it is, clock and all, and return the name to go back to."""
-        with self._sight.hosted() as hosted:
-            return hosted.snapshot(name)
+        return self._sight.hosted.snapshot(name)
 
     def revert(self, name: str) -> None:
         """Go back to a snapshot; the journal goes on. Raises `UnknownSnapshot`."""
-        with self._sight.hosted() as hosted:
-            hosted.revert(name)
+        self._sight.hosted.revert(name)
 
     def reset(self) -> None:
         """Begin the scenario anew, without faults, stubs and journal."""
-        with self._sight.hosted() as hosted:
-            hosted.reset()
-            self._checked = hosted.journal.last_sequence
+        hosted = self._sight.hosted
+        hosted.reset()
+        self._checked = hosted.journal.last_sequence
 
     def dump(self) -> Mapping[str, Json]:
         """Return everything that has happened as plain data, to be kept in a file."""
-        with self._sight.hosted() as hosted:
-            return hosted.dump()
+        return self._sight.hosted.dump()
 
     def audit(self, *kinds: AuditKind, quote_age: Duration | None = None) -> Audit:
         """Tell of money that was doubled, lost or is stuck, by the kinds named or by all.
@@ -273,8 +264,7 @@ class MockWorld:
         old after `quote_age`, five minutes by default. Raises `BadControl` for an unknown kind.
         """
         age = QUOTE_AGE_MS if quote_age is None else duration_ms(quote_age)
-        with self._sight.hosted() as hosted:
-            return audit(hosted, kinds_named(kinds), age)
+        return audit(self._sight.hosted, kinds_named(kinds), age)
 
     def complaints(self) -> list[str]:
         """Return what the test did not expect, in sentences.
@@ -283,11 +273,11 @@ class MockWorld:
         audit finds where the settings ask for one. What came before the last call is not told
         again.
         """
-        with self._sight.hosted() as hosted:
-            allow = self.settings.refusals == "allow"
-            found = complaints(hosted, self._checked, self._expected, allow=allow)
-            self._checked = hosted.journal.last_sequence
-            audited = audit(hosted, self.settings.audit) if self.settings.audit else Audit()
+        hosted = self._sight.hosted
+        allow = self.settings.refusals == "allow"
+        found = complaints(hosted, self._checked, self._expected, allow=allow)
+        self._checked = hosted.journal.last_sequence
+        audited = audit(hosted, self.settings.audit) if self.settings.audit else Audit()
         news = [one for one in audited if one.told not in self._audited]
         self._audited |= {one.told for one in news}
         return [*found, *(f"audit: {one}" for one in news), *self._sight.strays()]
