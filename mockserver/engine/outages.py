@@ -164,24 +164,16 @@ class Window:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class WindowProblem:
-    """What is wrong with a window of a calendar: its place, the field and what would be right."""
-
-    index: int
-    field: str
-    message: str
+WindowProblem = tuple[int, str, str]
+"""What is wrong with a window of a calendar: its place, the field and what would be right."""
 
 
 def window_problems(windows: Sequence[Window], catalog: Catalog) -> tuple[WindowProblem, ...]:
     """Return everything that is wrong with a calendar, in its order."""
     taken = Taken()
-    found = []
+    found: list[WindowProblem] = []
     for index, window in enumerate(windows):
-        found += [
-            WindowProblem(index, field, message)
-            for field, message in window_issues(window, catalog, taken)
-        ]
+        found += [(index, *issue) for issue in window_issues(window, catalog, taken)]
         taken.add(window)
     return tuple(found)
 

@@ -117,15 +117,15 @@ def _moment(item: Mapping[str, Any], field: str, start_ms: int) -> int:
 def _window_complaints(
     windows: Sequence[Window], places: Sequence[FieldPath], catalog: Catalog
 ) -> Iterator[Complaint]:
-    for problem in window_problems(windows, catalog):
-        window, place = windows[problem.index], places[problem.index]
+    for index, field, message in window_problems(windows, catalog):
+        window, place = windows[index], places[index]
         near = ""
-        if problem.field == "chain":
+        if field == "chain":
             near = _near(window.chain, [chain.nickname for chain in catalog.chains])
-        elif problem.field == "token":
+        elif field == "token":
             near = _near(window.token, [token.symbol for token in catalog.tokens])
-        field = _FIELDS.get(problem.field, problem.field)
-        yield (place if place == ("random",) else (*place, field)), problem.message + near
+        in_file = _FIELDS.get(field, field)
+        yield (place if place == ("random",) else (*place, in_file)), message + near
 
 
 def _near(name: str | None, known: list[str]) -> str:

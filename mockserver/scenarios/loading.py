@@ -1,6 +1,5 @@
 """Reads a scenario: a file, what it extends, its catalog and its calendar, as one engine value."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -10,9 +9,8 @@ from mockserver.clock import ClockMode, ClockRefused, parse_duration, parse_inst
 from mockserver.documents import Document, FieldPath, part_of, read
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Policy
-from mockserver.engine.orders import Order
 from mockserver.engine.outages import Window
-from mockserver.engine.scenario import FixedQuotes, Scenario, scenario_problems
+from mockserver.engine.scenario import Scenario, scenario_problems
 from mockserver.errors import InvalidFile, Problem
 from mockserver.jsontext import Json
 from mockserver.scenarios import values
@@ -97,8 +95,6 @@ def _has(value: Json, part: str | int) -> bool:
     return isinstance(value, list) and isinstance(part, int) and part < len(value)
 
 
-_PART = re.compile(r"[^.\[\]]+")
-
 _FIELDS: tuple[tuple[FieldPath, FieldPath], ...] = (
     (("prices", "drift"), ("prices", "drift")),
     (("prices",), ("prices", "usd")),
@@ -111,11 +107,8 @@ _FIELDS: tuple[tuple[FieldPath, FieldPath], ...] = (
 )
 
 
-def file_path(engine_field: str) -> FieldPath:
-    """Return the path in a scenario file for a field such as `order_rules[2].course`."""
-    path: FieldPath = tuple(
-        int(part) if part.isdecimal() else part for part in _PART.findall(engine_field)
-    )
+def _file_path(path: FieldPath) -> FieldPath:
+    """Return the path in a scenario file for a field of the engine's scenario."""
     for engine, file in _FIELDS:
         if path[: len(engine)] == engine:
             return (*file, *path[len(engine) :])
@@ -140,25 +133,20 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     problems += [layers.problem(*complaint) for complaint in complaints]
     setting = Setting(catalog, wall() if start_ms is None else start_ms, seed)
     calendar = _calendar(layers, setting, problems)
-    plans = _Plans(file.stem, catalog, start_ms, seed, fixed, orders, calendar)
-    scenario = _scenario(layers.value, plans)
+    scenario = _scenario(
+        layers.value,
+        catalog,
+        seed,
+        name=file.stem,
+        start_ms=start_ms,
+        fixed=fixed,
+        known_orders=orders,
+        calendar=calendar,
+    )
     problems += _engine_problems(layers, scenario)
     if problems:
         raise InvalidFile(problems)
     return scenario
-
-
-@dataclass(frozen=True, slots=True)
-class _Plans:
-    """The parts of a scenario that are read on their own."""
-
-    name: str
-    catalog: Catalog
-    start_ms: int | None
-    seed: int
-    fixed: FixedQuotes
-    orders: tuple[Order, ...]
-    calendar: tuple[Window, ...]
 
 
 def _catalog(layers: Layers) -> Catalog:
@@ -211,17 +199,16 @@ def _named_calendar(
     return windows
 
 
-def _scenario(value: Mapping[str, Any], plans: _Plans) -> Scenario:
+def _scenario(value: Mapping[str, Any], catalog: Catalog, seed: int, **parts: Any) -> Scenario:
+    """Return the scenario of a merged value; `parts` are those that are read on their own."""
     clock, orders = value.get("clock", {}), value.get("orders", {})
     return Scenario(
-        name=plans.name,
-        catalog=plans.catalog,
-        prices=values.prices(value.get("prices", {}), plans.catalog, plans.seed),
-        rates=values.rates(value.get("fees", {}), plans.catalog),
-        seed=plans.seed,
+        catalog=catalog,
+        prices=values.prices(value.get("prices", {}), catalog, seed),
+        rates=values.rates(value.get("fees", {}), catalog),
+        seed=seed,
         clock_mode=ClockMode(clock.get("mode", "real")),
         clock_rate=Decimal(clock.get("rate", "1")),
-        start_ms=plans.start_ms,
         courses=values.courses(value.get("courses", {})),
         order_rules=values.order_rules(orders.get("rules", [])),
         default_course=orders.get("course", "success"),
@@ -229,20 +216,18 @@ def _scenario(value: Mapping[str, Any], plans: _Plans) -> Scenario:
         default_polls=orders.get("polls", 3),
         refund_ms=parse_duration(orders.get("refunded_after", "40s")),
         ticket_ms=parse_duration(value.get("tickets", {}).get("resolved_after", "5m")),
-        openings=values.openings(value.get("balances", {}), plans.catalog),
-        calendar=plans.calendar,
+        openings=values.openings(value.get("balances", {}), catalog),
         list_version=value.get("lists", {}).get("version", 1),
         id_prefix=value.get("ids", {}).get("prefix", 30),
-        fixed=plans.fixed,
-        known_orders=plans.orders,
+        **parts,
     )
 
 
 def _engine_problems(layers: Layers, scenario: Scenario) -> list[Problem]:
     found = []
-    for problem in scenario_problems(scenario):
-        path = file_path(problem.field)
-        found.append(layers.problem(path, problem.message + _near(layers.value, path, scenario)))
+    for field, message in scenario_problems(scenario):
+        path = _file_path(field)
+        found.append(layers.problem(path, message + _near(layers.value, path, scenario)))
     return found
 
 

@@ -1,6 +1,6 @@
 """The parts of a scenario's merged value as engine values; names nobody knows are left out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +17,6 @@ from mockserver.validation import did_you_mean
 
 Value = Mapping[str, Any]
 
-_RULE_TEXTS = ("course", "polls", "source_chain", "target_chain", "token")
 _BY_CHAIN: tuple[FieldPath, ...] = (("fees", "gas_usd"), ("fees", "aggregators"))
 _BY_TOKEN: tuple[FieldPath, ...] = (("prices", "usd"), ("balances", "tokens"))
 
@@ -58,20 +57,21 @@ def prices(value: Value, catalog: Catalog, seed: int) -> Prices:
 
 def rates(value: Value, catalog: Catalog) -> Rates:
     """Return what `fees` charges; what is not given is as in `Rates`."""
-    given: dict[str, Any] = {
-        name: value[name]
-        for name in ("bridge_bps", "aggregate_bps", "v1_bps", "v1_aggregate_bps")
-        if name in value
-    }
+    given = _given(
+        value,
+        bridge_bps=int,
+        aggregate_bps=int,
+        v1_bps=int,
+        v1_aggregate_bps=int,
+        default_gas_usd=Decimal,
+        default_aggregator=str,
+    )
     for name, field in (
-        ("default_gas_usd", "default_gas_usd"),
         ("pool_depth_usd", "depth_usd"),
         ("slippage_percent", "recommended_slippage_percent"),
     ):
         if name in value:
             given[field] = Decimal(value[name])
-    if "default_aggregator" in value:
-        given["default_aggregator"] = value["default_aggregator"]
     given["aggregators"] = {**Rates().aggregators, **value.get("aggregators", {})}
     return Rates(gas_usd=_amounts(value.get("gas_usd", {}), nicknames(catalog)), **given)
 
@@ -107,17 +107,15 @@ def _course(name: str, value: Value) -> Course:
 
 
 def _rule(item: Value) -> OrderRule:
-    given: dict[str, Any] = {name: item[name] for name in _RULE_TEXTS if name in item}
-    if "policy" in item:
-        given["policy"] = Policy(item["policy"])
-    if "generation" in item:
-        given["generation"] = Generation(item["generation"])
-    if "kind" in item:
-        given["kind"] = KINDS[item["kind"]]
-    for name in ("least_amount", "most_amount"):
-        if name in item:
-            given[name] = Decimal(item[name])
-    return OrderRule(**given)
+    texts = dict.fromkeys(("course", "source_chain", "target_chain", "token"), str)
+    amounts = dict.fromkeys(("least_amount", "most_amount"), Decimal)
+    words = {"policy": Policy, "generation": Generation, "kind": KINDS.__getitem__}
+    return OrderRule(**_given(item, polls=int, **texts, **amounts, **words))
+
+
+def _given(value: Value, **read: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return what a value gives of some fields, each read by its function."""
+    return {name: reader(value[name]) for name, reader in read.items() if name in value}
 
 
 def _amounts(value: Mapping[str, str], known: list[str]) -> dict[str, Decimal]:

@@ -406,8 +406,8 @@ def test_what_cannot_be_suspended_or_restored_is_refused_and_changes_nothing() -
 def test_a_window_out_of_order_is_named(window: Window, field: str) -> None:
     fine = Window("ARB", None, 10, 100)
     assert window_problems([fine], CATALOG) == ()
-    (problem,) = window_problems([fine, window], CATALOG)
-    assert (problem.index, problem.field[: len(field)]) == (1, field)
+    ((index, found, _),) = window_problems([fine, window], CATALOG)
+    assert (index, found[: len(field)]) == (1, field)
 
 
 def test_windows_that_touch_or_differ_in_direction_do_not_overlap() -> None:

@@ -28,6 +28,7 @@ from mockserver.engine.prices import Drift
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule, scenario_problems
 from mockserver.engine.world import World
+from mockserver.violations import dotted
 from tests.engine.samples import (
     CATALOG,
     OTHER,
@@ -384,5 +385,5 @@ def with_token(token: Token) -> Any:
     ],
 )
 def test_a_scenario_out_of_order_is_named(changes: dict[str, Any], field: str) -> None:
-    found = [problem.field for problem in scenario_problems(scenario(**changes))]
+    found = [dotted(path) for path, _ in scenario_problems(scenario(**changes))]
     assert field in found
