@@ -3,12 +3,15 @@
 import asyncio
 import http.client
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,7 @@ import hypothesis
 import pytest
 from hypothesis.strategies import characters
 
-from mockserver import jsontext
+from mockserver import jsontext, limits
 from mockserver.cli import main
 from mockserver.clock import ClockMode, parse_instant
 from mockserver.contract import Contract, load
@@ -35,9 +38,14 @@ NATIVE = "0x" + "e" * 40
 USDT_ARB = "0xfd086bc7cd5c481dcc9c85ebe478a1c0b69fcbb9"
 USDT_BNB = "0x55d398326f99059ff775485246999027b3197955"
 
+PATIENCE_S = 60
+"""How long a test waits for what has to come, in seconds; a machine may stop it for a while."""
 
-hypothesis.settings.register_profile("quick", max_examples=30, deadline=None)
-hypothesis.settings.register_profile("deep", max_examples=1000, deadline=None)
+# A busy machine fails no property. A quick run tries the same each time, a deep one looks
+# elsewhere.
+_CALM = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("quick", _CALM, max_examples=30, derandomize=True)
+hypothesis.settings.register_profile("deep", _CALM, max_examples=1000)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -142,6 +150,7 @@ class Client:
     prefix: str = ""
     timestamp: int = START_MS
     _connection: Any = field(default=None, repr=False)
+    _used: float = field(default=0.0, repr=False)
 
     def call(
         self,
@@ -215,11 +224,51 @@ class Client:
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]
     ) -> Answer:
         if self._connection is None:
-            self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        self._connection.request(method, target, body=body, headers=headers)
+            self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        if time.monotonic() - self._used > limits.IDLE.most / 2:
+            # The server is about to close it; it opens again with the next request.
+            self._connection.close()
+        # A server may refuse a body before all of it was sent, and close; its answer is there.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._connection.request(method, target, body=body, headers=headers)
+        self._used = time.monotonic()
         response = self._connection.getresponse()
         named = {name.lower(): value for name, value in response.getheaders()}
         return Answer(response.status, named, response.read())
+
+
+def eventually(true: Callable[[], Any], what: str) -> Any:
+    """Wait until something is so that comes by itself, and return it; fail where it never comes."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        if found := true():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"never: {what}")
+
+
+class Later:
+    """The clock of a loop, which a test can move on: what waits for a time is due by then."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Take the place of a loop's clock."""
+        self._loop, self._true, self._ahead = loop, loop.time, 0.0
+        loop.time = self.now  # type: ignore[method-assign]
+
+    def now(self) -> float:
+        """Return the time of the loop, in seconds since some moment."""
+        return self._true() + self._ahead
+
+    def skip(self, seconds: float) -> None:
+        """Let time pass for the loop, and wait until it has done what is due."""
+        self._ahead += seconds
+        asyncio.run_coroutine_threadsafe(turns(), self._loop).result(60)
+
+
+async def turns(count: int = 10) -> None:
+    """Let the loop do what it has at hand."""
+    for _ in range(count):
+        await asyncio.sleep(0)
 
 
 @dataclass(frozen=True)
@@ -229,6 +278,8 @@ class Running:
     service: Service
     port: int
     client: Client
+    clock: Later
+    """The clock of the loop that serves: of its time-outs, not of its worlds."""
 
 
 @contextmanager
@@ -238,15 +289,15 @@ def running(settings: Settings) -> Iterator[Running]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    listener = asyncio.run_coroutine_threadsafe(listening(HttpServer, service), loop).result(10)
+    listener = asyncio.run_coroutine_threadsafe(listening(HttpServer, service), loop).result(60)
     client = Client(listener.port, load(settings.dialect))
     try:
-        yield Running(service, listener.port, client)
+        yield Running(service, listener.port, client, Later(loop))
     finally:
         client.close()
-        asyncio.run_coroutine_threadsafe(listener.stop(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(listener.stop(), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(60)
         loop.close()
     assert service.failures == []
 
@@ -265,6 +316,33 @@ def frozen(**changes: Any) -> Settings:
     return Settings(
         **{"clock": ClockMode.FROZEN, "start_ms": START_MS, "check_answers": True, **changes}
     )
+
+
+@pytest.fixture
+def dead_port() -> Iterator[int]:
+    """A port on which nobody listens, and which nobody else gets meanwhile."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield int(held.getsockname()[1])
+
+
+@pytest.fixture
+def free_ports() -> tuple[int, ...]:
+    """Three ports for servers that a test starts itself.
+
+    A port that the system has chosen and taken back may be anybody's by the time it is used. These
+    are below those that it chooses from, and other ones in each process.
+    """
+    begin = 10_000 + os.getpid() % 700 * 30
+    return tuple(port for port in range(begin, begin + 30) if _is_free(port))[:3]
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as tried, suppress(OSError):
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        tried.bind(("127.0.0.1", port))
+        return True
+    return False
 
 
 @pytest.fixture

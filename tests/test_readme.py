@@ -31,7 +31,7 @@ def walk(text, port):
         ["bash", "-eu", "-c", script.replace(PORT, f"127.0.0.1:{port}")],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

@@ -20,7 +20,7 @@ import json, os, sys, urllib.request
 
 def call(target, body=None, headers={{}}):
     url = os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"] + target
-    with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=10) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=60) as answer:
         return json.load(answer)
 
 headers = {{"Evmaddress": "{WALLET}", "Signature": "{"ab" * 65}"}}
@@ -79,7 +79,7 @@ def submit(world):
         "toChain": "BNB", "toIndex": "5", "triggerPrice": "0"}
     request = urllib.request.Request(world.base_url_v2 + "/v1/submitOrder",
         json.dumps(body).encode(), {"Evmaddress": ADDRESS, "Signature": "00" * 65})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         made = json.load(answer)["data"]["id"]
     world.clock.advance(hours=1)
     return made

@@ -4,7 +4,7 @@ import argparse
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -16,6 +16,7 @@ from tests.blind.variations import VARIATIONS
 from tests.blind.wire import Answer
 
 _LONGEST_BODY = 1 << 20
+Wait = Callable[[float], object]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -40,7 +41,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.failures.append(error)
             raise
         if answer.delay:
-            self.server.stopping.wait(answer.delay)
+            self.server.wait(answer.delay)
         if answer.hang_up:
             self.close_connection = True
             return
@@ -73,9 +74,10 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, service: Service, port: int = 0) -> None:
+    def __init__(self, service: Service, port: int = 0, wait: Wait | None = None) -> None:
         self.service = service
         self.stopping = threading.Event()
+        self.wait: Wait = wait or self.stopping.wait
         self.failures: list[Exception] = []
         super().__init__(("127.0.0.1", port), _Handler)
 
@@ -94,15 +96,17 @@ def blind_service(
     variations: Sequence[str] = (),
     port: int = 0,
     rows: Sequence[Row] = (),
+    wait: Wait | None = None,
 ) -> Iterator[str]:
     """The base address of a running service, of both generations.
 
-    ``faults`` are faults by name, ``rows`` further ones that stand in no list.
+    ``faults`` are faults by name, ``rows`` further ones that stand in no list. ``wait`` is called
+    with the seconds of each delay, in place of waiting for them.
 
     Raises ``ExceptionGroup`` afterwards where the service itself has failed, whatever was asked.
     """
     service = Service([*fault_rows(faults), *rows], [VARIATIONS[name] for name in variations])
-    server = _Server(service, port)
+    server = _Server(service, port, wait)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
@@ -111,7 +115,7 @@ def blind_service(
         server.stopping.set()
         server.shutdown()
         server.server_close()
-        thread.join(5)
+        thread.join(60)
     if server.failures:
         raise ExceptionGroup("the service failed by itself", server.failures)
 

@@ -323,7 +323,7 @@ def test_every_row_is_filled_in():
 
 def over(url: str, example: Example, count: int = 1) -> list[tuple[int, bytes]]:
     """Send an example over one connection."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
     try:
         answers = []
         for _ in range(count):
@@ -346,7 +346,7 @@ def test_over_a_socket():
 
 def test_what_is_no_operation():
     with blind_service() as url:
-        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
         seen = []
         for request in ("GET /v1/none", "POST /v1/getChain", "HEAD /v1/getChain"):
             method, path = request.split()

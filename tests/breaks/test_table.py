@@ -49,7 +49,7 @@ def test_the_rules_find_a_break_that_a_copy_of_the_table_adds(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     found = json.loads(told.stdout)
     (trial,) = found["trials"]

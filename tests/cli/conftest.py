@@ -35,7 +35,7 @@ class Process:
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
         """Send a signal; return the exit code and what is left of both outputs."""
         self.popen.send_signal(number)
-        out, err = self.popen.communicate(timeout=20)
+        out, err = self.popen.communicate(timeout=60)
         return self.popen.returncode, out, err
 
 
@@ -54,7 +54,7 @@ def run(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
             cwd=options.pop("cwd", tmp_path),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "200"},
             **options,

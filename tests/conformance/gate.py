@@ -29,7 +29,7 @@ class Gate:
         self.requests.append(line)
         length = int(handler.headers.get("Content-Length", 0))
         body = handler.rfile.read(length)
-        connection = http.client.HTTPConnection(self.behind.netloc, timeout=10)
+        connection = http.client.HTTPConnection(self.behind.netloc, timeout=60)
         headers = {name: value for name, value in handler.headers.items() if name != "Host"}
         connection.request(handler.command, self.behind.path + handler.path, body, headers)
         answer = connection.getresponse()
@@ -37,7 +37,7 @@ class Gate:
         connection.close()
         if self.holds(line):
             self.held.set()
-            self._open.wait(30)
+            self._open.wait(60)
             handler.close_connection = True
             return
         handler.send_response(answer.status)

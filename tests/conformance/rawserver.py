@@ -50,7 +50,7 @@ def raw_server(talk: Talk) -> Iterator[RawServer]:
     thread.start()
 
     def wait_for(work):
-        return asyncio.run_coroutine_threadsafe(work, loop).result(10)
+        return asyncio.run_coroutine_threadsafe(work, loop).result(60)
 
     listening = wait_for(asyncio.start_server(serve, "127.0.0.1", 0))
     server.port = listening.sockets[0].getsockname()[1]
@@ -71,7 +71,7 @@ def raw_server(talk: Talk) -> Iterator[RawServer]:
 
         wait_for(stop())
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(60)
         loop.close()
 
 

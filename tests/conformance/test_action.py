@@ -40,7 +40,7 @@ def act(tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
             env={
                 **os.environ,

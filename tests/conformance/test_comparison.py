@@ -391,7 +391,7 @@ def test_the_command(worlds, tmp_path):
             [sys.executable, "-m", "mockserver", "compare", *arguments],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
             cwd=Path(__file__).parents[2],
         )

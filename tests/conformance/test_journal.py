@@ -84,9 +84,9 @@ def test_a_run_that_was_killed_sends_only_the_rest(mock, tmp_path, number):
         counting.requests.clear()
         counting.holds = lambda _: len(counting.requests) == 12
         process = apart(counting.url, path, READING)
-        assert counting.held.wait(30)
+        assert counting.held.wait(60)
         process.send_signal(number)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
         assert process.returncode != 0
         counting.release()
         assert len(read_run(path).kept) == 11
@@ -105,9 +105,9 @@ def test_a_submission_whose_answer_was_lost_is_not_sent_again(mock, tmp_path):
     with gate(world.base_url_v2) as counting:
         counting.holds = lambda line: line == "POST /v1/submitOrder"
         process = apart(counting.url, path, ORDERS)
-        assert counting.held.wait(30)
+        assert counting.held.wait(60)
         process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
         counting.release()
         with resumed(counting.url, path, armed=True) as journal:
             result = judge(counting.url, journal, rule=ORDERS, armed=True)

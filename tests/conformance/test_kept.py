@@ -109,7 +109,7 @@ def test_the_suite_keeps_lines_in_the_database_of_hypothesis_and_follows_its_see
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         ).stdout
 
     no_chance = ("--crosschain-mock-examples", "0")

@@ -11,32 +11,40 @@ from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
+from tests.blind.edits import http, when
+from tests.blind.rows import fault
+from tests.blind.serve import blind_service
 from tests.conformance.exchanges import CONTRACT, answer, exchange, judged
 
 QUOTE = "v1.getCrossChainQuote"
 
 
-def asked(came, expire):
+def asked(came, expire, number):
     operation = CONTRACT.operation(QUOTE)
     draft = draft_of(operation.row["example"], operation).having("headers", "expireTime", expire)
-    return Exchange(1, f"{QUOTE}/usual", operation, draft.request(operation), came)
+    return Exchange(number, f"{QUOTE}/look {number}", operation, draft.request(operation), came)
 
 
 @pytest.mark.parametrize(
     ("expire", "elapsed", "trouble", "verdict"),
     [
-        ("1500", 900, None, Verdict.HOLDS),
-        ("1500", 1_600, None, Verdict.HOLDS),
-        ("1500", 1_700, None, Verdict.VIOLATION),
-        ("1500", 10_000, Trouble.TIMED_OUT, Verdict.VIOLATION),
-        ("15000", 10_000, Trouble.TIMED_OUT, Verdict.INCONCLUSIVE),
-        ("1500", 10_000, Trouble.UNREACHABLE, Verdict.INCONCLUSIVE),
-        ("soon", 10_000, None, Verdict.INCONCLUSIVE),
+        ("1500", [900], None, Verdict.HOLDS),
+        ("1500", [1_600], None, Verdict.HOLDS),
+        ("1500", [1_700, 1_700], None, Verdict.VIOLATION),
+        ("1500", [1_700], None, Verdict.INCONCLUSIVE),
+        ("1500", [1_700, 900], None, Verdict.INCONCLUSIVE),
+        ("1500", [10_000, 10_000], Trouble.TIMED_OUT, Verdict.VIOLATION),
+        ("15000", [10_000, 10_000], Trouble.TIMED_OUT, Verdict.INCONCLUSIVE),
+        ("1500", [10_000, 10_000], Trouble.UNREACHABLE, Verdict.INCONCLUSIVE),
+        ("soon", [10_000, 10_000], None, Verdict.INCONCLUSIVE),
     ],
 )
 def test_a_v1_answer_keeps_the_time_out_of_its_request(expire, elapsed, trouble, verdict):
-    one = asked(answer({"code": 0}, elapsed_ms=elapsed, trouble=trouble), expire)
-    outcome = judged("keeps-expire-time", QUOTE, one)
+    looks = [
+        asked(answer({"code": 0}, elapsed_ms=ms, trouble=trouble), expire, number)
+        for number, ms in enumerate(elapsed, 1)
+    ]
+    outcome = judged("keeps-expire-time", QUOTE, *looks)
     assert outcome.verdict is verdict
     if outcome.findings:
         assert outcome.basis_of(outcome.findings[0]).reference == "8"
@@ -102,3 +110,26 @@ def test_a_service_that_takes_longer_than_it_was_given_is_found_out():
     (outcome,) = [one for one in result.outcomes if one.verdict.is_finding]
     assert outcome.operation.id == QUOTE
     assert outcome.findings[0].exchanges[0].answer.elapsed_ms > SHORT_MS
+
+
+@pytest.mark.parametrize(
+    ("times", "asked_for", "verdict"),
+    [(0, 1, Verdict.HOLDS), (1, 2, Verdict.INCONCLUSIVE), (2, 2, Verdict.VIOLATION)],
+)
+def test_what_came_late_is_asked_for_again_before_anybody_is_accused(
+    times, asked_for, verdict, ticks
+):
+    """Whatever has stopped for a moment: the service, the machine, or the one that asks."""
+    short = []
+
+    def late(call):
+        if call.headers.get("expiretime") == str(SHORT_MS):
+            short.append(call)
+            return len(short) <= times
+        return False
+
+    busy = fault("busy", QUOTE, "common sense", "late", after=when(late, http(delay=1.9)))
+    with blind_service(rows=[busy], wait=ticks.wait) as url:
+        result = run(Target(url, url), Options(only=("keeps-expire-time",)))
+    verdicts = {one.operation.id: one.verdict for one in result.outcomes}
+    assert (len(short), verdicts[QUOTE]) == (asked_for, verdict)

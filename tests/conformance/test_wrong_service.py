@@ -150,7 +150,8 @@ def test_a_hint_keeps_budget_and_time():
     with raw_server(silent) as server:
         why_not, _, result, _ = asked(at(server), time_ms=900, request_ms=300)
         assert "no answer comes in time" in why_not.wrong_service["v2"]
-        assert result.elapsed_ms < 20_000  # the service would take a minute
+        # Each takes 300 ms at the least, so there is no time for more.
+        assert 1 <= len(server.requests) <= 4
 
 
 def test_a_foreign_host_is_no_candidate():

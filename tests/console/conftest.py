@@ -24,7 +24,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from tests.conftest import Client
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 """How long something may take to show; machines of CI are slow at times."""
 _FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -176,8 +176,8 @@ def _browser(folder: Path) -> Iterator[webdriver.Chrome]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     opened = webdriver.Chrome(options=options, service=Service(driver))
     try:
-        opened.set_page_load_timeout(20)
-        opened.set_script_timeout(20)
+        opened.set_page_load_timeout(60)
+        opened.set_script_timeout(60)
         yield opened
     finally:
         opened.quit()

@@ -25,7 +25,7 @@ class Relay:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self.cut()
-        self._thread.join(5)
+        self._thread.join(60)
 
     def cut(self) -> None:
         """End every connection, and take no other."""

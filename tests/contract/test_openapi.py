@@ -100,7 +100,7 @@ def _schemathesis(
         env={**os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": str(TABLES)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -86,7 +86,7 @@ class Line:
     ) -> Answer:
         """Send a request on a connection of its own and read the answer as HTTP has it."""
         raw = None if body is None else jsontext.encode(body)
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, f"{self.prefix}{path}", raw, headers or {})
             response = connection.getresponse()
@@ -103,7 +103,7 @@ class Line:
 
     def raw(self, path: str) -> tuple[bytes, bool]:
         """Send a GET by hand; return all bytes that came, and whether a reset ended them."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as line:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as line:
             line.sendall(f"GET {self.prefix}{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
             came = b""
             try:
@@ -126,10 +126,3 @@ def submitted(desk: Desk) -> list[str]:
 
 
 __all__ = ["QUOTE", "QUOTE_PATH", "Desk", "Line", "start", "submitted"]
-
-
-@pytest.fixture
-def unused_port() -> int:
-    """A port on which nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])

@@ -31,7 +31,7 @@ def typed(*arguments, stdin="", **more):
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         env=environment(**more),
     )
@@ -181,7 +181,7 @@ def test_a_followed_journal_prints_what_comes(mock):
         mock.call("GET", "/v1/getChain")
         assert "getChain" in follower.stdout.readline()
         follower.send_signal(signal.SIGINT)
-        _, complaints = follower.communicate(timeout=20)
+        _, complaints = follower.communicate(timeout=60)
     assert follower.returncode == 130
     assert "Traceback" not in complaints
 
@@ -218,10 +218,10 @@ def test_what_the_server_refuses_is_a_sentence_and_exit_2(told):
         told(*arguments, code=2)
 
 
-def test_a_server_that_is_not_there_is_a_sentence_and_exit_3(unused_port):
-    ended = typed("clock", "show", "--url", f"http://127.0.0.1:{unused_port}")
+def test_a_server_that_is_not_there_is_a_sentence_and_exit_3(dead_port):
+    ended = typed("clock", "show", "--url", f"http://127.0.0.1:{dead_port}")
     assert ended.returncode == 3
-    assert ended.stderr.startswith(f"error: no server answers at http://127.0.0.1:{unused_port} (")
+    assert ended.stderr.startswith(f"error: no server answers at http://127.0.0.1:{dead_port} (")
     assert "crosschain-mock serve" in ended.stderr
 
 

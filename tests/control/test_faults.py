@@ -130,7 +130,7 @@ def test_a_drawn_field_breaks_the_contract_the_same_way_in_every_world(serve, pa
         running = serve(seed=7)
         client = running.client
         client.control("POST", "/faults", {"kind": "mutation"})
-        connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
         connection.request("GET", path)
         response = connection.getresponse()
         body = response.read()
@@ -221,7 +221,7 @@ def test_urllib_sees_a_broken_connection(desk, line, kind):
     url = f"http://127.0.0.1:{line.port}{line.prefix}/v1/getChain"
     with (
         pytest.raises((urllib.error.URLError, OSError, http.client.HTTPException)),
-        urllib.request.urlopen(url, timeout=20) as answer,
+        urllib.request.urlopen(url, timeout=60) as answer,
     ):
         answer.read()
 
@@ -422,7 +422,7 @@ def test_reserved_addresses_and_hashes_do_the_same(desk, line):
 
 def test_a_reserved_amount_of_v1_is_in_whole_tokens(desk, line, mock):
     raw = b'{"amount":10.5002,"fromChain":"MATIC","toChain":"BSC","token":"USDT","feeLevel":2}'
-    connection = http.client.HTTPConnection("127.0.0.1", line.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", line.port, timeout=60)
     path = f"{line.prefix}/open/v1/order/getCrossChainQuote"
     connection.request("POST", path, raw, mock.keys)
     response = connection.getresponse()

@@ -38,7 +38,7 @@ def remote(_remote):
 
 def sent(port, method="POST", path="/__mock/clock", body=b'{"advance":"1h"}', **headers):
     """Send a request with exactly these headers, over a real socket."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.putrequest(method, path, skip_host="Host" in headers)
         for name, value in headers.items():

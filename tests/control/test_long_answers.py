@@ -142,7 +142,7 @@ def test_a_search_finds_what_all_orders_show(place, newest):
 
 def test_a_long_dump_reaches_a_client_and_can_be_loaded():
     with running() as server, server.world("from") as origin, server.world("into") as other:
-        connection = HTTPConnection(server.url.removeprefix("http://"), timeout=30)
+        connection = HTTPConnection(server.url.removeprefix("http://"), timeout=60)
         for number in range(MANY):
             request = submission(number)
             headers = {**dict(request.headers.items_sent), "X-Mock-World": origin.key}

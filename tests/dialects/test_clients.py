@@ -51,7 +51,7 @@ def javascript(tmp_path_factory):
     shutil.copytree(CLIENTS / "javascript", folder, ignore=shutil.ignore_patterns("node_modules"))
     command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
     installed = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )
     if installed.returncode:
         if any(word in installed.stderr for word in UNREACHABLE):
@@ -76,7 +76,7 @@ def _run(command, *arguments):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
@@ -109,7 +109,7 @@ def test_v1_with_another_secret_gets_nowhere(client, served, world):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert ended.returncode != 0

@@ -135,7 +135,7 @@ def process(tmp_path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "200"},
         )

@@ -128,7 +128,7 @@ def shell(tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
             env={
                 **os.environ,
@@ -197,6 +197,6 @@ def _all_options(command: click.Command) -> set[str]:
 @pytest.mark.parametrize("block", written_in("sh"), ids=name)
 def test_shell_blocks_can_be_read_by_a_shell(block):
     ended = subprocess.run(
-        ["bash", "-n", "-c", block.text], capture_output=True, text=True, check=False, timeout=20
+        ["bash", "-n", "-c", block.text], capture_output=True, text=True, check=False, timeout=300
     )
     assert ended.returncode == 0, f"{block.place}: {ended.stderr}"

@@ -6,10 +6,8 @@ downloaded. The service that they judge starts late, as services do.
 
 import os
 import site
-import socket
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +17,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from tests.conftest import eventually
 from tests.docs.pages import ROOT, Block, written_in
 
 PAGE = "run-conformance-in-ci.md"
@@ -61,10 +60,9 @@ Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def port() -> int:
+def port(free_ports: tuple[int, ...]) -> int:
     """A port on which nothing listens yet."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
+    return free_ports[0]
 
 
 @pytest.fixture
@@ -85,7 +83,7 @@ def shell(tmp_path: Path, wheel: Path, port: int) -> Iterator[Shell]:
                 cwd=tmp_path,
                 stdout=out,
                 stderr=subprocess.STDOUT,
-                timeout=180,
+                timeout=300,
                 check=False,
                 env={
                     **{k: v for k, v in os.environ.items() if not k.startswith("CROSSCHAIN")},
@@ -102,20 +100,20 @@ def shell(tmp_path: Path, wheel: Path, port: int) -> Iterator[Shell]:
     yield run
     noted = tmp_path / "gateway.pid"
     if noted.exists():
-        _ended(int(noted.read_text()))
+        pid = int(noted.read_text())
+        eventually(lambda: _ended(pid), "the gateway ends")
 
 
 def _at(text: str, port: int) -> str:
     return text.replace("8080", str(port))
 
 
-def _ended(pid: int) -> None:
-    for _ in range(200):
-        try:
-            os.kill(pid, 15)
-        except ProcessLookupError:
-            return
-        time.sleep(0.05)
+def _ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 15)
+    except ProcessLookupError:
+        return True
+    return False
 
 
 def image(shell: Shell, tmp_path: Path) -> dict[str, str]:

@@ -184,7 +184,7 @@ def test_files(inputs, tmp_path):
 
 def exchanged(port: int, raw: bytes) -> bytes:
     """Send bytes and return what came back until the server closed the connection."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         came = []
         with suppress(ConnectionError):
             connection.sendall(raw)

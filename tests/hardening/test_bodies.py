@@ -130,6 +130,6 @@ def test_a_stub_with_a_status_that_has_no_body_takes_none(mock, status):
 
 
 def _raw(mock, text):
-    with socket.create_connection(("127.0.0.1", mock.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", mock.port), timeout=60) as raw:
         raw.sendall(text % mock.prefix.removeprefix("/w/").encode())
         return b"".join(iter(lambda: raw.recv(65_536), b""))

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,31 +24,50 @@ HALF = [
 ]
 
 
-def shortened(monkeypatch, name, most):
-    monkeypatch.setattr(limits, name, limits.Limit("", most, "seconds", "a connection", ""))
+def later(mock, raw, step, until=b""):
+    """Let time pass, step by step, until bytes have come or the end of them.
+
+    Returns what came, and how many seconds were passed over for that.
+    """
+    came, passed = b"", 0.0
+    raw.settimeout(0.05)
+    while True:
+        with contextlib.suppress(TimeoutError):
+            part = raw.recv(65_536)
+            came += part
+            if not part or (until and until in came):
+                return came, passed
+            continue
+        mock.clock.skip(step)
+        passed += step
 
 
 @pytest.mark.parametrize("sent", HALF)
-def test_a_connection_without_a_whole_head_is_closed(monkeypatch, sent):
-    shortened(monkeypatch, "IDLE", 0.3)
+def test_a_connection_without_a_whole_head_is_closed(sent):
     with running(frozen()) as mock, _connected(mock.port) as raw:
+        began = mock.clock.now()
         raw.sendall(sent)
-        answer = b"".join(iter(lambda: raw.recv(65_536), b""))
-    assert answer.count(b"HTTP/1.1 200") == sent.count(b"\r\n\r\n")
+        answers = sent.count(b"\r\n\r\n")
+        begin = raw.recv(65_536) if answers else b""
+        rest, _ = later(mock, raw, 5)
+        assert mock.clock.now() - began > limits.IDLE.most
+    assert (begin + rest).count(b"HTTP/1.1 200") == answers
 
 
 @pytest.mark.parametrize("headers", [b"Content-Length: 9", b"Transfer-Encoding: chunked"])
-def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch, headers):
-    shortened(monkeypatch, "BODY_WAIT", 0.3)
+def test_a_body_that_does_not_arrive_is_not_waited_for(headers):
     with running(frozen()) as mock, _connected(mock.port) as raw:
+        began = mock.clock.now()
         raw.sendall(b"POST /v1/submitOrder HTTP/1.1\r\nHost: x\r\n" + headers + b"\r\n\r\n")
-        answer = raw.recv(65_536)
+        answer, _ = later(mock, raw, 5, until=b"\r\n\r\n")
+        assert mock.clock.now() - began > limits.BODY_WAIT.most
     assert answer.startswith(b"HTTP/1.1 408")
     assert b"X-Mock-Refusal: request-timeout" in answer
 
 
 def test_a_client_that_does_not_read_is_let_go(monkeypatch):
-    shortened(monkeypatch, "STALLED", 0.3)
+    soon = limits.Limit("", 0.3, "seconds", "a connection", "")
+    monkeypatch.setattr(limits, "STALLED", soon)
     with running(frozen()) as mock, _connected(mock.port) as raw:
         body = {"status": 200, "body": "x" * 900_000}
         mock.client.control("POST", "/stubs", {"operation": "v2.getChain", "response": body})
@@ -188,10 +206,12 @@ def _flood(raw, request):
         raw.sendall(request * 10)
 
 
-def test_a_connection_whose_body_never_came_is_closed_soon_after_the_refusal(serve, monkeypatch):
-    monkeypatch.setattr(limits, "BODY_WAIT", replace(limits.BODY_WAIT, most=1))
+def test_a_connection_whose_body_never_came_is_closed_soon_after_the_refusal(serve):
     head = b"POST /v1/submitOrder HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"
-    with socket.create_connection(("127.0.0.1", serve().port), timeout=8) as connection:
+    mock = serve()
+    with _connected(mock.port) as connection:
         connection.sendall(head)
-        came = b"".join(iter(lambda: connection.recv(65_536), b""))
-    assert came.startswith(b"HTTP/1.1 408 ")
+        came, _ = later(mock, connection, 5, until=b"}}")
+        assert came.startswith(b"HTTP/1.1 408 ")
+        _, passed = later(mock, connection, 0.5)
+    assert passed < 5, "aiohttp would wait for ten seconds"

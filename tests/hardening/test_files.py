@@ -34,7 +34,7 @@ def command(*arguments: str, cwd: Path, **options):
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         **options,
     )

@@ -6,7 +6,6 @@ import logging
 import os
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 from urllib.parse import unquote
@@ -18,7 +17,7 @@ from mockserver.exchange import printable
 from mockserver.server.process import claim
 from mockserver.streams import Log
 from tests.cli.conftest import start
-from tests.conftest import frozen, running
+from tests.conftest import eventually, frozen, running
 
 __all__ = ["start"]
 
@@ -73,10 +72,10 @@ def test_a_full_standard_output_keeps_nobody_from_being_served(tmp_path):
     line = served.stderr.readline()
     assert "the ready line cannot be written: [errno 28]" in line
     url = json.loads(file.read_text())["url"]
-    with urllib.request.urlopen(f"{url}/v1/getChain", timeout=20) as answer:
+    with urllib.request.urlopen(f"{url}/v1/getChain", timeout=60) as answer:
         assert answer.status == 200
     served.terminate()
-    _, err = served.communicate(timeout=20)
+    _, err = served.communicate(timeout=60)
     assert served.returncode == 0
     assert "Traceback" not in err
     assert not file.exists()
@@ -102,20 +101,19 @@ def test_no_stream_keeps_anybody_from_being_served(tmp_path, streams):
         stdout=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    while not file.exists():
-        assert served.poll() is None
-        time.sleep(0.02)
+    eventually(lambda: file.exists() or served.poll() is not None, "the ready file")
+    assert served.poll() is None
     url = json.loads(file.read_text())["url"]
-    with urllib.request.urlopen(f"{url}/v1/getChain", timeout=20) as answer:
+    with urllib.request.urlopen(f"{url}/v1/getChain", timeout=60) as answer:
         assert answer.status == 200
     served.terminate()
-    assert served.wait(20) == 0
+    assert served.wait(60) == 0
     assert not file.exists()
 
 
 def test_a_log_that_nobody_reads_keeps_nobody_from_being_served(start):
     served = start("--port", "0", "--dialect", "observed")
-    client = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
+    client = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
     for _ in range(1500):
         client.request("GET", "/v1/checkOrder?id=" + "9" * 30)
         refused = client.getresponse()
@@ -161,7 +159,7 @@ def test_a_command_whose_output_goes_nowhere_ends_in_order(tmp_path, command, co
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert ended.returncode == code

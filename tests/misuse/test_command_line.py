@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -137,10 +136,8 @@ def test_each_is_answered_by_a_sentence_and_its_exit_code(typed, line, code, tol
     assert "body field" not in err
 
 
-def test_where_no_server_is_the_line_says_how_to_start_one(typed, monkeypatch):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    ended, _, err = typed(f"clock show --url http://127.0.0.1:{port}")
+def test_where_no_server_is_the_line_says_how_to_start_one(typed, dead_port):
+    ended, _, err = typed(f"clock show --url http://127.0.0.1:{dead_port}")
     assert ended == 3
     assert "start one with 'crosschain-mock serve'" in err
 

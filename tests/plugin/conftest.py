@@ -22,7 +22,7 @@ import json, urllib.request
 import pytest
 
 def get(world, target):
-    with urllib.request.urlopen(world.base_url_v2 + target, timeout=10) as answer:
+    with urllib.request.urlopen(world.base_url_v2 + target, timeout=60) as answer:
         return json.load(answer)
 
 def refused(world):
@@ -38,7 +38,7 @@ class Client:
 
     def get(self, target: str) -> Any:
         """Return the JSON at a target."""
-        with urllib.request.urlopen(f"{self.base_url}{target}", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.base_url}{target}", timeout=60) as answer:
             return json.load(answer)
 
     def submit(self, number: int = 1) -> Any:
@@ -49,7 +49,7 @@ class Client:
             json.dumps(body).encode(),
             {"Evmaddress": WALLET, "Signature": "ab" * 65},
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
     def status(self, order_id: str) -> str:
@@ -117,7 +117,7 @@ def apart(installed: Path, tmp_path: Path) -> Callable[..., "subprocess.Complete
             cwd=options.pop("cwd", tmp_path),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
             env={
                 **os.environ,

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 TELL = """
 import json, os, urllib.request
 told = {name: os.environ[name] for name in os.environ if name.startswith("CROSSCHAIN_MOCK_")}
-with urllib.request.urlopen(told["CROSSCHAIN_MOCK_URL"] + "/__mock/clock", timeout=10) as answer:
+with urllib.request.urlopen(told["CROSSCHAIN_MOCK_URL"] + "/__mock/clock", timeout=60) as answer:
     told["clock"] = json.load(answer)["now"]
 print(json.dumps(told))
 """
@@ -39,7 +39,7 @@ def test_the_command_finds_the_server_and_its_output_is_its_own(run, tmp_path):
     assert told["CROSSCHAIN_MOCK_BASE_URL"] == told["CROSSCHAIN_MOCK_BASE_URL_V2"] == url
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=5)
+        socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,6 @@ def test_a_signal_reaches_the_command_and_nothing_is_left(number):
     assert popen.stdout is not None
     assert popen.stdout.readline() == "waiting\n"
     popen.send_signal(number)
-    out, err = popen.communicate(timeout=30)
+    out, err = popen.communicate(timeout=60)
     assert (popen.returncode, err) == (3, "")
     assert out == f"ended by {signal.Signals(number).name}\n"

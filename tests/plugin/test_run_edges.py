@@ -4,12 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from mockserver.cli.child import Child
+from tests.conftest import eventually
 
 ROOT = Path(__file__).parents[2]
 # A command with a child of its own; both write down who they are and ignore what they are told to.
@@ -43,14 +43,9 @@ def started(*ignored: str):
     return popen, [int(popen.stdout.readline()) for _ in range(2)]
 
 
-def gone(pids: list[int], seconds: float = 20) -> bool:
-    """Whether processes end within a time; one that nobody waited for is gone as well."""
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        if not any(map(_lives, pids)):
-            return True
-        time.sleep(0.02)
-    return False
+def gone(pids: list[int]) -> bool:
+    """Whether processes have ended; one that nobody waited for is gone as well."""
+    return not any(map(_lives, pids))
 
 
 def _lives(pid: int) -> bool:
@@ -65,20 +60,23 @@ def _lives(pid: int) -> bool:
 def test_whatever_ends_it_the_command_and_its_children_end(name):
     popen, pids = started()
     popen.send_signal(getattr(signal, name))
-    _, err = popen.communicate(timeout=30)
+    _, err = popen.communicate(timeout=60)
     assert popen.returncode == (-9 if name == "SIGKILL" else 128 + getattr(signal, name))
     assert err == ""
-    assert gone(pids)
+    eventually(lambda: gone(pids), "all have ended")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 def test_a_command_that_ignores_the_end_is_killed_after_a_grace(capfd):
     child = Child(nested("SIGTERM"), os.environ, grace_seconds=0.5)
-    ends = time.monotonic() + 20
-    out = ""
-    while out.count("\n") < 2 and time.monotonic() < ends:
-        out += capfd.readouterr().out
-        time.sleep(0.02)
+    lines: list[str] = []
+
+    def both() -> bool:
+        lines.append(capfd.readouterr().out)
+        return "".join(lines).count("\n") == 2
+
+    eventually(both, "both have told who they are")
     child.send(signal.SIGTERM)
     assert child.wait() == 128 + signal.SIGKILL
-    assert gone([int(line) for line in out.split()])
+    pids = [int(line) for line in "".join(lines).split()]
+    eventually(lambda: gone(pids), "all have ended")

@@ -5,7 +5,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -112,7 +111,7 @@ class Recorder:
         headers: dict[str, str] | None = None,
     ) -> tuple[int, dict[str, str], bytes]:
         """Send a request and return status, headers (lower case) and body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, target, body=body, headers=headers or {})
             response = connection.getresponse()
@@ -161,14 +160,14 @@ def recording(*arguments: str) -> Iterator[tuple[int, RecordingProxy]]:
         await listener.stop()
         await proxy.close()
 
-    listener = asyncio.run_coroutine_threadsafe(listening(proxy.server), loop).result(30)
+    listener = asyncio.run_coroutine_threadsafe(listening(proxy.server), loop).result(60)
     try:
         yield listener.port, proxy
     finally:
-        asyncio.run_coroutine_threadsafe(end(listener), loop).result(30)
+        asyncio.run_coroutine_threadsafe(end(listener), loop).result(60)
         proxy.keeper.close()
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(30)
+        thread.join(60)
         loop.close()
 
 
@@ -223,13 +222,3 @@ def record_process(tmp_path: Path, upstream: Upstream) -> Iterator[Callable[...,
         if recorder.popen.poll() is None:
             recorder.popen.kill()
         recorder.popen.communicate()
-
-
-@pytest.fixture
-def free_ports() -> tuple[int, ...]:
-    """Three ports on which nothing listens."""
-    with ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(3)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return tuple(int(probe.getsockname()[1]) for probe in probes)

@@ -160,7 +160,7 @@ def test_a_capsule_becomes_a_test_that_runs(serve, saved, call, tmp_path):
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert ran.returncode == 0, ran.stdout

@@ -50,7 +50,7 @@ def test_the_walk_works_word_for_word(tmp_path, free_ports, page):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    watch = threading.Timer(120, shell.kill)
+    watch = threading.Timer(300, shell.kill)
     watch.start()
     try:
         for written, printed in console_lines(PAGES / page):

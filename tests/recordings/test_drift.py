@@ -139,7 +139,7 @@ def test_the_difference_becomes_a_test_that_fails_until_it_is_gone(side, tmp_pat
                 # The test asks for no plugin, and is quicker without those that are installed here.
                 "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             },
-            capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path,
+            capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path,
         )  # fmt: skip
 
     failed = ended(new)

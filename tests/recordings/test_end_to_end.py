@@ -296,7 +296,7 @@ def asked(recorder, operation, **inputs):
 
 def looked(look, ended):
     """Look until an order has ended, as a client that polls does."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while True:
         status, body = look()
         if ended(json.loads(body)) or time.monotonic() > until:

@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 
 from mockserver.errors import CrosschainMockError
 from mockserver.recordings import FolderBusy
-from tests.conftest import order
+from tests.conftest import eventually, order
 from tests.recordings.conftest import Recorder, answer, recording
 
 
@@ -44,7 +44,7 @@ def test_nothing_is_added_to_an_answer(record, upstream):
         )
 
     upstream.reply = bare
-    connection = http.client.HTTPConnection("127.0.0.1", record().port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", record().port, timeout=60)
     connection.request("GET", "/v1/getChain")
     response = connection.getresponse()
     assert (response.status, response.reason, response.read()) == (418, "Teapot", b"hi")
@@ -112,12 +112,12 @@ def test_a_chunked_answer_comes_as_it_is_sent(record, upstream):
             handler.wfile.write(b"5\r\npart%d\r\n" % number)
             handler.wfile.flush()
             if number == 1:
-                go_on.wait(20)
+                go_on.wait(60)
         handler.wfile.write(b"0\r\n\r\n")
 
     upstream.reply = chunked
     recorder = record()
-    client = http.client.HTTPConnection("127.0.0.1", recorder.port, timeout=20)
+    client = http.client.HTTPConnection("127.0.0.1", recorder.port, timeout=60)
     with contextlib.closing(client):
         client.request("GET", "/v1/getChain")
         response = client.getresponse()
@@ -211,11 +211,11 @@ def test_a_generation_without_address_says_so(tmp_path, upstream):
     assert (status, "name one with --upstream-v2" in sentence) == (421, True)
 
 
-def test_a_service_that_is_down_is_named(record, free_ports):
-    recorder = record(url=f"http://127.0.0.1:{free_ports[0]}")
+def test_a_service_that_is_down_is_named(record, dead_port):
+    recorder = record(url=f"http://127.0.0.1:{dead_port}")
     status, sentence = recorder.said()
     assert status == 502
-    assert f"http://127.0.0.1:{free_ports[0]} cannot be reached" in sentence
+    assert f"http://127.0.0.1:{dead_port} cannot be reached" in sentence
 
 
 def test_a_service_that_resets_loses_nothing_that_was_kept(record, upstream):
@@ -251,7 +251,7 @@ def test_a_client_never_sees_the_end_of_an_answer_that_broke_off(record, upstrea
 
 def test_a_slow_service_is_told_of(record, upstream):
     release = threading.Event()
-    upstream.reply = lambda handler, _: release.wait(20)
+    upstream.reply = lambda handler, _: release.wait(60)
     recorder = record("--wait", "200ms")
     status, sentence = recorder.said()
     release.set()
@@ -328,9 +328,9 @@ def test_sigterm_in_the_middle_ends_with_whole_files(record_process, upstream):
     recorder = record_process()
     recorder.call()
     upstream.reply = never
-    client = socket.create_connection(("127.0.0.1", recorder.port), timeout=20)
+    client = socket.create_connection(("127.0.0.1", recorder.port), timeout=60)
     client.sendall(b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert begun.wait(20)
+    assert begun.wait(60)
     code, out, _ = recorder.stop()
     client.close()
     assert code == 0
@@ -344,16 +344,18 @@ def test_a_client_that_leaves_costs_no_exchange(record_process, upstream):
 
     def late(handler, _):
         came.set()
-        kept.wait(20)
+        kept.wait(60)
         answer(handler, b'{"code":0}')
 
     upstream.reply = late
     recorder = record_process()
-    client = socket.create_connection(("127.0.0.1", recorder.port), timeout=20)
+    client = socket.create_connection(("127.0.0.1", recorder.port), timeout=60)
     client.sendall(b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert came.wait(20)
+    assert came.wait(60)
     client.close()
     kept.set()
+    # What is still on its way when it is stopped gets two seconds.
+    eventually(lambda: recorder.exchanges, "it is kept")
     recorder.stop()
     assert [one.response.body for one in recorder.exchanges] == [b'{"code":0}']
 

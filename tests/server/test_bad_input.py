@@ -394,7 +394,7 @@ def test_a_world_key_with_odd_characters(mock, key):
     ],
 )
 def test_broken_http_gets_an_envelope_too(mock, request_bytes):
-    with socket.create_connection(("127.0.0.1", mock.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", mock.port), timeout=60) as raw:
         raw.sendall(request_bytes)
         answer = b"".join(iter(lambda: raw.recv(65_536), b""))
     head, _, body = answer.partition(b"\r\n\r\n")

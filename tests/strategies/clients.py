@@ -62,7 +62,7 @@ class CarefulClient:
 
     def get(self, target: str) -> Any:
         """Return the data at a target."""
-        with urllib.request.urlopen(f"{self.base_url}{target}", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.base_url}{target}", timeout=60) as answer:
             return self.data(answer.read())
 
     def post(self, target: str, body: object) -> Any:
@@ -72,7 +72,7 @@ class CarefulClient:
             json.dumps(body).encode(),
             {"Evmaddress": WALLET, "Signature": "ab" * 65},
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return self.data(answer.read())
 
     def data(self, raw: bytes) -> Any:

@@ -205,7 +205,7 @@ class TransferMachine(CrosschainMachine):
             },
         )
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 found = json.load(answer)
         except (OSError, HTTPException, ValueError) as error:
             raise ServiceLost(str(error)) from error

@@ -37,7 +37,7 @@ def world() -> Iterator[MockWorld]:
 def get(world: MockWorld, target: str, headers: dict[str, str] | None = None) -> Any:
     """Return the answer at a target."""
     request = urllib.request.Request(f"{world.base_url}{target}", headers=headers or {})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
 
@@ -103,7 +103,7 @@ def transfer(world: MockWorld) -> Any:
     request = urllib.request.Request(
         f"{world.base_url}/open/v1/order/submitCrossChain", json.dumps(TRANSFER).encode(), signed()
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
 

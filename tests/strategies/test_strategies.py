@@ -259,7 +259,7 @@ def test_without_hypothesis_the_import_says_what_is_missing(tmp_path):
         "import mockserver.strategies"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300
     )
     assert ended.returncode == 1
     assert "install 'crosschain-mock[conformance]'" in ended.stderr.splitlines()[-1]

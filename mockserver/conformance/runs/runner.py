@@ -7,6 +7,7 @@ from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.checks.timing import is_late
 from mockserver.conformance.generation import check_installed, generated
 from mockserver.conformance.generation.timing import catch_up
 from mockserver.conformance.options import Options
@@ -39,6 +40,8 @@ _OF_ITS_KIND = "answers-as-soon-as-its-kind"
 """The rule for which what came late is asked for again."""
 _SLOW = ("slow, asked again", "slow, asked once more")
 """The requests that confirm that an answer is slow."""
+_LATE = ", asked again"
+"""How the request is named that confirms that an answer has outlived its request."""
 
 
 def run(  # noqa: PLR0913 (one parameter a collaborator)
@@ -138,6 +141,8 @@ def _ask(session: Session, probe: Probe, stamping: Stamping, deposits: FreshDepo
     wait_ms = 0 if probe.settled(session.context) else probe.wait_ms
     exchange = session.ask(probe.name, draft, wait_ms)
     _confirm_slow(session, exchange, draft)
+    if is_late(exchange) and not exchange.operation.writes:
+        session.ask(f"{probe.name}{_LATE}", probe.build(session.context))
     if stamping.doubts(probe, exchange):
         stamping.begin()
         now = session.ask(probe.name, probe.build(session.context))

@@ -112,4 +112,4 @@ def counting() -> Iterator[Counting]:
     yield Counting(f"http://127.0.0.1:{server.server_address[1]}", arrived)
     server.shutdown()
     server.server_close()
-    thread.join(10)
+    thread.join(60)

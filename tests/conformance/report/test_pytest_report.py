@@ -35,7 +35,7 @@ def outcomes(file):
         cwd=file.parent,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     ).stdout
     words = [line.split() for line in told.splitlines() if line.startswith(("PASSED", "FAILED"))]
