@@ -182,9 +182,9 @@ def test_ten_thousand_orders_and_a_full_journal_cost_a_bounded_time(serve):
             OrderRequest(Kind.BRIDGE, "ARB", 5, 10**7, WALLET, 5, WALLET, f"0x{number:064x}", "BNB")
         )
     wallet.wait("1h")
-    begun = time.monotonic()
+    begun = time.process_time()
     told = audit(hosted)
-    took = time.monotonic() - begun
+    took = time.process_time() - begun
     assert len(told) == limits.FINDINGS.most
     assert len(told) + told.more == limits.AUDITED.most
     assert (told.judged, told.unjudged) == (limits.AUDITED.most, limits.JOURNAL.most // 4)
