@@ -58,9 +58,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples a property gets."""
     hypothesis.settings.load_profile("deep" if config.getoption("--deep") else "quick")
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A shell that starts us in the background has it ignored, and so by every command we start.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A shell that starts us in the background has some ignored, and so has nohup; every command
+    # that a test starts would ignore them as well.
+    for name, usual in (
+        ("SIGINT", signal.default_int_handler),
+        ("SIGQUIT", signal.SIG_DFL),
+        ("SIGHUP", signal.SIG_DFL),
+    ):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
     config.addinivalue_line(
         "markers", "deep: takes long, and goes one more time a way that a quicker test goes."
     )
