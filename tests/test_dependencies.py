@@ -41,6 +41,12 @@ def test_the_library_that_signatures_are_held_against_has_an_upper_bound():
     assert bounded(oracle)
 
 
+def test_what_makes_a_server_faster_is_there_for_the_tests():
+    assert set(PROJECT["project"]["optional-dependencies"]["speed"]) <= set(
+        PROJECT["dependency-groups"]["test"]
+    )
+
+
 @pytest.mark.parametrize(("text", "right"), [("rich>=13,<16", True), ("rich>=13", False)])
 def test_a_bound_is_seen(text, right):
     assert bounded(text) is right

@@ -124,6 +124,17 @@ _MEMBERS = st.tuples(_PARTS, _PARTS).map(b":".join)
 _OBJECTS = st.lists(_MEMBERS, max_size=4).map(lambda members: b"{%b}" % b",".join(members))
 
 
+@pytest.fixture(params=["orjson", "json"], scope="module", autouse=True)
+def _reader(request):
+    """Read with each of the readers that there may be."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "orjson":
+            pytest.importorskip("orjson")
+        else:
+            patch.setattr(jsontext, "_quick_loads", None)
+        yield
+
+
 def _read(raw):
     try:
         # The text tells 1 from True and from 1.0.
@@ -134,9 +145,10 @@ def _read(raw):
 
 @given(_OBJECTS | st.lists(_PARTS | _OBJECTS, max_size=3).map(b"".join))
 def test_the_quick_reader_reads_nothing_otherwise(raw):
-    pytest.importorskip("orjson")
-    quick = _read(raw)
+    loads = pytest.importorskip("orjson").loads
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsontext, "_quick_loads", loads)
+        quick = _read(raw)
         patch.setattr(jsontext, "_quick_loads", None)
         assert quick == _read(raw)
 

@@ -63,14 +63,20 @@ def run(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     return start
 
 
+@pytest.fixture(params=["asyncio", "uvloop"])
+def loop(request: pytest.FixtureRequest) -> str:
+    """Each event loop that a server may have."""
+    return str(pytest.importorskip(request.param).__name__)
+
+
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+def start(tmp_path: Path, loop: str) -> Iterator[Callable[..., Process]]:
     """Start servers in an empty folder; those that still run at the end are killed."""
     started: list[Process] = []
 
     def serve(*arguments: str) -> Process:
         popen = subprocess.Popen(
-            command("serve", *arguments),
+            command("serve", "--loop", loop, *arguments),
             cwd=tmp_path,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -10,7 +10,7 @@ import pytest
 from mockserver import jsontext
 from mockserver.server.control import ROWS
 from mockserver.validation import SchemaCheck
-from tests.cli.conftest import start
+from tests.cli.conftest import loop, start
 from tests.conftest import Answer, Client, order
 
 QUOTE = "amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB"
@@ -125,4 +125,4 @@ def submitted(desk: Desk) -> list[str]:
     return [one["id"] for one in desk.get("/orders")["orders"]]
 
 
-__all__ = ["QUOTE", "QUOTE_PATH", "Desk", "Line", "start", "submitted"]
+__all__ = ["QUOTE", "QUOTE_PATH", "Desk", "Line", "loop", "start", "submitted"]

@@ -16,10 +16,10 @@ from mockserver.errors import CannotServe
 from mockserver.exchange import printable
 from mockserver.server.process import claim
 from mockserver.streams import Log
-from tests.cli.conftest import start
+from tests.cli.conftest import loop, start
 from tests.conftest import eventually, frozen, running
 
-__all__ = ["start"]
+__all__ = ["loop", "start"]
 
 ROOT = Path(__file__).parents[2]
 
