@@ -3,7 +3,8 @@
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.requests.targets import BACK, label_of
+from mockserver.conformance.requests.subjects import BACK
+from mockserver.conformance.requests.targets import label_of
 from tests.blind.edits import drop, put, times, when
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service

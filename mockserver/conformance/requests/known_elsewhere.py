@@ -15,19 +15,17 @@ from mockserver.conformance.discovery.amount_units import (
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.discovery.routes import Route
-from mockserver.conformance.requests.negative import signed
-from mockserver.conformance.requests.valid import valid_request
+from mockserver.conformance.requests.subjects import About
+from mockserver.conformance.requests.valid import OF_CHAIN, V1_OF_CHAIN
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 
-OF_CHAIN, V1_TOKENS = "v2.getAssetsByChain", "v1.getSupportTokens"
 KNOWN = "known and not listed, "
 """How the labels of such requests begin; then the input and its value follow."""
 CHAINS = {
     OF_CHAIN: ("chain",),
     BRIDGE: ("fromChain", "toChain"),
     SWAP_QUOTE: ("fromChain", "toChain"),
-    V1_TOKENS: ("chain",),
+    V1_OF_CHAIN: ("chain",),
     V1_QUOTE: ("fromChain", "toChain"),
 }
 """The inputs that take the name of a listed chain, by their roles."""
@@ -41,28 +39,21 @@ TOKENS = {
 _FEW, _SOME = 3, 6
 
 
-def known_elsewhere(context: RunContext, operation_id: str) -> Iterator[tuple[str, Draft]]:
-    """Yield the requests of an operation, each with what is known and not listed in its label.
+def known_elsewhere(context: RunContext, operation_id: str) -> Iterator[tuple[str, About]]:
+    """Yield what an operation is asked about, each with what is known and not listed in its label.
 
     Raises `NotRun` or `Inconclusive` where the lists do not suffice.
     """
-    if operation_id not in CHAINS:
-        return
     if operation_id in TOKENS:
         yield from _with_tokens(context, operation_id)
-    usual = valid_request(context, operation_id)
-    operation = context.contract.operation(operation_id)
-    fields = {field.role: field for field in operation.fields}
-    chains = unlisted_chains(context, operation.generation.id)
+    chains = unlisted_chains(context, context.contract.operation(operation_id).generation.id)
     for chain in chains[:_SOME] if operation_id == SWAP_QUOTE else chains:
-        for role in CHAINS[operation_id]:
-            field = fields[role]
-            draft = usual.having(field.location, field.name, chain.name)
-            yield f"{KNOWN}{role} {chain.name}", signed(draft, operation, context.caller)
+        for role in CHAINS.get(operation_id, ()):
+            yield f"{KNOWN}{role} {chain.name}", {role: chain.name}
 
 
-def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, Draft]]:
-    """Yield quotes of tokens that other chains have, and the chain of the request has not."""
+def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, About]]:
+    """Yield routes of tokens that other chains have, and the chain of the request has not."""
     inventory = inventory_of(context)
     tokens = inventory.v1_tokens if operation_id == V1_QUOTE else inventory.tokens
     sound = [one for one in tokens if one.decimals is not None and one.offered]
@@ -71,7 +62,5 @@ def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, 
     for chain in draw.sample(chains, min(_FEW, len(chains))):
         there = [one for one in sound if one.chain != chain]
         for token in list(tokens_elsewhere(sound, chain))[:_FEW]:
-            target = draw.choice(there)
-            label = f"{KNOWN}{role} {token.symbol} on {chain}"
-            route = Route(replace(token, chain=chain), target)
-            yield label, valid_request(context, operation_id, route=route)
+            route = Route(replace(token, chain=chain), draw.choice(there))
+            yield f"{KNOWN}{role} {token.symbol} on {chain}", {"route": route}

@@ -5,53 +5,22 @@ computed from the contract (bounds, enumerations, optional inputs) and from what
 (every chain, every class of token); no chance is involved but in which token stands for its class.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
-from mockserver.conformance.discovery.amount_units import (
-    BRIDGE,
-    SWAP_QUOTE,
-    V1_QUOTE,
-    accepted,
-    amount_text,
-    reading_of,
-)
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Token
-from mockserver.conformance.discovery.routes import (
-    Route,
-    bridges,
-    cross_routes,
-    swaps,
-    usable_tokens,
-    v1_bridges,
-)
-from mockserver.conformance.requests.covering import (
-    MOST_ROUTES,
-    covering,
-    drawn,
-    features,
-    route_features,
-)
 from mockserver.conformance.requests.known_elsewhere import known_elsewhere
 from mockserver.conformance.requests.missing_inputs import missing_inputs
 from mockserver.conformance.requests.negative import NegativeCase, signed
-from mockserver.conformance.requests.valid import (
-    BALANCE,
-    OF_CHAIN,
-    PRICE,
-    SWAP,
-    V1_OF_CHAIN,
-    V1_RAW,
-    fresh_address,
-    unknown,
-    valid_request,
+from mockserver.conformance.requests.subjects import (
+    deposit_of,
+    other_subjects,
+    subjects,
+    submissions,
 )
-from mockserver.conformance.requests.write_targets import submissions
+from mockserver.conformance.requests.valid import unknown, valid_request
 from mockserver.conformance.requests.wrong_values import WRONG_VALUES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -70,23 +39,15 @@ AS_USUAL = "once more"
 AFTERWARDS = "once more, after other forms of it"
 REVERSED = "parameters in reverse order"
 UPPER_HEX, LOWER_HEX = "in upper-case hex", "in lower-case hex"
-RECIPIENT = "recipient other than the sender"
 SLIPPAGE_IS = "slippage is "
-PARTS = ("3 usual amounts", "7 usual amounts")
-WHOLE_OF_PARTS = "10 usual amounts"
-BACK = "back: "
 
 DIGITS = (1, 2, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
 """Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
 notation, 128 bits, and the 77 that the contract allows."""
-_MOST_BACK = 3
-_MOST_SYMBOLS = 8
 _LONG, _VERY_LONG = 120, 400
 _ODD_AMOUNTS = ("0", "01", "+1", "-1", "1.5", "1e3", "")
 _ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
 _LARGE_NUMBERS = (Decimal(100_000), Decimal(2_000_000), Decimal(10) ** 12)
-_NEXT_TO_NOTHING = "500"
-_MANY_COINS = Decimal(10)
 _SLIPPAGES = ("0", "1", "50", "500", "1000", "1001", "2001", "5000")
 _FEE_LEVELS = (0, 1, 2, 5, 6, 10)
 NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
@@ -143,20 +104,21 @@ def targets_of(context: RunContext, operation: Operation) -> tuple[Target, ...]:
 def _found(context: RunContext, operation: Operation) -> Iterator[Target]:
     if operation.writes:
         with suppress(NotRun, Inconclusive):
-            for label, draft, sound in submissions(context, operation.id):
+            for label, about, sound in submissions(context, operation.id):
+                deposit = deposit_of(context, label)
+                draft = valid_request(context, operation.id, deposit=deposit, **about)
                 yield Target(operation.id, label, draft, sound)
         return
     usual = _usual(context, operation)
     if usual is not None:
         yield from _values(context, operation, usual)
-    routed = _ROUTED.get(operation.id)
-    if routed is not None:
-        with suppress(NotRun, Inconclusive):
-            for label, draft in routed(context):
-                yield Target(operation.id, label, draft)
+    with suppress(NotRun, Inconclusive):
+        for label, about in subjects(context, operation.id):
+            yield Target(operation.id, label, valid_request(context, operation.id, **about))
     yield from _wrong_elsewhere(context, operation)
     with suppress(NotRun, Inconclusive):
-        for label, draft in known_elsewhere(context, operation.id):
+        for label, about in known_elsewhere(context, operation.id):
+            draft = valid_request(context, operation.id, **about)
             yield Target(operation.id, label, draft, sound=False)
     if usual is not None:
         yield from _odd_values(context, operation, usual)
@@ -173,12 +135,10 @@ def _wrong_elsewhere(context: RunContext, operation: Operation) -> Iterator[Targ
     A service that puts a value of its own in the place of a wrong one may refuse the usual request
     all the same, since the rest does not fit that value: it has another coin, or other decimals.
     """
-    bases = _OTHER_BASES.get(operation.id)
-    if bases is None:
-        return
     for case in (*missing_inputs(operation), *WRONG_VALUES.of(operation)):
         with suppress(NotRun, Inconclusive):
-            for label, base in bases(context, case.place.partition(".")[2]):
+            for label, about in other_subjects(context, operation.id, case.place.partition(".")[2]):
+                base = valid_request(context, operation.id, **about)
                 draft = signed(case.change(base, context), operation, context.caller)
                 name = f"{case.words} of {label}"
                 yield Target(operation.id, name, draft, sound=False)
@@ -365,180 +325,3 @@ def is_hex(value: Json) -> bool:
 def _cases_of_hex(value: str) -> Iterator[tuple[str, Json]]:
     yield UPPER_HEX, f"0x{value[2:].upper()}"
     yield LOWER_HEX, value.lower()
-
-
-def _bridged(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    routes = drawn(context, BRIDGE, bridges(context))
-    yield from _parts(context, BRIDGE)
-    for label, route in covering(routes, lambda one: (f"{one.source.decimals} decimals",)):
-        yield (
-            f"next to nothing of {label}",
-            valid_request(context, BRIDGE, route=route, amount=_NEXT_TO_NOTHING),
-        )
-    yield from _there_and_back(context, BRIDGE, routes)
-
-
-def _swapped(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    yield from _parts(context, SWAP_QUOTE)
-    routes = [*swaps(context), *cross_routes(context)]
-    yield from _there_and_back(context, SWAP_QUOTE, drawn(context, SWAP_QUOTE, routes))
-
-
-def _parts(context: RunContext, operation_id: str) -> Iterator[tuple[str, Draft]]:
-    """Yield an amount and two that make it up, on the route of the usual quote."""
-    found = accepted(context, operation_id)
-    if found is not None:
-        for label in (*PARTS, WHOLE_OF_PARTS):
-            times = int(label.partition(" ")[0])
-            yield label, valid_request(context, operation_id, route=found.route, times=times)
-
-
-def _there_and_back(
-    context: RunContext, operation_id: str, routes: Sequence[Route]
-) -> Iterator[tuple[str, Draft]]:
-    """Yield quotes on routes that stand for their class, and the way back of some of them."""
-    chosen = list(covering(routes, route_features(context)))
-    for label, route in chosen:
-        yield label, valid_request(context, operation_id, route=route)
-    for _, route in chosen[:_MOST_BACK]:
-        label = f"{BACK}{route.target.chain} to {route.source.chain}"
-        yield label, valid_request(context, operation_id, route=Route(route.target, route.source))
-
-
-def _called(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    here = [route for route in swaps(context) if route.source.chain == route.target.chain]
-    routes = drawn(context, "calls", here)
-    for label, route in covering(routes, route_features(context)):
-        yield label, valid_request(context, SWAP, route=route)
-    coins = [route for route in here if route.source.is_native]
-    for route in drawn(context, "large calls", coins)[:1]:
-        draft = valid_request(context, SWAP, route=route)
-        reading = reading_of(context, SWAP_QUOTE)
-        yield (
-            f"{_MANY_COINS} coins",
-            draft.having("query", "fromAmount", amount_text(_MANY_COINS, route.source, reading)),
-        )
-    usual = valid_request(context, SWAP)
-    yield (
-        RECIPIENT,
-        usual.having("query", "recipient", fresh_address(context, "recipient at an edge")),
-    )
-
-
-def _tokens(context: RunContext, what: str) -> Iterator[tuple[str, Token]]:
-    tokens = [one for one in usable_tokens(context) if one.address]
-    return covering(drawn(context, what, tokens), lambda one: features(context, one, ""))
-
-
-def _priced(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    return (
-        (label, valid_request(context, PRICE, asset=one))
-        for label, one in _tokens(context, "prices")
-    )
-
-
-def _held(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    for label, one in _tokens(context, "balances"):
-        yield label, valid_request(context, BALANCE, asset=one)
-
-
-def _listed(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    inventory = inventory_of(context)
-    for chain in inventory.chains[:MOST_ROUTES]:
-        if chain.offered:
-            yield chain.name, valid_request(context, OF_CHAIN, chain=inventory.asked_as(chain.name))
-
-
-def _v1_listed(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    for chain in inventory_of(context).v1_chains[:MOST_ROUTES]:
-        if chain.offered:
-            yield chain.name, valid_request(context, V1_OF_CHAIN, chain=chain.name)
-
-
-def _v1_quoted(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    routes = drawn(context, V1_QUOTE, v1_bridges(context))
-    yield from _parts(context, V1_QUOTE)
-    for label, route in covering(routes, route_features(context)):
-        yield label, valid_request(context, V1_QUOTE, route=route)
-
-
-def _v1_raw(context: RunContext) -> Iterator[tuple[str, Draft]]:
-    tokens = drawn(context, "v1 raw", [one for one in inventory_of(context).v1_tokens if one.chain])
-    for label, one in covering(tokens, lambda one: features(context, one, "")):
-        yield label, valid_request(context, V1_RAW, asset=one)
-
-
-def _coins(context: RunContext) -> list[Token]:
-    return [one for one in usable_tokens(context) if one.is_native][:MOST_ROUTES]
-
-
-def _bridge_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
-    """Yield the transfer of the token with the fewest decimals, of which any amount is much."""
-    routes = bridges(context) if place == "amount" else ()
-    if routes:
-        route = min(routes, key=lambda one: one.source.decimals or 0)
-        yield "the fewest decimals", valid_request(context, BRIDGE, route=route)
-
-
-def _swap_routes(context: RunContext, place: str) -> Iterator[tuple[str, Route]]:
-    """Yield swaps of the coin of each chain for a wrong chain, of contracts for others."""
-    routes = [one for one in swaps(context) if one.source.chain == one.target.chain]
-    coins = {one.source.chain: one for one in routes if one.source.is_native}
-    if place in ("fromChain", "chain"):
-        yield from ((f"the coin of {name}", one) for name, one in sorted(coins.items()))
-    elif place in ("fromTokenAddress", "toTokenAddress"):
-        plain = [one for one in routes if not one.source.is_native and not one.target.is_native]
-        for label, found in (("a coin", list(coins.values())), ("contracts", plain)):
-            if found:
-                yield label, context.draw(f"{label} {place}").choice(found)
-
-
-def _quote_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
-    for label, route in _swap_routes(context, place):
-        yield label, valid_request(context, SWAP_QUOTE, route=route)
-
-
-def _call_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
-    for label, route in _swap_routes(context, place):
-        yield label, valid_request(context, SWAP, route=route)
-
-
-def _price_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
-    tokens = [one for one in usable_tokens(context) if one.address]
-    if place == "chain":
-        for one in _coins(context):
-            yield f"the coin of {one.chain}", valid_request(context, PRICE, asset=one)
-    elif place == "symbol":
-        often = Counter(one.symbol for one in tokens).most_common(_MOST_SYMBOLS)
-        for symbol, _ in often:
-            token = next(one for one in tokens if one.symbol == symbol)
-            yield symbol, valid_request(context, PRICE, asset=token)
-
-
-def _balance_bases(context: RunContext, place: str) -> Iterator[tuple[str, Draft]]:
-    """Yield the balance of a coin, whose address most chains have in common."""
-    if place == "chain":
-        for coin in _coins(context)[:1]:
-            yield f"the coin of {coin.chain}", valid_request(context, BALANCE, asset=coin)
-
-
-_OTHER_BASES: dict[str, Callable[[RunContext, str], Iterator[tuple[str, Draft]]]] = {
-    BRIDGE: _bridge_bases,
-    SWAP_QUOTE: _quote_bases,
-    "v2.getAggregateSwap": _call_bases,
-    "v2.getPrice": _price_bases,
-    "v2.getBalance": _balance_bases,
-}
-"""Requests of other things than the usual one, by the input that is made wrong in them."""
-
-_ROUTED: dict[str, Callable[[RunContext], Iterator[tuple[str, Draft]]]] = {
-    BRIDGE: _bridged,
-    SWAP_QUOTE: _swapped,
-    "v2.getAggregateSwap": _called,
-    "v2.getPrice": _priced,
-    "v2.getBalance": _held,
-    "v2.getAssetsByChain": _listed,
-    "v1.getSupportTokens": _v1_listed,
-    V1_QUOTE: _v1_quoted,
-    "v1.getTransferToMinterRaw": _v1_raw,
-}

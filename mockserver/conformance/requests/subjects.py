@@ -1,0 +1,255 @@
+"""What requests at edges are about: of many tokens and routes those that stand for their class.
+
+Each comes with a label, as what the maker of requests takes (`valid.py`).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple, TypeVar
+
+from mockserver import jsontext
+from mockserver.conformance.discovery.amount_units import (
+    BRIDGE,
+    SWAP_QUOTE,
+    V1_QUOTE,
+    accepted,
+    usual_attempt,
+)
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.routes import (
+    Route,
+    bridges,
+    cross_routes,
+    plain_tokens,
+    swaps,
+    usable_tokens,
+    v1_bridges,
+)
+from mockserver.conformance.requests.valid import (
+    BALANCE,
+    OF_CHAIN,
+    PRICE,
+    SWAP,
+    V1_OF_CHAIN,
+    V1_RAW,
+    fresh_address,
+    fresh_hash,
+    valid_request,
+)
+from mockserver.conformance.requests.words import ORDER, TICKET, V1_ORDER
+from mockserver.conformance.session.context import RunContext
+
+RECIPIENT = "recipient other than the sender"
+PARTS = ("3 usual amounts", "7 usual amounts")
+WHOLE_OF_PARTS = "10 usual amounts"
+BACK = "back: "
+
+_T = TypeVar("_T")
+_MOST_ROUTES, _MOST_ORDERS, _MOST_BACK, _MOST_SYMBOLS = 24, 4, 3, 8
+_NEXT_TO_NOTHING = "500"
+_MANY_COINS = Decimal(10)
+_SLIPPAGES = ("1", "500", "1001", "2001")
+_FEE_LEVELS = (1, 5)
+_LONG, _VERY_LONG = 120, 600
+
+About = Mapping[str, Any]
+
+
+class _Pool(NamedTuple):
+    """What an operation can be asked about: as `what` of a request, drawn by a name."""
+
+    what: str
+    name: str
+    items: Callable[[RunContext], Iterable[Any]]
+
+
+def _addressed(context: RunContext) -> list[Token]:
+    return [one for one in usable_tokens(context) if one.address]
+
+
+def _within_chains(context: RunContext) -> list[Route]:
+    return [route for route in swaps(context) if route.source.chain == route.target.chain]
+
+
+def _within_and_across(context: RunContext) -> list[Route]:
+    return [*swaps(context), *cross_routes(context)]
+
+
+_POOLS: Mapping[str, _Pool] = {
+    BRIDGE: _Pool("route", BRIDGE, bridges),
+    SWAP_QUOTE: _Pool("route", SWAP_QUOTE, _within_and_across),
+    SWAP: _Pool("route", "calls", _within_chains),
+    PRICE: _Pool("asset", "prices", _addressed),
+    BALANCE: _Pool("asset", "balances", _addressed),
+    V1_QUOTE: _Pool("route", V1_QUOTE, v1_bridges),
+    V1_RAW: _Pool("asset", "v1 raw", lambda context: inventory_of(context).v1_tokens),
+}
+
+
+def subjects(context: RunContext, operation_id: str) -> Iterator[tuple[str, About]]:
+    """Yield what an operation that reads is asked about beside the usual. Raises `NotRun`."""
+    quoted = accepted(context, operation_id) if operation_id in _QUOTES else None
+    if quoted is not None:
+        for label in (*PARTS, WHOLE_OF_PARTS):
+            yield label, {"route": quoted.route, "times": int(label.partition(" ")[0])}
+    if operation_id in _POOLS:
+        what, name, items = _POOLS[operation_id]
+        drawn = _drawn(context, name, items(context))
+        if operation_id == BRIDGE:
+            for label, route in covering(drawn, lambda one: (f"{one.source.decimals} decimals",)):
+                about = {"route": route, "amount": _NEXT_TO_NOTHING}
+                yield f"next to nothing of {label}", about
+        chosen = list(covering(drawn, features(context)))
+        yield from ((label, {what: item}) for label, item in chosen)
+        if operation_id in (BRIDGE, SWAP_QUOTE):
+            for _, route in chosen[:_MOST_BACK]:
+                label = f"{BACK}{route.target.chain} to {route.source.chain}"
+                yield label, {"route": Route(route.target, route.source)}
+    if operation_id == SWAP:
+        coins = [route for route in _within_chains(context) if route.source.is_native]
+        for route in _drawn(context, "large calls", coins)[:1]:
+            yield f"{_MANY_COINS} coins", {"route": route, "whole": _MANY_COINS}
+        yield RECIPIENT, {"recipient": fresh_address(context, "recipient at an edge")}
+    inventory = inventory_of(context)
+    listed = {OF_CHAIN: inventory.chains, V1_OF_CHAIN: inventory.v1_chains}
+    for chain in listed.get(operation_id, ())[:_MOST_ROUTES]:
+        if chain.offered:
+            in_v1 = operation_id == V1_OF_CHAIN
+            yield chain.name, {"chain": chain.name if in_v1 else inventory.asked_as(chain.name)}
+
+
+_QUOTES = (BRIDGE, SWAP_QUOTE, V1_QUOTE)
+
+
+def other_subjects(
+    context: RunContext, operation_id: str, place: str
+) -> Iterator[tuple[str, About]]:
+    """Yield what a request can be about that is wrong at a place, beside the usual."""
+    if operation_id == BRIDGE and place == "amount":
+        # Of the token with the fewest decimals any amount is much.
+        for route in sorted(bridges(context), key=lambda one: one.source.decimals or 0)[:1]:
+            yield "the fewest decimals", {"route": route}
+    elif operation_id in (SWAP_QUOTE, SWAP):
+        routes = _within_chains(context)
+        coins = {one.source.chain: one for one in routes if one.source.is_native}
+        if place in ("fromChain", "chain"):
+            for name, one in sorted(coins.items()):
+                yield f"the coin of {name}", {"route": one}
+        elif place in ("fromTokenAddress", "toTokenAddress"):
+            plain = [one for one in routes if not one.source.is_native and not one.target.is_native]
+            for label, found in (("a coin", list(coins.values())), ("contracts", plain)):
+                if found:
+                    yield label, {"route": context.draw(f"{label} {place}").choice(found)}
+    elif operation_id in (PRICE, BALANCE) and place == "chain":
+        native = [one for one in usable_tokens(context) if one.is_native]
+        # Most chains have the address of their coin in common.
+        for coin in native[: _MOST_ROUTES if operation_id == PRICE else 1]:
+            yield f"the coin of {coin.chain}", {"asset": coin}
+    elif operation_id == PRICE and place == "symbol":
+        tokens = _addressed(context)
+        often = Counter(one.symbol for one in tokens).most_common(_MOST_SYMBOLS)
+        for symbol, _ in often:
+            yield symbol, {"asset": next(one for one in tokens if one.symbol == symbol)}
+
+
+def submissions(context: RunContext, operation_id: str) -> Iterator[tuple[str, About, bool]]:
+    """Yield what is submitted beside the usual, each for a deposit of its own, and whether nothing
+    of it is doubtful. Raises `NotRun`.
+
+    Each may be an order that somebody pays for, so there are few: they are sent only where writes
+    are armed, and within the cap of submissions.
+    """
+    pools = {ORDER: (bridges, "orders"), V1_ORDER: (v1_bridges, V1_QUOTE)}
+    if operation_id == ORDER:
+        swap = usual_attempt(context, SWAP_QUOTE).route
+        for slippage in _SLIPPAGES:
+            about = {"route": swap, "orderType": "2", "slippage": slippage}
+            yield f"orderType 2, slippage {slippage}", about, True
+        label = "sourceCerts in upper-case hex"
+        yield label, {"sourceCerts": _certificate(context, label).upper()}, True
+    for level in _FEE_LEVELS if operation_id == V1_ORDER else ():
+        yield f"feeLevel is {level}", {"feeLevel": level}, True
+    if operation_id in pools:
+        routes, name = pools[operation_id]
+        ends = features(context)
+        drawn = _drawn(context, name, routes(context))
+        for label, route in covering(drawn, lambda one: ends(one)[2:3], _MOST_ORDERS):
+            yield label, {"route": route}, True
+    if operation_id == ORDER:
+        yield "channel that is not ASCII", {"channel": "é漢"}, False
+        yield f"channel of {_LONG} characters", {"channel": "x" * _LONG}, False
+        label = "long sourceCerts"
+        told = jsontext.decode(bytes.fromhex(_certificate(context, label)))
+        longer = jsontext.encode({**told, "fromPublicKey": "a" * _VERY_LONG}).hex()
+        yield label, {"sourceCerts": longer}, False
+    if operation_id == TICKET:
+        yield from _tickets(context)
+
+
+def _tickets(context: RunContext) -> Iterator[tuple[str, About, bool]]:
+    label = "hash in upper-case hex"
+    yield label, {"hash": f"0x{deposit_of(context, label)[2:].upper()}"}, True
+    is_plain = plain_tokens(context)
+    tokens = _drawn(context, "tickets", inventory_of(context).tokens)
+    for label, token in covering(
+        tokens, lambda one: (f"chain that is {'' if is_plain(one) else 'not '}EVM",), 2
+    ):
+        hashed = deposit_of(context, label)
+        # How a hash looks elsewhere is not shown.
+        told = hashed if is_plain(token) else hashed[2:]
+        yield label, {"chain": token.chain, "hash": told}, is_plain(token)
+    yield f"hash of {_LONG} characters", {"hash": "9" * _LONG}, False
+
+
+def deposit_of(context: RunContext, label: str) -> str:
+    """Return the hash of the deposit that a submission at an edge is about."""
+    return fresh_hash(context, f"deposit of {label}")
+
+
+def _certificate(context: RunContext, label: str) -> str:
+    usual = valid_request(context, ORDER, deposit=deposit_of(context, label))
+    return str(usual.part("body").get("sourceCerts", ""))
+
+
+def covering(
+    items: Iterable[_T], features_of: Callable[[_T], Iterable[Hashable]], most: int = _MOST_ROUTES
+) -> Iterator[tuple[str, _T]]:
+    """Yield items until each feature was met once, with the features that an item adds."""
+    met: set[Hashable] = set()
+    count = 0
+    for item in items:
+        new = [one for one in features_of(item) if one not in met]
+        if not new or count >= most:
+            continue
+        met.update(new)
+        count += 1
+        yield ", ".join(map(str, new)), item
+
+
+def features(context: RunContext) -> Callable[[Route | Token], tuple[str, ...]]:
+    """Return what tells what sets a token or a route apart: chain, EVM or not, coin or contract,
+    decimals.
+    """
+    is_plain = plain_tokens(context)
+
+    def of_token(token: Token, side: str) -> tuple[str, ...]:
+        evm = "EVM" if is_plain(token) else "not EVM"
+        kind = "coin" if token.is_native else "contract"
+        return f"{side}{kind} of {token.decimals} decimals, {evm}", f"{side}chain {token.chain}"
+
+    def of(item: Route | Token) -> tuple[str, ...]:
+        if isinstance(item, Token):
+            return of_token(item, "")
+        within = item.source.chain == item.target.chain
+        ends = (*of_token(item.source, "from "), *of_token(item.target, "to "))
+        return (*ends, "within one chain" if within else "between chains")
+
+    return of
+
+
+def _drawn(context: RunContext, what: str, items: Iterable[_T]) -> list[_T]:
+    """Return items in the order in which the seed has them."""
+    pool: Sequence[_T] = list(items)
+    return context.draw(f"targets of {what}").sample(pool, len(pool))
