@@ -6,7 +6,7 @@ import pytest
 
 from mockserver.conformance import run
 from mockserver.conformance.report.report import coverage_of
-from mockserver.conformance.requests.targets import is_odd_target, is_target
+from mockserver.conformance.requests.words import is_odd_target, is_target
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
 from tests.blind.counting import NAMED

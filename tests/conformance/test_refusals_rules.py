@@ -121,6 +121,7 @@ def test_each_has_the_grounds_that_the_contract_gives(healthy, probe, reference)
         one for one in negative_cases(sent.operation) if one.probe_name(sent.operation) == probe
     ]
     usual = healthy[f"{sent.operation.id}/usual"]
+    assert odd.kind is not None
     outcome = judged(RULE_OF[odd.kind], sent.operation.id, usual, answered(sent, usual.answer))
     basis = outcome.basis_of(outcome.findings[0])
     assert basis.reference == reference

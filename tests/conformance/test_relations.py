@@ -3,8 +3,7 @@
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.requests.subjects import BACK
-from mockserver.conformance.requests.targets import label_of
+from mockserver.conformance.requests.words import BACK, label_of
 from tests.blind.edits import drop, put, times, when
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service

@@ -15,7 +15,7 @@ from mockserver.conformance.requests.negative_cases import is_negative
 from mockserver.conformance.requests.protocol import (
     is_beneath,
 )
-from mockserver.conformance.requests.targets import is_odd_target
+from mockserver.conformance.requests.words import is_odd_target
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun, Vacuous

@@ -1,6 +1,6 @@
 """What rules look at: the exchanges of an operation, and why there may be none to judge."""
 
-from mockserver.conformance.requests.targets import label_of
+from mockserver.conformance.requests.words import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous

@@ -16,7 +16,7 @@ from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, require_accepted
 from mockserver.conformance.discovery.routes import Route, is_stable, price_of
-from mockserver.conformance.requests.targets import label_of
+from mockserver.conformance.requests.words import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, documented

@@ -9,7 +9,7 @@ from mockserver.conformance.requests.negative import Kind, NegativeCase
 from mockserver.conformance.requests.negative_cases import negative_cases
 from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.requests.protocol import is_beneath
-from mockserver.conformance.requests.targets import wrong_elsewhere
+from mockserver.conformance.requests.words import is_odd_target, label_of, wrong_elsewhere
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
@@ -39,8 +39,12 @@ def _elsewhere(
     context: RunContext, operation: Operation, negative: NegativeCase
 ) -> Iterator[Exchange]:
     """Yield the requests at the edges that are wrong in the same way, and about something else."""
-    begins = wrong_elsewhere(operation, negative)
-    return (one for one in context.of(operation) if one.probe.startswith(begins))
+    begins = wrong_elsewhere(negative.words)
+    return (
+        one
+        for one in context.of(operation)
+        if is_odd_target(one.probe) and label_of(one.probe).startswith(begins)
+    )
 
 
 def _taken(context: RunContext, negative: NegativeCase, exchange: Exchange) -> Iterator[Finding]:

@@ -14,14 +14,16 @@ from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, V1_QUOTE
-from mockserver.conformance.requests.subjects import PARTS, RECIPIENT, WHOLE_OF_PARTS
-from mockserver.conformance.requests.targets import (
+from mockserver.conformance.requests.words import (
     AFTERWARDS,
     AS_USUAL,
     LOWER_HEX,
+    PARTS,
+    RECIPIENT,
     REVERSED,
     SLIPPAGE_IS,
     UPPER_HEX,
+    WHOLE_OF_PARTS,
     is_combination,
     label_of,
 )

@@ -11,8 +11,7 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, usual_attempt
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token
-from mockserver.conformance.requests.targets import SLIPPAGE_IS, label_of
-from mockserver.conformance.requests.words import OF_THE_COIN
+from mockserver.conformance.requests.words import OF_THE_COIN, SLIPPAGE_IS, label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous

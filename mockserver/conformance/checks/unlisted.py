@@ -8,8 +8,7 @@ from mockserver.conformance.checks.refusals import check_that_refusals_mean_some
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.inventory import chains_of
 from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.requests.known_elsewhere import KNOWN
-from mockserver.conformance.requests.targets import label_of
+from mockserver.conformance.requests.words import KNOWN, label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import NotApplicable

@@ -17,7 +17,6 @@ from mockserver.conformance.discovery.routes import (
     bridge_routes,
     price_of,
     swap_routes,
-    usual_amount,
     v1_routes,
 )
 from mockserver.conformance.session.context import RunContext
@@ -202,8 +201,3 @@ def _shown(context: RunContext, one: Attempt) -> Reading | None:
     if amounts.within(got, whole, _NEAR):
         return Reading.WHOLE
     return None
-
-
-def usual_text(context: RunContext, token: Token, reading: Reading, times: int = 1) -> str:
-    """Return the usual amount of a token, or times as much, as a request carries it."""
-    return amount_text(usual_amount(context, token) * times, token, reading)

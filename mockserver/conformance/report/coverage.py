@@ -13,7 +13,7 @@ from mockserver.conformance.basis import (
     joined,
 )
 from mockserver.conformance.checks.schema_walk import Applied, walk
-from mockserver.conformance.requests.targets import is_target
+from mockserver.conformance.requests.words import is_target
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Basis, Contract, Operation
 from mockserver.exchange import Request

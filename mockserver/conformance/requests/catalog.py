@@ -1,20 +1,33 @@
 """Every request that rules may name: the plan, and what follows from a contract."""
 
+from functools import partial
+
 from mockserver.conformance.requests.alternative_forms import contrast_probes
-from mockserver.conformance.requests.further import further_probes
+from mockserver.conformance.requests.negative import example_of
 from mockserver.conformance.requests.negative_cases import negative_probes
 from mockserver.conformance.requests.planned import PLANNED
-from mockserver.conformance.requests.probe import Probe
+from mockserver.conformance.requests.probe import VALID, Probe, Stage
 from mockserver.contract import Contract
 
 _PLANNED_FOR = frozenset(probe.operation_id for probe in PLANNED)
 
 
 def probes_of(contract: Contract) -> tuple[Probe, ...]:
-    """Return every probe that rules may name, in the order in which they are sent."""
+    """Return every probe that rules may name, in the order in which they are sent.
+
+    Operations that only public material shows are asked with their examples, in that dialect alone.
+    """
     return (
         *PLANNED,
         *contrast_probes(),
         *negative_probes(contract),
-        *further_probes(one for one in contract if one.id not in _PLANNED_FOR),
+        *(
+            Probe(
+                f"{operation.id}/{VALID}",
+                partial(example_of, operation=operation),
+                Stage.WRITES if operation.writes else Stage.READS,
+            )
+            for operation in contract
+            if operation.id not in _PLANNED_FOR
+        ),
     )

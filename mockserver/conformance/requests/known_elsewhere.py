@@ -17,10 +17,9 @@ from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, u
 from mockserver.conformance.discovery.routes import Route
 from mockserver.conformance.requests.subjects import About
 from mockserver.conformance.requests.valid import OF_CHAIN, V1_OF_CHAIN
+from mockserver.conformance.requests.words import KNOWN
 from mockserver.conformance.session.context import RunContext
 
-KNOWN = "known and not listed, "
-"""How the labels of such requests begin; then the input and its value follow."""
 CHAINS = {
     OF_CHAIN: ("chain",),
     BRIDGE: ("fromChain", "toChain"),

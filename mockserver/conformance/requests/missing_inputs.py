@@ -1,31 +1,21 @@
 """Requests that lack one required input each, and one that lacks all that is optional."""
 
 from collections import Counter
-from functools import partial
 
 from mockserver.conformance.basis import basis_of_required
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.routes import usable_tokens
-from mockserver.conformance.requests.negative import (
-    Kind,
-    NegativeCase,
-    base_of,
-    negative_probe,
-    signed,
-)
-from mockserver.conformance.requests.probe import Probe
+from mockserver.conformance.requests.negative import Kind, NegativeCase
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
-from mockserver.contract import Contract, Field, Operation
+from mockserver.contract import Field, Operation
 from mockserver.jsontext import Json
 
 WITHOUT_OPTIONAL = "without optional inputs"
-WITH_OPTIONAL = ("v2.getAggregateSwap",)
-"""The operations that an optional input adds nothing to (interface.md 4.2).
-
-`toChain` of submitOrder is left out of an order of its own (`probes/writes.py`).
-"""
+_WITH_OPTIONAL = "v2.getAggregateSwap"
+"""The operation that an optional input adds nothing to (interface.md 4.2); `toChain` of submitOrder
+is left out of an order of its own."""
 
 
 def missing_inputs(operation: Operation) -> tuple[NegativeCase, ...]:
@@ -33,13 +23,20 @@ def missing_inputs(operation: Operation) -> tuple[NegativeCase, ...]:
     return tuple(_without(operation, field) for field in operation.fields if field.required)
 
 
-def optional_probes(contract: Contract) -> tuple[Probe, ...]:
-    """Return the probes that leave out every optional input, of the operations that have some."""
-    return tuple(
-        negative_probe(operation, WITHOUT_OPTIONAL, partial(_without_optional, operation))
-        for operation in contract
-        if operation.id in WITH_OPTIONAL
-    )
+def without_optional(operation: Operation) -> tuple[NegativeCase, ...]:
+    """Return how a request is made to lack every optional input, of the operation that has some."""
+
+    def change(draft: Draft, _: RunContext) -> Draft:
+        optional = [one for one in operation.fields if not one.required]
+        present = [one for one in optional if one.name in draft.part(one.location)]
+        if not present:
+            raise NotRun("the usual request has no optional input")
+        for one in present:
+            draft = draft.without(one.location, one.name)
+        return draft
+
+    made = NegativeCase(WITHOUT_OPTIONAL, change)
+    return (made,) if operation.id == _WITH_OPTIONAL else ()
 
 
 def _without(operation: Operation, field: Field) -> NegativeCase:
@@ -88,17 +85,3 @@ def _of_a_coin(draft: Draft, context: RunContext) -> Draft:
     coins = (token for token in usable_tokens(context) if token.address and token.is_native)
     coin = next((one for one in coins if one.chain == draft.query.get("chain")), None)
     return draft if coin is None else draft.having("query", "symbol", coin.symbol)
-
-
-def _without_optional(operation: Operation, context: RunContext) -> Draft:
-    draft = base_of(context, operation)
-    present = [
-        field
-        for field in operation.fields
-        if not field.required and field.name in draft.part(field.location)
-    ]
-    if not present:
-        raise NotRun("the usual request has no optional input")
-    for field in present:
-        draft = draft.without(field.location, field.name)
-    return signed(draft, operation, context.caller)

@@ -13,8 +13,8 @@ from mockserver.conformance.discovery.amount_units import (
     V1_QUOTE,
 )
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
-from mockserver.conformance.requests.probe import Build, Probe, Stage
-from mockserver.conformance.requests.valid import fresh_hash, unknown, valid_request
+from mockserver.conformance.requests.probe import Probe, Stage
+from mockserver.conformance.requests.valid import fresh_hash, usual_or_unknown, valid_request
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
@@ -52,9 +52,10 @@ Change = Callable[[Draft, RunContext], Draft]
 
 @dataclass(frozen=True, slots=True)
 class NegativeCase:
-    """A way in which a request of an operation is made wrong.
+    """A way in which the usual request of an operation is changed, mostly into a wrong one.
 
-    `words` name its probe; `place` is the input (`query.amount`), `told` what is wrong with it.
+    `words` name its probe, `after` the probes that it needs besides. `kind` is in which way it is
+    wrong, where it is, `place` the input (`query.amount`), and `told` what is wrong with it.
     Without `basis` the keyword of the request schema that is broken gives it. `resigned` tells that
     a v1 request is signed after the change, so that it is not refused for its signature. `as_meant`
     tells that the value is the right one but for its type, so that a lenient reader takes it for
@@ -62,59 +63,45 @@ class NegativeCase:
     """
 
     words: str
-    kind: Kind
-    place: str
-    told: str
     change: Change
+    kind: Kind | None = None
+    place: str = ""
+    told: str = ""
     basis: Basis | None = None
     resigned: bool = True
     as_meant: bool = False
+    after: tuple[str, ...] = ()
 
     def probe_name(self, operation: Operation) -> str:
         """Return the name of its probe."""
         return f"{operation.id}/{self.words}"
 
 
-def probe_of(operation: Operation, negative: NegativeCase) -> Probe:
-    """Return the probe that sends a request with an oddity."""
-
-    def build(context: RunContext) -> Draft:
-        draft = negative.change(_base_for(context, operation, negative), context)
-        return signed(draft, operation, context.caller) if negative.resigned else draft
-
-    return replace(negative_probe(operation, negative.words, build), kind=negative.kind)
-
-
-def _base_for(context: RunContext, operation: Operation, negative: NegativeCase) -> Draft:
-    """Return what an oddity is put into: of submissions one of a deposit that is not used yet.
-
-    Else a service that lets the oddity pass might refuse it as the other use of a deposit.
-    """
-    deposit = fresh_hash(context, negative.probe_name(operation))
-    if operation.writes:
-        with suppress(NotRun, Inconclusive):
-            return valid_request(context, operation.id, deposit=deposit)
-    return base_of(context, operation)
-
-
-def negative_probe(operation: Operation, words: str, build: Build, *after: str) -> Probe:
-    """Return a probe that is sent once it is known which requests of its operation succeed.
+def probe_of(operation: Operation, altered: NegativeCase) -> Probe:
+    """Return the probe of a request, sent once it is known which of its operation succeed.
 
     Look-ups of what was submitted come last, since only then there may be something to look up.
     """
-    if "example_needs" in operation.row:
-        return Probe(f"{operation.id}/{words}", build, Stage.WRITES, after)
-    stage = Stage.WRITES if operation.writes else Stage.ODD
-    last = _ATTEMPTS.get(operation.id, "usual")
-    return Probe(f"{operation.id}/{words}", build, stage, (f"{operation.id}/{last}", *after))
+    name = altered.probe_name(operation)
+
+    def build(context: RunContext) -> Draft:
+        draft = altered.change(_base_for(context, operation, name), context)
+        return signed(draft, operation, context.caller) if altered.resigned else draft
+
+    stage = Stage.WRITES if operation.writes or "example_needs" in operation.row else Stage.ODD
+    last = f"{operation.id}/{_ATTEMPTS.get(operation.id, 'usual')}"
+    after = altered.after if "example_needs" in operation.row else (last, *altered.after)
+    return Probe(name, build, stage, after, kind=altered.kind or "")
 
 
-def base_of(context: RunContext, operation: Operation) -> Draft:
-    """Return the request that is made wrong: the usual one, else one that looks up nothing.
+def _base_for(context: RunContext, operation: Operation, probe: str) -> Draft:
+    """Return what is changed: of submissions one of a deposit that is not used yet.
 
-    Where the lists do not show enough it is the example of the contract, so that a service whose
-    lists are broken is still asked.
+    Else a service that lets the change pass might refuse it as the other use of a deposit.
     """
+    if operation.writes:
+        with suppress(NotRun, Inconclusive):
+            return valid_request(context, operation.id, deposit=fresh_hash(context, probe))
     if "example_needs" in operation.row or operation.writes or context.now is not None:
         return _base_of(context, operation)
     # Once quotes are settled it follows from the lists alone.
@@ -122,16 +109,21 @@ def base_of(context: RunContext, operation: Operation) -> Draft:
 
 
 def _base_of(context: RunContext, operation: Operation) -> Draft:
-    for make in (valid_request, unknown):
-        try:
-            return make(context, operation.id)
-        except (NotRun, Inconclusive):
-            continue
-    example = draft_of(operation.row["example"], operation)
+    """Return the usual request, else one that looks up nothing.
+
+    Where the lists do not show enough it is the example of the contract, so that a service whose
+    lists are broken is still asked.
+    """
+    return usual_or_unknown(context, operation) or example_of(context, operation)
+
+
+def example_of(context: RunContext, operation: Operation) -> Draft:
+    """Return the example that the contract has of a request, signed by the caller."""
+    draft = draft_of(operation.row["example"], operation)
     if operation.auth == "developer-key":
         # It is signed by another key, for another time.
-        example = replace(example, headers={})
-    return signed(example, operation, context.caller)
+        draft = replace(draft, headers={})
+    return signed(draft, operation, context.caller)
 
 
 def signed(draft: Draft, operation: Operation, caller: Caller) -> Draft:

@@ -1,10 +1,10 @@
 """Every request that is wrong in one way, and every one that is odd as HTTP, in one place."""
 
-from mockserver.conformance.requests.missing_inputs import missing_inputs, optional_probes
+from mockserver.conformance.requests.missing_inputs import missing_inputs, without_optional
 from mockserver.conformance.requests.negative import NegativeCase, probe_of
 from mockserver.conformance.requests.probe import Probe
-from mockserver.conformance.requests.protocol import broken_bodies, protocol_probes
-from mockserver.conformance.requests.targets import is_odd_target
+from mockserver.conformance.requests.protocol import broken_bodies, odd_as_http
+from mockserver.conformance.requests.words import is_odd_target
 from mockserver.conformance.requests.wrong_values import WRONG_VALUES
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Contract, Operation
@@ -25,8 +25,10 @@ def is_negative(exchange: Exchange) -> bool:
 
 def negative_probes(contract: Contract) -> tuple[Probe, ...]:
     """Return the probes of wrong and odd requests, in the order in which they are sent."""
-    return (
-        *(probe_of(operation, odd) for operation in contract for odd in negative_cases(operation)),
-        *optional_probes(contract),
-        *protocol_probes(contract),
+    makers = (negative_cases, without_optional, odd_as_http)
+    return tuple(
+        probe_of(operation, one)
+        for make in makers
+        for operation in contract
+        for one in make(operation)
     )

@@ -1,23 +1,15 @@
 """Requests that are odd as HTTP: other methods and paths, broken bodies, hostile texts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 
 from mockserver import jsontext
-from mockserver.conformance.requests.negative import (
-    Kind,
-    NegativeCase,
-    base_of,
-    negative_probe,
-    signed,
-)
-from mockserver.conformance.requests.probe import Probe
+from mockserver.conformance.requests.negative import Kind, NegativeCase
 from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.contract import Contract, Operation, documented
+from mockserver.contract import Operation, documented
 from mockserver.exchange import BadEncoding, query_pairs
 
 WRONG_METHOD = "wrong method"
@@ -49,15 +41,9 @@ _HOSTILE_TEXTS = (
 )
 
 
-def protocol_probes(contract: Contract) -> tuple[Probe, ...]:
-    """Return the probes of this file for the operations that a contract has."""
-    # It is asked where there is a ticket that it might be taken for; orders stand for both else.
-    made = {"v2.checkTicket": ("v2.submitTicket/usual",)}
-    return tuple(
-        negative_probe(operation, words, partial(make, operation), *made.get(operation.id, ()))
-        for operation in contract
-        for words, make in _OF.get(operation.id, ())
-    )
+def odd_as_http(operation: Operation) -> tuple[NegativeCase, ...]:
+    """Return how requests of an operation are made odd as HTTP."""
+    return _ODD.get(operation.id, ())
 
 
 def broken_bodies(operation: Operation) -> tuple[NegativeCase, ...]:
@@ -112,50 +98,53 @@ def _array(body: bytes) -> bytes:
     return b"[" + body + b"]"
 
 
-def _wrong_method(operation: Operation, context: RunContext) -> Draft:
-    return replace(base_of(context, operation), method="GET")
+def _wrong_method(draft: Draft, _: RunContext) -> Draft:
+    return replace(draft, method="GET")
 
 
-def _unknown_path(operation: Operation, context: RunContext) -> Draft:
-    return replace(base_of(context, operation), path=f"{operation.path}Nowhere")
+def _unknown_path(draft: Draft, context: RunContext) -> Draft:
+    return replace(draft, path=f"{context.contract.operation('v2.getChain').path}Nowhere")
 
 
-def _other_case(operation: Operation, context: RunContext) -> Draft:
-    draft = base_of(context, operation)
+def _other_case(draft: Draft, _: RunContext) -> Draft:
     return replace(draft, headers={name.upper(): v for name, v in draft.headers.items()})
 
 
-def _short_time(operation: Operation, context: RunContext) -> Draft:
-    draft = base_of(context, operation).having("headers", "expireTime", str(SHORT_MS))
-    return signed(draft, operation, context.caller)
+def _short_time(draft: Draft, _: RunContext) -> Draft:
+    return draft.having("headers", "expireTime", str(SHORT_MS))
 
 
-def _hostile(operation: Operation, context: RunContext) -> Draft:
-    chance = context.draw("hostile texts")
-    # Two that careless services do fall over are sent always, to reads of 2.0.
-    sure = [_LONG_TEXT, _FOREIGN_TEXT]
-    chance.shuffle(sure)
-    texts = [chance.choice(_HOSTILE_TEXTS), *sure, chance.choice(_HOSTILE_TEXTS)]
-    text = texts[list(_HOSTILE_INPUTS).index(operation.id)]
-    role = _HOSTILE_INPUTS[operation.id]
-    field = next(field for field in operation.fields if field.role == role)
-    draft = base_of(context, operation).having(field.location, field.name, text)
-    return signed(draft, operation, context.caller)
+def _as_it_is(draft: Draft, _: RunContext) -> Draft:
+    return draft
 
 
-def _again(operation: Operation, context: RunContext) -> Draft:
-    return base_of(context, operation)
+def _hostile(operation_id: str, *after: str) -> NegativeCase:
+    def change(draft: Draft, context: RunContext) -> Draft:
+        chance = context.draw("hostile texts")
+        # Two that careless services do fall over are sent always, to reads of 2.0.
+        sure = [_LONG_TEXT, _FOREIGN_TEXT]
+        chance.shuffle(sure)
+        texts = [chance.choice(_HOSTILE_TEXTS), *sure, chance.choice(_HOSTILE_TEXTS)]
+        text = texts[list(_HOSTILE_INPUTS).index(operation_id)]
+        fields = context.contract.operation(operation_id).fields
+        field = next(one for one in fields if one.role == _HOSTILE_INPUTS[operation_id])
+        return draft.having(field.location, field.name, text)
+
+    return NegativeCase(HOSTILE, change, after=after)
 
 
-_OF: dict[str, tuple[tuple[str, Callable[[Operation, RunContext], Draft]], ...]] = {
-    "v2.getChain": ((UNKNOWN_PATH, _unknown_path),),
-    "v1.getSupportTokens": ((OTHER_CASE, _other_case),),
+_ODD: Mapping[str, tuple[NegativeCase, ...]] = {
+    **{one: (_hostile(one),) for one in _HOSTILE_INPUTS},
+    "v2.getChain": (NegativeCase(UNKNOWN_PATH, _unknown_path),),
+    "v1.getSupportTokens": (NegativeCase(OTHER_CASE, _other_case),),
     "v1.getCrossChainQuote": (
-        (WRONG_METHOD, _wrong_method),
-        (SHORT_TIME, _short_time),
+        NegativeCase(WRONG_METHOD, _wrong_method),
+        NegativeCase(SHORT_TIME, _short_time),
     ),
-    "v1.getTransferToMinterRaw": ((HOSTILE, _hostile),),
-    "v2.getBridgeQuote": ((HOSTILE, _hostile), (AGAIN, _again)),
-    "v2.checkOrder": ((HOSTILE, _hostile),),
-    "v2.checkTicket": ((HOSTILE, _hostile),),
+    "v2.getBridgeQuote": (
+        _hostile("v2.getBridgeQuote"),
+        NegativeCase(AGAIN, _as_it_is),
+    ),
+    # It is asked where there is a ticket that it might be taken for; orders stand for both else.
+    "v2.checkTicket": (_hostile("v2.checkTicket", "v2.submitTicket/usual"),),
 }

@@ -38,13 +38,16 @@ from mockserver.conformance.requests.valid import (
     fresh_hash,
     valid_request,
 )
-from mockserver.conformance.requests.words import ORDER, TICKET, V1_ORDER
+from mockserver.conformance.requests.words import (
+    BACK,
+    ORDER,
+    PARTS,
+    RECIPIENT,
+    TICKET,
+    V1_ORDER,
+    WHOLE_OF_PARTS,
+)
 from mockserver.conformance.session.context import RunContext
-
-RECIPIENT = "recipient other than the sender"
-PARTS = ("3 usual amounts", "7 usual amounts")
-WHOLE_OF_PARTS = "10 usual amounts"
-BACK = "back: "
 
 _T = TypeVar("_T")
 _MOST_ROUTES, _MOST_ORDERS, _MOST_BACK, _MOST_SYMBOLS = 24, 4, 3, 8

@@ -13,14 +13,23 @@ from itertools import product
 
 from mockserver.conformance.requests.known_elsewhere import known_elsewhere
 from mockserver.conformance.requests.missing_inputs import missing_inputs
-from mockserver.conformance.requests.negative import NegativeCase, signed
+from mockserver.conformance.requests.negative import signed
 from mockserver.conformance.requests.subjects import (
     deposit_of,
     other_subjects,
     subjects,
     submissions,
 )
-from mockserver.conformance.requests.valid import unknown, valid_request
+from mockserver.conformance.requests.valid import usual_or_unknown, valid_request
+from mockserver.conformance.requests.words import (
+    AFTERWARDS,
+    AS_USUAL,
+    LOWER_HEX,
+    REVERSED,
+    UPPER_HEX,
+    edge,
+    wrong_elsewhere,
+)
 from mockserver.conformance.requests.wrong_values import WRONG_VALUES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -28,18 +37,6 @@ from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
-
-WORDS = "edge: "
-"""How the name of each target's probe begins, behind its operation."""
-ODD_WORDS = "odd edge: "
-"""The same where the service may well refuse it, and only has to stay up."""
-
-AS_USUAL = "once more"
-"""The usual request again, which those that mean the same are held against."""
-AFTERWARDS = "once more, after other forms of it"
-REVERSED = "parameters in reverse order"
-UPPER_HEX, LOWER_HEX = "in upper-case hex", "in lower-case hex"
-SLIPPAGE_IS = "slippage is "
 
 DIGITS = (1, 2, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
 """Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
@@ -69,28 +66,7 @@ class Target:
     @property
     def probe(self) -> str:
         """The name of its probe."""
-        return f"{self.operation_id}/{WORDS if self.sound else ODD_WORDS}{self.label}"
-
-
-def is_odd_target(probe: str) -> bool:
-    """Tell whether a probe is a target that a service may refuse."""
-    return probe.partition("/")[2].startswith(ODD_WORDS)
-
-
-def is_target(probe: str) -> bool:
-    """Tell whether a probe is a target."""
-    return probe.partition("/")[2].startswith((WORDS, ODD_WORDS))
-
-
-def label_of(probe: str) -> str:
-    """Return what is at the edge in the request of a probe; empty where it is no target."""
-    words = probe.partition("/")[2]
-    return next((words[len(one) :] for one in (WORDS, ODD_WORDS) if words.startswith(one)), "")
-
-
-def is_combination(probe: str) -> bool:
-    """Tell whether a probe asks with a combination of optional inputs."""
-    return label_of(probe).startswith(("with ", "without "))
+        return f"{self.operation_id}/{edge(self.label, sound=self.sound)}"
 
 
 def targets_of(context: RunContext, operation: Operation) -> tuple[Target, ...]:
@@ -109,7 +85,7 @@ def _found(context: RunContext, operation: Operation) -> Iterator[Target]:
                 draft = valid_request(context, operation.id, deposit=deposit, **about)
                 yield Target(operation.id, label, draft, sound)
         return
-    usual = _usual(context, operation)
+    usual = usual_or_unknown(context, operation)
     if usual is not None:
         yield from _values(context, operation, usual)
     with suppress(NotRun, Inconclusive):
@@ -124,11 +100,6 @@ def _found(context: RunContext, operation: Operation) -> Iterator[Target]:
         yield from _odd_values(context, operation, usual)
 
 
-def wrong_elsewhere(operation: Operation, case: NegativeCase) -> str:
-    """Return how the probes begin that make other requests wrong in the way of a case."""
-    return f"{operation.id}/{ODD_WORDS}{case.words} of "
-
-
 def _wrong_elsewhere(context: RunContext, operation: Operation) -> Iterator[Target]:
     """Yield requests that are wrong like the usual one, and about something else.
 
@@ -140,15 +111,8 @@ def _wrong_elsewhere(context: RunContext, operation: Operation) -> Iterator[Targ
             for label, about in other_subjects(context, operation.id, case.place.partition(".")[2]):
                 base = valid_request(context, operation.id, **about)
                 draft = signed(case.change(base, context), operation, context.caller)
-                name = f"{case.words} of {label}"
+                name = wrong_elsewhere(case.words, label)
                 yield Target(operation.id, name, draft, sound=False)
-
-
-def _usual(context: RunContext, operation: Operation) -> Draft | None:
-    for make in (valid_request, unknown):
-        with suppress(NotRun, Inconclusive):
-            return make(context, operation.id)
-    return None
 
 
 def _values(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:

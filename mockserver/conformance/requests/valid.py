@@ -1,6 +1,7 @@
 """The maker of requests: what each input takes, by its role and by what the request is about."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -41,7 +42,7 @@ from mockserver.conformance.requests.words import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.verdict import NotRun
+from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation
 from mockserver.contract.reading import AMOUNT_ROLES
 from mockserver.jsontext import Json
@@ -90,6 +91,14 @@ def unknown(context: RunContext, operation_id: str) -> Draft:
     never = fresh_hash(context, "never submitted")
     nothing = {"id": _UNKNOWN_ID, "ticketId": _UNKNOWN_ID, "hash": never}
     return valid_request(context, operation_id, **nothing)
+
+
+def usual_or_unknown(context: RunContext, operation: Operation) -> Draft | None:
+    """Return the usual request of an operation, or else a look-up of nothing; None without both."""
+    for make in (valid_request, unknown):
+        with suppress(NotRun, Inconclusive):
+            return make(context, operation.id)
+    return None
 
 
 class _Made:

@@ -53,3 +53,55 @@ BESIDE = {
     DETAIL: (OTHER_END, ANOTHER_CHAIN, NO_CHAIN_AT_ALL),
 }
 """Look-ups of nothing, each of them much like one of what was named."""
+
+# Requests at the edges of inputs (`targets.py`).
+
+_EDGE, _ODD_EDGE = "edge: ", "odd edge: "
+"""How their words begin; an odd one may well be refused, and the service only has to stay up."""
+AS_USUAL = "once more"
+"""The usual request again, which those that mean the same are held against."""
+AFTERWARDS = "once more, after other forms of it"
+REVERSED = "parameters in reverse order"
+UPPER_HEX, LOWER_HEX = "in upper-case hex", "in lower-case hex"
+SLIPPAGE_IS = "slippage is "
+RECIPIENT = "recipient other than the sender"
+PARTS = ("3 usual amounts", "7 usual amounts")
+WHOLE_OF_PARTS = "10 usual amounts"
+BACK = "back: "
+KNOWN = "known and not listed, "
+"""How the labels of what is known elsewhere begin; then the input and its value follow."""
+
+
+def edge(label: str, *, sound: bool = True) -> str:
+    """Return the words of a request at an edge; `sound` tells that nothing can be wrong with it."""
+    return f"{_EDGE if sound else _ODD_EDGE}{label}"
+
+
+def wrong_elsewhere(words: str, about: str = "") -> str:
+    """Return the label of a request that is wrong as another is, and about something else."""
+    return f"{words} of {about}"
+
+
+def is_odd_target(probe: str) -> bool:
+    """Tell whether a probe is one at an edge that a service may refuse."""
+    return _words(probe).startswith(_ODD_EDGE)
+
+
+def is_target(probe: str) -> bool:
+    """Tell whether a probe is one at an edge."""
+    return _words(probe).startswith((_EDGE, _ODD_EDGE))
+
+
+def label_of(probe: str) -> str:
+    """Return what is at the edge in the request of a probe; empty where it is no such one."""
+    words = _words(probe)
+    return next((words[len(one) :] for one in (_EDGE, _ODD_EDGE) if words.startswith(one)), "")
+
+
+def is_combination(probe: str) -> bool:
+    """Tell whether a probe asks with a combination of optional inputs."""
+    return label_of(probe).startswith(("with ", "without "))
+
+
+def _words(probe: str) -> str:
+    return probe.partition("/")[2]
