@@ -59,8 +59,7 @@ RULE = """
 """
 CHECK = """
 
-def service_is_well(_: RunContext, exchange: Exchange) -> Iterator[Said]:
-    yield JUDGED
+def service_is_well(_: RunContext, exchange: Exchange) -> Findings:
     if exchange.data.get("healthy") is not True:
         yield Finding("the service says that it is not well")
 """

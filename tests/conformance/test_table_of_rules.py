@@ -100,6 +100,44 @@ def test_a_thing_that_cannot_be_judged_has_its_reason(tmp_path):
     assert [one.probe for one in finding.exchanges] == ["v2.getPrice/usual"]
 
 
+@pytest.mark.parametrize(("once", "told"), [("", 2), (" once: true,", 1)])
+def test_a_cause_is_told_once_where_a_row_says_so(tmp_path, once, told):
+    row = (
+        "source-is-told: {severity: minor, fact: envelope, check: judging.named, of: answers,"
+        f" given: {{member: source}}, place: data.source,{once} vacuous: nobody tells, says: x}}"
+    )
+    (rule,) = (one for one in read(with_row(tmp_path, row)) if one.name == "source-is-told")
+    unnamed = answer(success("v2.getPrice", {"source": ""}))
+    looks = [exchange("v2.getPrice", unnamed, words) for words in ("usual", "again")]
+    outcome = outcome_of(rule, context_of(looks), CONTRACT.operation("v2.getPrice"))
+    assert [one.exchanges[0].probe for one in outcome.findings] == [
+        "v2.getPrice/usual",
+        "v2.getPrice/again",
+    ][:told]
+
+
+@pytest.mark.parametrize(
+    ("why", "verdict", "reason"),
+    [
+        ("vacuous: no time", Verdict.VACUOUS, "no time"),
+        ("not-shown: no time", Verdict.NOT_APPLICABLE, "no time"),
+        # A rule that has no word for it must not pass for want of something to judge.
+        ("layer: cross", Verdict.NOT_RUN, "a defect of this rule: Untold"),
+    ],
+)
+def test_what_a_pair_does_not_tell_is_not_judged(tmp_path, why, verdict, reason):
+    row = (
+        "source-is-told: {severity: minor, fact: envelope, check: update-time-never-goes-back,"
+        f" each: [again], pair: [usual, again], place: data.updateTime, {why}, says: x}}"
+    )
+    (rule,) = (one for one in read(with_row(tmp_path, row)) if one.name == "source-is-told")
+    silent = answer(success("v2.getPrice", {}))
+    looks = [exchange("v2.getPrice", silent, words) for words in ("usual", "again")]
+    outcome = outcome_of(rule, context_of(looks), CONTRACT.operation("v2.getPrice"))
+    assert outcome.verdict is verdict
+    assert outcome.reason.startswith(reason)
+
+
 def test_a_better_reason_is_that_something_was_not_sent(tmp_path):
     row = (
         "source-is-told: {severity: minor, fact: envelope, check: judging.named, of: succeeded,"

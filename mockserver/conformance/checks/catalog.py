@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -9,55 +11,29 @@ from typing import Any
 from mockserver import documents, resources, tables
 from mockserver.conformance.checks import (
     acceptance,
-    bodies,
-    extras,
-    generations,
     judging,
-    list_forms,
-    list_items,
-    lists,
-    lists_compared,
     named,
-    orders,
-    protocol,
-    published_forms,
-    quotes,
-    quotes_compared,
-    reads,
     refusals,
-    relations,
-    schema,
-    submissions,
-    swaps,
-    things,
     tickets,
-    timing,
-    unlisted,
     usable_offers,
     v1_orders,
 )
-from mockserver.conformance.checks.judging import counted, each, paired
 from mockserver.conformance.checks.rule import Check, Rule
 from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.requests.negative import Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
 from mockserver.conformance.requests.wrong_values import WRONG_VALUES
-from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
+from mockserver.conformance.verdict import NotApplicable, Severity, Unjudged, Vacuous
 from mockserver.contract import Basis, Layer, assumed, documented, observed
-from mockserver.tables import UnknownName, by_name, function_of
+from mockserver.tables import UnknownName, function_of
 
-_FILES = by_name(
-    *(acceptance, bodies, extras, generations, list_forms, list_items, lists, lists_compared),
-    *(named, orders, protocol, published_forms, quotes, quotes_compared, reads, refusals),
-    *(relations, schema, swaps, tickets, timing, unlisted, usable_offers, v1_orders),
-    *(judging, submissions, things),
-)
+_FOLDER = __name__.rpartition(".")[0]
 _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "plain": (PLAIN,),
     "missing": (refusals.MISSING,),
     "broken-bodies": (refusals.BROKEN,),
     **{f"wrong-{kind}": WRONG_VALUES.probes_with_a(kind) for kind in Kind},
-    "alternative-forms": published_forms.PROBES,
+    "alternative-forms": acceptance.PROBES,
     "sampled-quotes": usable_offers.SAMPLED_QUOTES,
     "orders": ORDER.probes,
     "tickets": tickets.PROBES,
@@ -65,12 +41,6 @@ _NEEDS: Mapping[str, tuple[Need, ...]] = {
     **named.PROBES,
 }
 """The probes that follow from other tables, by the word that the table of rules has for them."""
-
-
-_UNJUDGED: Mapping[str, type[Vacuous | NotApplicable]] = {
-    "vacuous": Vacuous,
-    "not-shown": NotApplicable,
-}
 
 
 def read(file: Path) -> Iterator[Rule]:
@@ -116,17 +86,21 @@ def _check(place: str, row: Mapping[str, Any]) -> Check:
             raise UnknownName(f"{name!r} takes no {', '.join(sorted(strange))}")
         check = partial(check, **row["given"])
     if "of" in row:
-        check = each(check, _function("things", row["of"]), row["place"])
+        file, _, name = row["of"].rpartition(".")
+        things = _function(file or "things", name)
+        check = judging.each(check, things, row.get("place", ""))
     elif "pair" in row:
-        check = paired(check, row["pair"], row["place"])
-    for key, kind in _UNJUDGED.items():
-        if key in row:
-            check = counted(check, kind, row[key], row.get("requires", ()))
-    return check
+        check = judging.paired(check, row["pair"], row["place"])
+    if row.get("once"):
+        check = judging.once(check)
+    kinds: Mapping[str, type[Unjudged]] = {"vacuous": Vacuous, "not-shown": NotApplicable}
+    nothing = next((kind(row[key]) for key, kind in kinds.items() if key in row), None)
+    return judging.counted(check, nothing, row.get("requires", ()))
 
 
 def _function(file: str, name: str) -> Callable[..., Any]:
-    found = function_of(_FILES[file], name) if file in _FILES else None
+    module = f"{_FOLDER}.{file}"
+    found = function_of(import_module(module), name) if find_spec(module) else None
     if found is None:
         raise UnknownName(f"checks/{file}.py has no function {name!r}")
     return found

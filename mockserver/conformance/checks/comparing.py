@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
+from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.evidence import said
+from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
@@ -20,6 +23,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
+from mockserver.contract import Basis
 from mockserver.jsontext import Json
 from mockserver.validation import shown
 from mockserver.values import dataclass
@@ -42,6 +46,11 @@ class Quote:
     got: Decimal | None
     decimals: int
     place: str = "data.outAmount"
+
+    @property
+    def pays(self) -> Decimal:
+        """The output that it has above zero. Raises `Untold`."""
+        return needs.value(self.got if self.got and self.got > 0 else None)
 
     def number(self, name: str) -> Decimal | None:
         """Return a member of the answer's data as a number, None where it is none."""
@@ -108,16 +117,16 @@ def is_elsewhere(context: RunContext, exchange: Exchange, target: Token) -> bool
     `chain` and `chainDecimal` are those of the chain that executes the swap (GHOST); where that is
     another one, the output is in its decimals.
     """
-    told = exchange.data.get("chain")
-    if not isinstance(told, str) or not told:
-        return False
-    known = {
-        folded(name): chain.name
-        for chain in inventory_of(context).chains
-        for name in (*chain.names, chain.network)
-        if name
-    }
-    return known.get(folded(told), target.chain) != target.chain
+    told = exchange.text("chain")
+    by_network = {chain.network: chain for chain in inventory_of(context).chains if chain.network}
+    named = known_chains(context).get(folded(told)) or by_network.get(told)
+    return bool(told) and named is not None and named.name != target.chain
+
+
+def known_chains(context: RunContext) -> dict[str, Chain]:
+    """Return the chains that 2.0 lists, by each of their names without case."""
+    chains = inventory_of(context).chains
+    return {folded(name): chain for chain in chains for name in chain.names}
 
 
 def named_quote(context: RunContext, probe: str) -> Quote:
@@ -201,6 +210,30 @@ def check_is_there(context: RunContext, refused: Exchange, *chains: str) -> None
         raise Inconclusive(f"{refused.probe} was refused as by a service that is away: {said}")
     generation = refused.operation.generation.id
     check_still_offered(context, *chains, generation=generation)
+
+
+def wrongly_refused(
+    context: RunContext,
+    refused: Exchange,
+    what: str,
+    *before: Exchange,
+    place: str = "",
+    basis: Basis | None = None,
+    cause: str = "",
+) -> Finding:
+    """Return that a sound request is refused, with what was answered.
+
+    Raises `Inconclusive` where that may be about an outage of a chain that it names.
+    """
+    check_is_there(context, refused, *chains_named(refused))
+    return Finding(f"{what}: {said(refused)}", (*before, refused), place, basis, cause=cause)
+
+
+def chains_named(exchange: Exchange) -> tuple[str, ...]:
+    """Return the chains that a request names, wherever it does."""
+    headers = exchange.request.headers.items_sent
+    inputs = (*exchange.parameters.items(), *headers, *exchange.members.items())
+    return tuple(str(value) for name, value in inputs if name.lower().endswith("chain") and value)
 
 
 def token_at(

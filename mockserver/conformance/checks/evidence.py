@@ -5,10 +5,10 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Operation
-from mockserver.validation import shown
 
 IN_BETWEEN = (429, 502, 503, 504)
 """Statuses with which something in front of a service answers, or the service that is not up."""
+_MOST_TOLD = 160
 
 
 def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
@@ -65,7 +65,7 @@ def said(exchange: Exchange) -> str:
     if exchange.code is None:
         return f"HTTP {answer.status}"
     message = exchange.member("msg")
-    words = f", {shown(message)}" if isinstance(message, str) and message else ""
+    words = f", {message[:_MOST_TOLD]!r}" if isinstance(message, str) and message else ""
     return f"HTTP {answer.status}, code {_short(exchange.code)}{words}"
 
 

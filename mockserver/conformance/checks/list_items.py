@@ -1,25 +1,52 @@
-"""Items of the lists of tokens beside each other: each as complete as the rest, none like another.
+"""Items of lists beside each other: each as complete as the rest, and none like another.
 
-Which member plays which role is not published, so only lists that show a role are judged by it.
+Which member plays which role is not published, so only lists that show a role are judged by it; nor
+what the items of most lists hold, so that the form is learned from the list: what nearly all of
+them have, all have.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery.discovered import tokens_in
 from mockserver.conformance.discovery.inventory import Token
-from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.listing import folded, list_place, listed
+from mockserver.conformance.requests.words import FILTERS, READ, TICKETS
+from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation
+from mockserver.jsontext import Json, kind_of
 
 _ENOUGH = 4
 _MOST_LACKING = 0.2
 _FEW = 3
+_ENOUGH_ITEMS = 6
+_NEARLY_ALL = 20
+"""One item of an answer may be odd, or one in so many: more make a form of their own."""
+_DEEPEST = 4
+_KINDS = {
+    "boolean": "true or false",
+    "number": "a number",
+    "string": "a text",
+    "array": "a list",
+    "object": "an object",
+}
+_PER_CHAIN = ("usual", "second chain", "sampled")
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    **{one: _PER_CHAIN if one in (OF_CHAIN, V1_TOKENS) else ("usual",) for one in LISTS},
+    TICKETS: tuple(f"{READ} {kind}" for kind in FILTERS),
+}
+
+Seen = tuple[Exchange, Json]
+Pools = dict[str, list[Seen]]
+"""The values that stand beside each other in the lists of an operation, by their place."""
 
 
-def every_token_is_complete(context: RunContext, operation: Operation) -> Iterator[Said]:
+def every_token_is_complete(context: RunContext, operation: Operation) -> Sayings:
     for look, tokens in _lists(context, operation):
         telling = False
         for role in ("decimals", "index"):
@@ -30,17 +57,14 @@ def every_token_is_complete(context: RunContext, operation: Operation) -> Iterat
             yield JUDGED
             if lacking:
                 names = ", ".join(f"{one.symbol} on {one.chain}" for one in lacking[:_FEW])
-                yield Finding(
-                    f"{len(lacking)} of {len(tokens)} tokens show no {role}: {names}",
-                    (look,),
-                    f"data.list[].{role}",
-                    cause=f"{role} missing",
-                )
+                message = f"{len(lacking)} of {len(tokens)} tokens show no {role}: {names}"
+                place, cause = f"data.list[].{role}", f"{role} missing"
+                yield Finding(message, (look,), place, cause=cause)
         if telling:
             return
 
 
-def one_index_is_one_token(context: RunContext, operation: Operation) -> Iterator[Said]:
+def one_index_is_one_token(context: RunContext, operation: Operation) -> Sayings:
     for look, tokens in _lists(context, operation):
         for chain in dict.fromkeys(token.chain for token in tokens):
             here = [one for one in tokens if one.chain == chain and one.index is not None]
@@ -51,12 +75,8 @@ def one_index_is_one_token(context: RunContext, operation: Operation) -> Iterato
             pair = _of_one_index(here)
             if pair is not None:
                 one, other = pair
-                yield Finding(
-                    f"{one.symbol} and {other.symbol} on {chain} both have index {one.index}",
-                    (look,),
-                    "data.list[].index",
-                    cause="index shared",
-                )
+                message = f"{one.symbol} and {other.symbol} on {chain} both have index {one.index}"
+                yield Finding(message, (look,), "data.list[].index", cause="index shared")
                 return
 
 
@@ -77,3 +97,116 @@ def _lists(
     for look in context.of(operation):
         if look.succeeded:
             yield look, tokens_in(context, look)
+
+
+def have_one_form(context: RunContext, operation: Operation) -> Sayings:
+    context.require_success(f"{operation.id}/usual")
+    beside = [one for one in _NAMES if _is_beside(one, operation)]
+    varying = frozenset(
+        name for one in beside for pools in _pools(context, one) for name in _varying(pools)
+    )
+    for pools in _pools(context, operation.id):
+        for place, pool in pools.items():
+            if len(pool) < _ENOUGH_ITEMS:
+                continue
+            yield JUDGED
+            yield from _of_another_type(place, pool)
+            items = [(look, value) for look, value in pool if isinstance(value, Mapping)]
+            if place[-1] in "]*" and len(items) >= _ENOUGH_ITEMS:
+                yield from _lacking(place, items, varying)
+
+
+def _is_beside(operation_id: str, operation: Operation) -> bool:
+    """Tell whether what varies in one list may vary in another: both are of one generation."""
+    if TICKETS in (operation_id, operation.id):
+        return operation_id == operation.id
+    return operation_id.partition(".")[0] == operation.generation.id
+
+
+def _pools(context: RunContext, operation_id: str) -> Iterator[Pools]:
+    """Yield what stands beside each other in the lists of an operation.
+
+    Tickets of one status are apart from those of another: a solved one may well show more.
+    """
+    looks = context.sent(*(f"{operation_id}/{name}" for name in _NAMES[operation_id]))
+    given = [look for look in looks if look.succeeded]
+    for group in [[one] for one in given] if operation_id == TICKETS else [given]:
+        pools: Pools = {}
+        for look in group:
+            for place, seen in _pools_of(look).items():
+                pools.setdefault(place, []).extend(seen)
+        yield pools
+
+
+@cached
+def _pools_of(look: Exchange) -> Pools:
+    pools: Pools = {}
+    data = look.member("data")
+    for _, item in listed(data):
+        _collect(pools, f"data{list_place(data)}", look, item, 0)
+    return pools
+
+
+def _collect(pools: Pools, place: str, look: Exchange, value: Json, depth: int) -> None:
+    if value is None or depth > _DEEPEST:
+        return
+    pools.setdefault(place, []).append((look, value))
+    if isinstance(value, list):
+        for one in value:
+            _collect(pools, f"{place}[]", look, one, depth + 1)
+    elif isinstance(value, Mapping):
+        # An object whose members are objects all is taken for one that is keyed, as by chain.
+        keyed = bool(value) and all(isinstance(one, Mapping) for one in value.values())
+        for name, one in value.items():
+            _collect(pools, f"{place}.*" if keyed else f"{place}.{name}", look, one, depth + 1)
+
+
+def _of_another_type(place: str, pool: list[Seen]) -> Findings:
+    kind = Counter(_kind(value) for _, value in pool).most_common(1)[0][0]
+    odd = [one for one in pool if _kind(one[1]) != kind]
+    if odd and _are_few(odd, pool):
+        look, value = odd[0]
+        having = f"{_kind(value)} where the others have {kind}"
+        message = f"{len(odd)} of {len(pool)} items have {having}"
+        yield Finding(message, (look,), place, cause="another type")
+
+
+def _lacking(place: str, items: list[Seen], varying: frozenset[str]) -> Findings:
+    for name, odd in _without(items).items():
+        if odd and _are_few(odd, items) and folded(name) not in varying:
+            lacking = f"items have no {name[:80]}, which all others have"
+            message, seen = f"{len(odd)} of {len(items)} {lacking}", (odd[0][0],)
+            yield Finding(message, seen, f"{place}.{name}", cause="lacking")
+
+
+def _without(items: list[Seen]) -> dict[str, list[Seen]]:
+    """Return the items that lack a member, for each that some item has."""
+    present = [(one, _present(one[1])) for one in items]
+    names = dict.fromkeys(name for _, has in present for name in has)
+    return {name: [one for one, has in present if name not in has] for name in names}
+
+
+def _present(item: Json) -> dict[str, Json]:
+    members = item if isinstance(item, Mapping) else {}
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _varying(pools: Pools) -> Iterator[str]:
+    """Yield the names of members that some items have and more than a few have not."""
+    for pool in pools.values():
+        items = [one for one in pool if isinstance(one[1], Mapping)]
+        for name, odd in _without(items).items():
+            if odd and not _are_few(odd, items):
+                yield folded(name)
+
+
+def _are_few(odd: list[Seen], pool: list[Seen]) -> bool:
+    """Tell whether no more than one item of an answer is odd, or than one in so many of all."""
+    if len(odd) <= len(pool) // _NEARLY_ALL:
+        return True
+    alone = max(Counter(look.number for look, _ in odd).values()) == 1
+    return alone and len(odd) * 3 <= len(pool)
+
+
+def _kind(value: Json) -> str:
+    return _KINDS[kind_of(value)]

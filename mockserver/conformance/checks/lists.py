@@ -1,26 +1,22 @@
 """The lists of chains and tokens: what they must show, for whom, and under which version."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver import jsontext
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.discovered import chains_beside, tokens_in
 from mockserver.conformance.discovery.guessing import MEANT_OTHERWISE, can_play
-from mockserver.conformance.discovery.inventory import (
-    Chain,
-    Token,
-    asked_chain,
-    chains_of,
-)
+from mockserver.conformance.discovery.inventory import Chain, Token, asked_chain, chains_of
 from mockserver.conformance.discovery.listing import Item, folded, listed, member, objects, text
 from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import LAST_LOOK
-from mockserver.conformance.verdict import NotApplicable, Vacuous
+from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import Operation, assumed, documented
 from mockserver.jsontext import Json
 
@@ -39,150 +35,120 @@ _FEW = 3
 CHAIN_NAMED = documented("lists.chain-items")
 
 
-def lists_show_what_requests_take(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def lists_show_what_requests_take(context: RunContext, operation: Operation) -> Findings:
     look = context.require_success(f"{operation.id}/usual")
     if operation.id == CHAINS:
         yield from _nameless(look, context)
         return
     looks = [one for name in (ASSETS, OF_CHAIN) for one in context.of(name) if one.succeeded]
-    shown = {role for one in looks for role in _PARTS if _all_show(one, role)}
     if not any(listed(one.member("data")) for one in looks):
         raise Vacuous("every list of tokens is empty")
-    shown |= {role for one in looks for role in _PARTS if _all_tell(one, role, context)}
     yield from _no_counts(look)
+    shown = {role for role in _PARTS if any(_all_show(one, role) for one in looks)}
+    shown |= {role for role in _PARTS if any(_all_tell(one, role, context) for one in looks)}
     lacking = [role for role in _PARTS if role not in shown and listed(look.member("data"))]
-    absent = [role for role in lacking if not _all_could_show(look, role, context)]
+    roles = {one: context.bindings.candidates(one) for one in ROLES}
+    absent = [
+        role
+        for role in lacking
+        if not all(_shows(one, role) or can_play(one, role, roles) for one in _items(look))
+    ]
     for role in absent:
-        yield Finding(
-            f"no list of tokens shows the {_WORDS.get(role, role)} of every token",
-            (look,),
-            f"data.list[].{role}",
-        )
+        message = f"no list of tokens shows the {_WORDS.get(role, role)} of every token"
+        yield Finding(message, (look,), f"data.list[].{role}")
     if lacking and not absent:
         raise Vacuous(f"which member is the {lacking[0]} is not known; a binding can tell")
 
 
-def chain_filter_is_used(context: RunContext, operation: Operation) -> Iterator[Said]:
+def chain_filter_is_used(context: RunContext, operation: Operation) -> Sayings:
     looks = [one for one in context.of(operation) if one.succeeded and asked_chain(one)]
     if not looks:
         context.require_success(f"{operation.id}/usual")
     placed = {} if operation.id == V1_TOKENS else _placed(context)
-    for look in looks:
-        asked = _asked(context, look)
-        if asked is None:
-            continue
+    by_chain = [(look, chain) for look in looks if (chain := _asked(context, look))]
+    for look, asked in by_chain:
         for token in tokens_in(context, look):
             yield JUDGED
             strange = _strange(token, asked, placed)
             if strange:
-                yield Finding(
-                    f"{token.symbol} is listed for {asked.name}, but {strange}",
-                    (look,),
-                    "data.list[]",
-                    cause="foreign token",
-                )
+                message = f"{token.symbol} is listed for {asked.name}, but {strange}"
+                yield Finding(message, (look,), "data.list[]", cause="foreign token")
                 break
-    yield from _equal_lists(context, looks)
+    yield from _equal_lists(context, by_chain)
 
 
-def each_item_is_listed_once(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def each_item_is_listed_once(context: RunContext, operation: Operation) -> Sayings:
     look = context.require_success(f"{operation.id}/usual")
     if operation.id in (CHAINS, V1_CHAINS):
         role = "v1ChainName" if operation.id == V1_CHAINS else "chainName"
-        keys = _spelled_alike(_names(look, context, role))
+        # Names that differ in case alone are spelled like the first of them.
+        first: dict[str, str] = {}
+        keys = [first.setdefault(folded(name), name) for name in _names(look, context, role)]
     else:
         keys = [
             f"{token.symbol} on {token.chain or 'no chain'} at {token.address.lower() or 'none'}"
             for token in tokens_in(context, look)
         ]
-    if not keys:
-        raise Vacuous("the list is empty")
+    yield from (JUDGED for _ in keys)
     double = [key for key, times in Counter(keys).items() if times > 1]
     if double:
-        more = f" and {len(double) - _FEW} more" if len(double) > _FEW else ""
-        yield Finding(
-            f"listed more than once: {', '.join(map(repr, double[:_FEW]))}{more}",
-            (look,),
-            "data.list[]",
-        )
+        yield Finding(f"listed more than once: {some(double)}", (look,), "data.list[]")
 
 
-def _spelled_alike(names: list[str]) -> list[str]:
-    """Return names of which those that differ in case alone are spelled like the first of them."""
-    first: dict[str, str] = {}
-    return [first.setdefault(folded(name), name) for name in names]
+def some(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+    return f"{', '.join(map(repr, names[:_FEW]))}{more}"
 
 
-def one_token_has_one_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def one_token_has_one_form(context: RunContext, operation: Operation) -> Sayings:
     look = context.require_success(f"{operation.id}/usual")
     found: dict[tuple[str, str], Token] = {}
-    tokens = tokens_in(context, look)
-    if not tokens:
-        raise Vacuous("the list is empty")
-    for token in tokens:
+    for token in tokens_in(context, look):
+        yield JUDGED
         if not token.address or token.decimals is None:
             continue
         before = found.setdefault((token.chain, token.address.lower()), token)
         if before.decimals != token.decimals:
-            yield Finding(
-                f"{token.address} on {token.chain} has {before.decimals} decimals as "
-                f"{before.symbol} and {token.decimals} as {token.symbol}",
-                (look,),
-                "data.list[].decimals",
-            )
+            one = f"{before.decimals} decimals as {before.symbol}"
+            other = f"{token.decimals} as {token.symbol}"
+            message = f"{token.address} on {token.chain} has {one} and {other}"
+            yield Finding(message, (look,), "data.list[].decimals")
 
 
-def version_follows_the_list(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def version_follows_the_list(context: RunContext, operation: Operation) -> Sayings:
     # Nothing says that each list has a version of its own, so that a rise alone is no violation;
     # nor that one that changes because a chain was suspended is another version.
-    first = context.require_success(f"{operation.id}/usual")
-    last = context.require_success(f"{operation.id}/{LAST_LOOK}")
-    versions = _version(first), _version(last)
-    if versions[0] is None or versions[1] is None:
-        if operation.generation.id == "v1":
-            raise NotApplicable("the list has no version, and the data of v1 is not shown")
-        raise Vacuous("the list has no version")
-    equal = _content(first) == _content(last)
-    if equal and versions[1] > versions[0]:
-        yield Finding(
-            f"version rose from {versions[0]} to {versions[1]} while the list stayed",
-            (first, last),
-            "data.version",
-            assumed("A-240", "the version of a list stays while the list stays"),
-        )
-    elif versions[1] < versions[0]:
-        yield Finding(
-            f"version fell from {versions[0]} to {versions[1]}",
-            (first, last),
-            "data.version",
-        )
-    elif not equal and versions[0] == versions[1]:
-        yield Finding(
-            f"the list changed while version stayed {versions[0]}",
-            (first, last),
-            "data.version",
-            _SUSPENDED if _chains_changed(context) else None,
-        )
+    seen = context.require_each(f"{operation.id}/usual", f"{operation.id}/{LAST_LOOK}")
+    before, now = (needs.integer(look, "version") for look in seen)
+    yield JUDGED
+    first, last = map(_content, seen)
+    message, basis = "", None
+    if first == last and now > before:
+        message = f"version rose from {before} to {now} while the list stayed"
+        basis = assumed("A-240", "the version of a list stays while the list stays")
+    elif now < before:
+        message = f"version fell from {before} to {now}"
+    elif first != last and before == now:
+        message = f"the list changed while version stayed {before}"
+        basis = _SUSPENDED if _chains_changed(context) else None
+    if message:
+        yield Finding(message, seen, "data.version", basis)
 
 
 def _chains_changed(context: RunContext) -> bool:
-    looks = [context.get(f"{CHAINS}/{name}") for name in ("usual", LAST_LOOK)]
-    first, last = (None if one is None else _content(one) for one in looks)
-    return first is not None and last is not None and first != last
+    looks = context.sent(*(f"{CHAINS}/{name}" for name in ("usual", LAST_LOOK)))
+    return len(looks) > 1 and _content(looks[0]) != _content(looks[1])
 
 
-def _nameless(look: Exchange, context: RunContext) -> Iterator[Finding]:
+def _nameless(look: Exchange, context: RunContext) -> Findings:
     items = listed(look.member("data"))
     if not items:
         raise Vacuous("the list of chains is empty")
-    named = _names(look, context, "chainName")
-    if len(named) < len(items):
-        yield Finding(
-            f"{len(items) - len(named)} of {len(items)} chains have no nickName and no other name",
-            (look,),
-            "data.list[].nickName",
-            CHAIN_NAMED,
-        )
+    nameless = len(items) - len(_names(look, context, "chainName"))
+    if nameless > 0:
+        message = f"{nameless} of {len(items)} chains have no nickName and no other name"
+        yield Finding(message, (look,), "data.list[].nickName", CHAIN_NAMED)
 
 
 def _names(look: Exchange, context: RunContext, role: str) -> list[str]:
@@ -197,18 +163,14 @@ def _names(look: Exchange, context: RunContext, role: str) -> list[str]:
     return names
 
 
-def _no_counts(look: Exchange) -> Iterator[Finding]:
+def _no_counts(look: Exchange) -> Findings:
     """Yield a finding where a member that is called decimals is a number, and no count."""
     for _, item in listed(look.member("data")):
         for value in _called_decimals(item, 0):
             told = amounts.number(value)
             if told is not None and (told < 0 or told != told.to_integral_value()):
-                yield Finding(
-                    f"decimals of a token are {value}, which is no count",
-                    (look,),
-                    "data.list[].decimals",
-                    cause="no count",
-                )
+                message = f"decimals of a token are {value}, which is no count"
+                yield Finding(message, (look,), "data.list[].decimals", cause="no count")
                 return
 
 
@@ -222,25 +184,19 @@ def _called_decimals(item: Json, depth: int) -> Iterator[Json]:
             yield value
 
 
+def _items(look: Exchange) -> list[Item]:
+    return [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
+
+
 def _all_show(look: Exchange, role: str) -> bool:
     """Tell whether every item of a list shows a role somewhere, under any name like it."""
-    items = [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
-    return bool(items) and all(_shows(item, role) for item in items)
+    return bool(_items(look)) and all(_shows(item, role) for item in _items(look))
 
 
 def _all_tell(look: Exchange, role: str, context: RunContext) -> bool:
     """Tell whether a role is read from every token of a list, by name or by value."""
-    tokens = tokens_in(context, look)
-    told = [getattr(token, role) for token in tokens]
-    items = [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
-    return len(told) >= len(items) > 0 and all(one not in (None, "") for one in told)
-
-
-def _all_could_show(look: Exchange, role: str, context: RunContext) -> bool:
-    """Tell whether every item has some member that may be meant for a role."""
-    roles = {one: context.bindings.candidates(one) for one in ROLES}
-    items = [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
-    return all(_shows(item, role) or can_play(item, role, roles) for item in items)
+    told = [getattr(token, role) for token in tokens_in(context, look)]
+    return len(told) >= len(_items(look)) > 0 and all(one not in (None, "") for one in told)
 
 
 def _shows(item: Item, role: str, depth: int = 0) -> bool:
@@ -264,10 +220,9 @@ def _plays(name: str, value: Json, role: str, depth: int) -> bool:
 
 def _placed(context: RunContext) -> dict[tuple[str, str], set[str]]:
     """Return on which chains getAssets shows a token, by symbol and address."""
-    look = context.get(f"{ASSETS}/usual")
     found: dict[tuple[str, str], set[str]] = {}
-    if look is not None and look.succeeded:
-        for token in tokens_in(context, look):
+    for look in context.sent(f"{ASSETS}/usual"):
+        for token in tokens_in(context, look) if look.succeeded else ():
             if token.chain and token.address:
                 found.setdefault((token.symbol, token.address.lower()), set()).add(token.chain)
     return found
@@ -284,23 +239,17 @@ def _strange(token: Token, asked: Chain, placed: dict[tuple[str, str], set[str]]
     return ""
 
 
-def _equal_lists(context: RunContext, looks: list[Exchange]) -> Iterator[Finding]:
+def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, Chain]]) -> Findings:
     """Yield a finding where two chains have the very same tokens at the same addresses."""
-    contents: dict[tuple[tuple[str, str], ...], Exchange] = {}
-    for look in looks:
+    contents: dict[tuple[tuple[str, str], ...], tuple[Exchange, Chain]] = {}
+    for look, chain in looks:
         tokens = tokens_in(context, look)
         content = tuple(sorted({(t.symbol, t.address.lower()) for t in tokens if not t.is_native}))
-        if len(content) < 2:
-            continue
-        before = contents.setdefault(content, look)
-        names = [_asked(context, one) for one in (before, look)]
-        if names[0] is not None and names[1] is not None and names[0] != names[1]:
-            yield Finding(
-                f"{names[0].name} and {names[1].name} have the very same {len(content)} tokens",
-                (before, look),
-                "data.list[]",
-                cause="equal lists",
-            )
+        before, other = contents.setdefault(content, (look, chain))
+        if len(content) > 1 and other != chain:
+            same = f"the very same {len(content)} tokens"
+            message = f"{other.name} and {chain.name} have {same}"
+            yield Finding(message, (before, look), "data.list[]", cause="equal lists")
 
 
 def _asked(context: RunContext, look: Exchange) -> Chain | None:
@@ -308,12 +257,6 @@ def _asked(context: RunContext, look: Exchange) -> Chain | None:
     chains, name = chains_beside(context, look), asked_chain(look)
     exact = next((chain for chain in chains if chain.name == name), None)
     return exact or next((chain for chain in chains if name in chain.names), None)
-
-
-def _version(look: Exchange) -> int | None:
-    data = look.member("data")
-    version = data.get("version") if isinstance(data, dict) else None
-    return version if isinstance(version, int) and not isinstance(version, bool) else None
 
 
 def _content(look: Exchange) -> Counter[bytes]:

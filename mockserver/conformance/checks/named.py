@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from mockserver.conformance.checks import submitted
+from mockserver.conformance.checks import needs, submitted
 from mockserver.conformance.checks.comparing import echoed, says_it_is_away
 from mockserver.conformance.checks.evidence import said
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.checks.tickets import entries, unlike
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.tickets import Entry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.known_elsewhere import known_chain_names
 from mockserver.conformance.discovery.listing import folded, text
@@ -29,107 +29,102 @@ from mockserver.conformance.requests.words import (
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation, assumed
+from mockserver.values import dataclass
 
 _LOOKS = {CHECK: (NAMED, LOOKS), DETAIL: (NAMED, LOOKS), CHECK_TICKET: (LISTED, LOOKS[:2])}
 _LISTS = tuple(f"{TICKETS}/{READ} {kind}" for kind in FILTERS)
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
 PRICE = "v2.getPrice"
 _A_DAY_S = 86_400
+SETTLED = assumed("A-241", "what has come to its end is told the same way each time")
 
 
-def _looks(context: RunContext, operation_id: str) -> Iterator[list[Exchange]]:
-    """Yield the looks at each thing that was named, in the order of time."""
-    names, times = _LOOKS[operation_id]
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """The looks at one thing that was named, in the order of time; at least one was answered."""
+
+    every: list[Exchange]
+
+    @property
+    def exchange(self) -> Exchange:
+        """The last of them."""
+        return self.every[-1]
+
+    @property
+    def told(self) -> list[Exchange]:
+        """Those that were answered with success."""
+        return [one for one in self.every if one.succeeded]
+
+
+def looks(context: RunContext, operation: Operation) -> Iterator[Looks]:
+    """Yield the looks at each thing that was named."""
+    names, times = _LOOKS[operation.id]
     for name in names:
-        asked = context.sent(*(f"{operation_id}/{name}{look}" for look in times))
+        asked = context.sent(*(f"{operation.id}/{name}{look}" for look in times))
         found = [one for one in asked if one.whole]
         if found:
-            yield found
+            yield Looks(found)
 
 
-def what_was_named_is_known(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for looks in _looks(context, operation.id):
-        yield JUDGED
-        refused = [one for one in looks if one.refused and not says_it_is_away(one)]
-        if refused:
-            wanted = refused[0].parameters
-            lists = context.sent(*_LISTS)
-            before = [one for one in looks if one.succeeded][:1] or lists
-            yield Finding(
-                f"{' '.join(map(str, wanted.values()))[:120]} is not known: {said(refused[0])}",
-                (*(before if operation.id == CHECK_TICKET else before[:1]), refused[0]),
-                "query",
-                cause="not known",
-            )
-            return
+def what_was_named_is_known(context: RunContext, named: Looks) -> Findings:
+    refused = [one for one in named.every if one.refused and not says_it_is_away(one)]
+    for one in refused[:1]:
+        before = named.told[:1] or context.sent(*_LISTS)
+        seen = before if one.operation.id == CHECK_TICKET else before[:1]
+        wanted = " ".join(map(str, one.parameters.values()))[:120]
+        yield Finding(f"{wanted} is not known: {said(one)}", (*seen, one), cause="not known")
 
 
-def listed_tickets_are_told_alike(context: RunContext, operation: Operation) -> Iterator[Said]:
+def listed_tickets_are_told_alike(context: RunContext, named: Looks) -> Findings:
+    told = named.told
+    needs.that(told)
+    first, last = told[0], told[-1]
+    if first.data.get("succeeded") is True and last.data.get("succeeded") is False:
+        basis = assumed("A-241", "a ticket that has succeeded stays so")
+        message = "a ticket that had succeeded has not any more"
+        yield Finding(message, (first, last), "data.succeeded", basis, cause="unsolved")
+    wanted = first.parameters.get("ticketId", "")
     listed = {one.number: one for one in entries(context.sent(*_LISTS))}
-    for looks in _looks(context, CHECK_TICKET):
-        told = [one for one in looks if one.succeeded]
-        if not told:
-            continue
-        yield JUDGED
-        first, last = told[0], told[-1]
-        if first.data.get("succeeded") is True and last.data.get("succeeded") is False:
-            basis = assumed("A-241", "a ticket that has succeeded stays so")
-            message = "a ticket that had succeeded has not any more"
-            yield Finding(message, (first, last), "data.succeeded", basis, cause="unsolved")
-        wanted = first.parameters.get("ticketId", "")
-        if wanted in listed and first.data == last.data:
-            found = unlike(listed[wanted], first)
-            yield from (replace(one, cause=one.place.removeprefix("data.")) for one in found)
+    if wanted in listed and first.data == last.data:
+        found = unlike(listed[wanted], first)
+        yield from (replace(one, cause=one.place.removeprefix("data.")) for one in found)
 
 
-def named_v1_orders_are_told_alike(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for looks in _looks(context, DETAIL):
-        told = [one for one in looks if one.succeeded]
-        for look in told[:1]:
-            yield JUDGED
-            yield from _of_another(look)
-        for one, other in pairwise(told):
-            over = submitted.V1_ORDER.is_over(one) and submitted.V1_ORDER.is_over(other)
-            if over and one.data != other.data:
-                message = "an order that has come to its end is told otherwise when asked again"
-                yield Finding(message, (one, other), "data", SETTLED, cause="changed")
-                break
-
-
-def _of_another(look: Exchange) -> Iterator[Finding]:
+def named_v1_orders_are_told_alike(_: RunContext, named: Looks) -> Findings:
+    needs.that(named.told)
+    look = named.told[0]
     for name, told, sent, same in echoed(look, look.parameters, _ECHOED):
         if told and not same:
             message = f"{name} of the order is {told!r}, asked was {sent!r}"
             yield Finding(message, (look,), f"query.{name}")
+    for one, other in pairwise(named.told):
+        over = submitted.V1_ORDER.is_over(one) and submitted.V1_ORDER.is_over(other)
+        if over and one.data != other.data:
+            message = "an order that has come to its end is told otherwise when asked again"
+            yield Finding(message, (one, other), "data", SETTLED, cause="changed")
+            break
 
 
-def what_was_named_is_found_as_itself_only(
-    context: RunContext, operation: Operation
-) -> Iterator[Said]:
-    own = next((looks[0] for looks in _looks(context, operation.id) if looks[0].succeeded), None)
-    if own is None:
-        return
-    for name in BESIDE[operation.id]:
+def what_was_named_is_found_as_itself_only(context: RunContext, operation: Operation) -> Sayings:
+    first = [named.every[0] for named in looks(context, operation)]
+    own = next((one for one in first if one.succeeded), None)
+    for name in BESIDE[operation.id] if own else ():
         other = context.get(f"{operation.id}/{name}")
-        if other is None or not other.whole:
+        if own is None or other is None or not other.whole:
             continue
         yield JUDGED
         if other.succeeded and _tells_of(own, other):
-            yield Finding(
-                f"what was {name} is shown as if it had been asked for: {_difference(own, other)}",
-                (own, other),
-                "query",
-                cause=name,
-                should_refuse=True,
-            )
+            what = f"what was {name} is shown as if it had been asked for"
+            message, seen = f"{what}: {_difference(own, other)}", (own, other)
+            yield Finding(message, seen, "query", cause=name, should_refuse=True)
 
 
 def _tells_of(own: Exchange, other: Exchange) -> bool:
     """Tell whether an answer is about what another one is about; a ticket's shows no name."""
     if other.operation.id != DETAIL:
         return own.data.keys() == other.data.keys()
-    number = text(scalar(own.member("data"), "number"))
-    return bool(number) and number == text(scalar(other.member("data"), "number"))
+    number, same = (text(scalar(one.member("data"), "number")) for one in (own, other))
+    return bool(number) and number == same
 
 
 def _difference(own: Exchange, other: Exchange) -> str:
@@ -138,58 +133,50 @@ def _difference(own: Exchange, other: Exchange) -> str:
     return ", ".join(f"{name} {instead[name][:80]!r}" for name in changed)
 
 
-def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Iterator[Said]:
+def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Sayings:
     seen: dict[str, Exchange] = {}
-    for looks in _looks(context, CHECK):
-        told = [one for one in looks if one.succeeded]
-        transaction = text(told[0].data.get("execHash")) if told else ""
-        if not told or not (transaction or submitted.ORDER.is_over(told[0])):
+    for look in (one for named in looks(context, operation) for one in named.told[:1]):
+        transaction = text(look.data.get("execHash"))
+        if not transaction and not submitted.ORDER.is_over(look):
             continue
         if seen:
             yield JUDGED
-        same = [one for one in seen.values() if one.data == told[0].data]
+        same = [one for one in seen.values() if one.data == look.data]
         if same:
             message = "two orders have the same status, timestamp, execHash and amountOut"
-            yield Finding(message, (same[0], told[0]), "data", cause="one answer")
+            yield Finding(message, (same[0], look), "data", cause="one answer")
             return
-        seen[transaction] = told[0]
+        seen[transaction] = look
 
 
-def named_orders_are_of_the_past(context: RunContext, operation: Operation) -> Iterator[Said]:
-    for looks in _looks(context, CHECK):
-        for look in [one for one in looks if one.succeeded][:1]:
-            moment, now = look.data.get("timestamp"), _latest_time(context, look)
-            if not isinstance(moment, int) or isinstance(moment, bool) or now is None:
-                continue
-            yield JUDGED
-            if now + _A_DAY_S < moment < MILLISECONDS:
-                days = (moment - now) // _A_DAY_S
-                message = f"timestamp is {moment}, {days} days ahead of the prices' and the Date"
-                yield Finding(message, (look,), "data.timestamp", cause="ahead")
+def named_orders_are_of_the_past(context: RunContext, named: Looks) -> Findings:
+    needs.that(named.told)
+    moment = needs.integer(named.told[0], "timestamp")
+    now = needs.value(_latest_time(context, named.told[0]))
+    if now + _A_DAY_S < moment < MILLISECONDS:
+        days = (moment - now) // _A_DAY_S
+        message = f"timestamp is {moment}, {days} days ahead of the prices' and the Date"
+        yield Finding(message, (named.told[0],), cause="ahead")
 
 
 def _latest_time(context: RunContext, look: Exchange) -> int | None:
     """Return the latest time that prices and the header `Date` tell, in seconds since 1970."""
-    price = context.get(f"{PRICE}/usual")
-    told = [look.answer.header("Date") or ""]
-    told.append(text(price.data.get("updateTime")) if price and price.succeeded else "")
-    times = [seconds_of(one) for one in told if one]
+    prices = (text(one.data.get("updateTime")) for one in context.sent(f"{PRICE}/usual"))
+    times = [seconds_of(one) for one in (look.answer.header("Date") or "", *prices) if one]
     return max((one for one in times if one is not None), default=None)
 
 
-def listed_tickets_are_on_known_chains(context: RunContext, operation: Operation) -> Iterator[Said]:
-    known = {folded(name) for name in known_chain_names(context)}
-    for one in entries(context.sent(*_LISTS)):
-        chain = one.item.get("chain")
-        if isinstance(chain, str) and known:
-            yield JUDGED
-            if folded(chain) not in known:
-                message = f"a ticket is on the chain {chain[:60]!r}, which no list shows"
-                yield Finding(message, (one.look,), "data.list[].chain", cause="unknown chain")
-                return
+def listed_tickets(context: RunContext, _: Operation) -> list[Entry]:
+    """Return the tickets that were listed for the account that was named."""
+    return entries(context.sent(*_LISTS))
 
 
-SETTLED = assumed("A-241", "what has come to its end is told the same way each time")
+def listed_tickets_are_on_known_chains(context: RunContext, ticket: Entry) -> Findings:
+    known, chain = {folded(name) for name in known_chain_names(context)}, ticket.item.get("chain")
+    needs.that(known and isinstance(chain, str))
+    if folded(str(chain)) not in known:
+        message = f"a ticket is on the chain {str(chain)[:60]!r}, which no list shows"
+        yield Finding(message, cause="unknown chain")
 
 
 PROBES: Mapping[str, tuple[str, ...]] = {

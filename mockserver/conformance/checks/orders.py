@@ -1,15 +1,13 @@
 """Orders of 2.0 over time: what is told of them, at the end above all."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from itertools import chain
 
 from mockserver.conformance.checks import things
 from mockserver.conformance.checks.comparing import check_still_offered, named_quote
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.checks.submitted import ORDER
-from mockserver.conformance.checks.timeline import Property, Timeline, breaking, time_of
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.submitted import ORDER, Property, Timeline, breaking, time_of
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, accepted
 from mockserver.conformance.discovery.listing import folded
@@ -21,7 +19,6 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Operation, assumed, documented
 
-_ENDS = ORDER_STATUSES.resting
 _AGREE = Decimal("1.25")
 _EXACTLY = Decimal("1.002")
 _MOST_S, _LEAST_S = 10**11, 946_684_800
@@ -30,7 +27,7 @@ UNIX_TIME = documented("order-status.timestamp")
 PAID = assumed("A-026", "amountOut counts smallest units of the destination")
 
 
-def status_is_spelled_as_published(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def status_is_spelled_as_published(context: RunContext, _: Operation) -> Findings:
     for look in chain(*ORDER.lines(context)):
         status = look.text("status")
         if folded(status) == "succeeded" and status != "Succeeded":
@@ -43,12 +40,11 @@ def status_is_spelled_as_published(context: RunContext, operation: Operation) ->
             return
 
 
-def timestamps_are_seconds_and_go_on(context: RunContext, operation: Operation) -> Iterator[Said]:
+def timestamps_are_seconds_and_go_on(context: RunContext, _: Operation) -> Sayings:
     for looks in ORDER.lines(context):
         line = Timeline(ORDER)
         for look in looks:
-            change = breaking(line, look, Property.GOES_ON)
-            now = time_of(look)
+            change, now = breaking(line, look, Property.GOES_ON), time_of(look)
             if now is None:
                 continue
             yield JUDGED
@@ -63,7 +59,7 @@ def timestamps_are_seconds_and_go_on(context: RunContext, operation: Operation) 
                 break
 
 
-def success_has_a_hash(context: RunContext, operation: Operation) -> Iterator[Said]:
+def success_has_a_hash(context: RunContext, operation: Operation) -> Sayings:
     found: dict[str, Exchange] = {}
     for look in things.succeeded_orders(context, operation):
         yield JUDGED
@@ -74,88 +70,75 @@ def success_has_a_hash(context: RunContext, operation: Operation) -> Iterator[Sa
         before = found.setdefault(_asked_id(look), look)
         if before.data.get("execHash") != value:
             was, now = before.text("execHash")[:70], str(value)[:70]
-            yield Finding(
-                f"execHash of one order is {was!r} and {now!r}",
-                (before, look),
-                "data.execHash",
-                documented("order-status.exec-hash"),
-                cause="hash changed",
-            )
+            message, seen = f"execHash of one order is {was!r} and {now!r}", (before, look)
+            basis = documented("order-status.exec-hash")
+            yield Finding(message, seen, "data.execHash", basis, cause="hash changed")
             return
 
 
-def success_has_no_reason(_: RunContext, look: Exchange) -> Iterator[Said]:
-    yield JUDGED
+def success_has_no_reason(_: RunContext, look: Exchange) -> Findings:
     if look.text("reason").strip():
         yield Finding(f"reason of a successful order is {look.text('reason')[:80]!r}")
 
 
-def failure_has_a_reason(_: RunContext, look: Exchange) -> Iterator[Said]:
-    yield JUDGED
+def failure_has_a_reason(_: RunContext, look: Exchange) -> Findings:
     if look.data.get("reason") == "":
         yield Finding(f"reason of an order that is {look.text('status')} is empty")
 
 
-def success_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Said]:
+def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
     ORDER.lines(context)
     quote = named_quote(context, _quoted(context))
     route = order_route(context)
     check_still_offered(context, route.source.chain, route.target.chain)
     for submission, times in (("usual", 1), ("second", 3)):
         for look in ORDER.told(context, submission):
-            if look.text("status") != "Succeeded":
+            told = look.data.get("amountOut")
+            paid = amounts.number(told)
+            known = paid is not None and quote.got is not None
+            if look.text("status") != "Succeeded" or not (known or told == ""):
                 continue
-            if look.data.get("amountOut") == "":
-                yield JUDGED
+            yield JUDGED
+            if paid is None:
                 message = "amountOut of a successful order is empty"
                 yield Finding(message, (look,), "data.amountOut", cause="empty")
                 return
-            paid = amounts.number(look.data.get("amountOut"))
-            if paid is None or quote.got is None:
-                continue
-            yield JUDGED
             got = amounts.EXACT.scaleb(paid, -(route.target.decimals or 0))
-            fair = amounts.EXACT.multiply(quote.got, Decimal(times))
+            fair = amounts.EXACT.multiply(quote.got or 0, Decimal(times))
             if not amounts.within(got, fair, _AGREE):
-                yield Finding(
-                    f"the order pays {got:.6g} {route.target.symbol}, the quote said {fair:.6g}",
-                    (quote.exchange, look),
-                    "data.amountOut",
-                )
+                pays = f"{got:.6g} {route.target.symbol}, the quote said {fair:.6g}"
+                seen = (quote.exchange, look)
+                yield Finding(f"the order pays {pays}", seen, "data.amountOut")
                 return
 
 
-def each_order_is_told_for_itself(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def each_order_is_told_for_itself(context: RunContext, _: Operation) -> Findings:
     ORDER.lines(context)
-    first, second = _ended(context, "usual"), _ended(context, "second")
-    if first is None and second is None:
-        first, second = (_ended(context, name) for name in NAMED[:2])
-    if first is None or second is None:
+    ends = [_ended(context, name)[-1:] for name in ("usual", "second")]
+    if not any(ends):
+        ends = [_ended(context, name)[-1:] for name in NAMED[:2]]
+    if not all(ends):
         raise Vacuous("not both orders came to their end while they were looked at (--patience)")
+    first, second = chain(*ends)
     if _asked_id(first) == _asked_id(second):
         raise Inconclusive("both orders have the same id")
     if not first.text("status") == second.text("status") == "Succeeded":
         raise Vacuous("an order that failed pays nothing that could be compared")
     names = ("execHash", "amountOut", "timestamp")
-    told = [[look.data.get(name) for name in names] for look in (first, second)]
-    if told[0] == told[1] and told[0][0] and told[0][1] and not _apart(context):
+    told, other = ([look.data.get(name) for name in names] for look in (first, second))
+    if told == other and told[0] and told[1] and not _apart(context):
         # Two may be executed in one transaction. What is paid then is still each order's own, but
         # that it follows the amount shows only where it is what the quote said.
         basis = None if _is_quoted(context, first) else PAID
-        yield Finding(
-            f"orders {_asked_id(first)!r} and {_asked_id(second)!r} of different amounts have the "
-            "same execHash, amountOut and timestamp, and are never told of apart",
-            (first, second),
-            "query.id",
-            basis,
-        )
+        both = f"orders {_asked_id(first)!r} and {_asked_id(second)!r} of different amounts"
+        same = "have the same execHash, amountOut and timestamp, and are never told of apart"
+        yield Finding(f"{both} {same}", (first, second), "query.id", basis)
 
 
-def settled_orders_are_told_alike(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    looks = ORDER.told(context, NAMED[0])[:2]
-    if len(looks) < 2:
-        looks = list(context.require_each(f"{CHECK}/{END}", f"{CHECK}/{END_AGAIN}"))
-    one, again = looks
+def settled_orders_are_told_alike(context: RunContext, _: Operation) -> Findings:
+    named = ORDER.told(context, NAMED[0])
+    at_the_end = f"{CHECK}/{END}", f"{CHECK}/{END_AGAIN}"
+    one, again = named[:2] if len(named) > 1 else context.require_each(*at_the_end)
     if one.text("status") not in ORDER_STATUSES.final:
         raise Vacuous("the order had not come to its end (--patience)")
     for name in ("reason", "amountOut", "timestamp"):
@@ -165,9 +148,9 @@ def settled_orders_are_told_alike(context: RunContext, operation: Operation) -> 
             yield Finding(told, (one, again), f"data.{name}")
 
 
-def _ended(context: RunContext, submission: str) -> Exchange | None:
-    looks = [one for one in ORDER.told(context, submission) if one.text("status") in _ENDS]
-    return looks[-1] if looks else None
+def _ended(context: RunContext, submission: str) -> list[Exchange]:
+    told = ORDER.told(context, submission)
+    return [one for one in told if one.text("status") in ORDER_STATUSES.resting]
 
 
 def _quoted(context: RunContext) -> str:
@@ -192,9 +175,9 @@ def _apart(context: RunContext) -> bool:
 
     Two that are executed in one transaction have its hash and its time in common (2.3).
     """
-    ends = [one.number for one in ORDER.told(context, "usual") if one.text("status") in _ENDS]
-    later = [one for one in ORDER.told(context, "second") if ends and one.number > ends[0]]
-    return any(one.text("status") not in _ENDS for one in later)
+    ends, rest = _ended(context, "usual"), _ended(context, "second")
+    later = [one for one in ORDER.told(context, "second") if ends and one.number > ends[0].number]
+    return any(one not in rest for one in later)
 
 
 def _asked_id(exchange: Exchange) -> str:

@@ -63,7 +63,7 @@ def _prices_sound(context: RunContext) -> bool:
 def _quotes_sound(context: RunContext) -> bool:
     """Tell whether the prices in quotes agree with another source wherever there is one."""
     for quote in quotes(context, BRIDGE):
-        told = amounts.number(quote.exchange.data.get("price"))
+        told = quote.number("price")
         others = list(_independent(context, quote.route.source)) if told is not None else []
         if others and not any(amounts.within(told or Decimal(0), one, _NEAR) for one in others):
             return False
@@ -72,6 +72,6 @@ def _quotes_sound(context: RunContext) -> bool:
 
 def _quoted(context: RunContext, symbol: str) -> Iterator[Decimal]:
     for quote in quotes(context, BRIDGE):
-        told = amounts.number(quote.exchange.data.get("price"))
+        told = quote.number("price")
         if quote.route.source.symbol == symbol and told is not None and told > 0:
             yield told

@@ -1,55 +1,100 @@
-"""Rules about HTTP and JSON beneath the body: statuses, media types, connections."""
+"""Rules about HTTP and JSON: statuses, connections, and bodies as bytes."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable
 
 from mockserver.conformance.checks.evidence import IN_BETWEEN, answered, is_redirect, said, sent
-from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.requests.protocol import (
-    HOSTILE,
-    is_beneath,
-)
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.requests.protocol import HOSTILE, is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
-from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
-from mockserver.contract import Operation
+from mockserver.conformance.verdict import Inconclusive, Verdict
+from mockserver.contract import Operation, assumed, documented
 from mockserver.jsontext import Json, kind_of
 from mockserver.validation import shown
 
+_JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
 _STAMPS = ("timestamp", "signature")
+_FAULTS = (
+    ("UTF-8", "the body is not UTF-8"),
+    ("given twice", "a member is there twice"),
+    ("is not a JSON number", "a number is none"),
+    ("extra data", "something follows the JSON"),
+    ("unterminated", "the body ends too early"),
+)
 
 
-def success_is_http_200(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    for exchange in answered(context, operation):
-        if exchange.succeeded and exchange.answer.status != 200:
-            yield Finding(
-                f"the success comes with HTTP {exchange.answer.status}",
-                (exchange,),
-                cause=str(exchange.answer.status),
-            )
-            return
+def body_is_strict_json(_: RunContext, exchange: Exchange) -> Findings:
+    refused = exchange.answer.status >= 400
+    # Of what is beneath the interface, which HTTP itself refuses, nothing is published.
+    of_http = refused and is_beneath(exchange)
+    if is_redirect(exchange) or not exchange.unreadable or of_http:
+        return
+    fault, begins = _fault(exchange), exchange.answer.body[:200].decode("utf-8", "replace")
+    text = f"; the body begins with {shown(begins)}" if begins else ""
+    basis = documented("errors.envelope") if refused else None
+    yield Finding(f"{fault}: {exchange.unreadable}{text}", basis=basis, cause=fault)
 
 
-def no_server_error(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def _fault(exchange: Exchange) -> str:
+    """Return what kind of trouble keeps a body from being JSON."""
+    body = exchange.answer.body
+    if not body.strip():
+        return "the body is empty"
+    if body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        return "the body begins with a byte order mark"
+    if body.lstrip()[:1] == b"<":
+        return "the body is a page of HTML or XML"
+    found = (fault for words, fault in _FAULTS if words in exchange.unreadable)
+    return next(found, "the body is not JSON")
+
+
+def media_type_is_json(_: RunContext, exchange: Exchange) -> Findings:
+    if exchange.unreadable or is_redirect(exchange):
+        return
+    given = exchange.answer.header("Content-Type")
+    if given is None:
+        basis = assumed("A-216", "answers say what they are")
+        yield Finding("there is no Content-Type", basis=basis, cause="none")
+        return
+    media, _rest, rest = given.partition(";")
+    charset = re.search(r"charset\s*=\s*\"?([\w-]+)", rest, re.IGNORECASE)
+    if not _JSON.fullmatch(media.strip().lower()):
+        yield Finding(f"Content-Type is {shown(given)}", cause="other")
+    elif charset and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
+        basis = assumed("A-216", "JSON is UTF-8")
+        yield Finding(f"Content-Type is {shown(given)}", basis=basis, cause="charset")
+
+
+def no_unasked_compression(_: RunContext, exchange: Exchange) -> Findings:
+    coding = (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
+    if coding != "identity":
+        message = f"the body is compressed ({shown(coding)}), and nobody asked for it"
+        yield Finding(message, verdict=Verdict.EXTRA, cause=coding[:20])
+
+
+def success_is_http_200(_: RunContext, exchange: Exchange) -> Findings:
+    status = exchange.answer.status
+    if exchange.succeeded and status != 200:
+        yield Finding(f"the success comes with HTTP {status}", cause=str(status))
+
+
+def no_server_error(context: RunContext, operation: Operation) -> Findings:
     every = sent(context, operation)
-    found = [
-        one for one in every if one.answer.status >= 500 and not one.probe.endswith(f"/{HOSTILE}")
-    ]
+    found = [one for one in _not_hostile(every) if one.answer.status >= 500]
     if not found:
         answered(context, operation)
-        return
     own = [one for one in found if one.answer.status not in IN_BETWEEN]
-    if not own and not any(one.succeeded for one in every):
+    if found and not own and not any(one.succeeded for one in every):
         raise Inconclusive(f"the service seems to be down: {said(found[0])}")
     for status in dict.fromkeys(one.answer.status for one in own or found):
         cases = [one for one in found if one.answer.status == status]
-        yield Finding(
-            f"{said(cases[0])} to {len(cases)} of {len(every)} requests",
-            tuple(cases[:3]),
-            cause=str(status),
-        )
+        message = f"{said(cases[0])} to {len(cases)} of {len(every)} requests"
+        yield Finding(message, tuple(cases[:3]), cause=str(status))
 
 
-def no_redirect(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def no_redirect(context: RunContext, operation: Operation) -> Findings:
     found = [
         one for one in answered(context, operation) if is_redirect(one) and not is_beneath(one)
     ]
@@ -57,31 +102,28 @@ def no_redirect(context: RunContext, operation: Operation) -> Iterator[Finding]:
         return
     generation = operation.generation.id
     others = [one for one in context.exchanges if one.operation.generation.id == generation]
-    where = found[0].answer.header("Location") or "nowhere"
+    where = shown(found[0].answer.header("Location") or "nowhere")
     if len({one.operation.id for one in others}) > 1 and all(map(is_redirect, others)):
-        raise Inconclusive(f"everything is redirected, for example to {shown(where)}")
-    yield Finding(
-        f"HTTP {found[0].answer.status} redirects to {shown(where)}", tuple(found[:3]), cause="3xx"
-    )
+        raise Inconclusive(f"everything is redirected, for example to {where}")
+    message = f"HTTP {found[0].answer.status} redirects to {where}"
+    yield Finding(message, tuple(found[:3]), cause="3xx")
 
 
-def answers_are_whole(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    every = [
-        one
-        for one in sent(context, operation)
-        if not one.probe.endswith(f"/{HOSTILE}") and not is_beneath(one)
-    ]
-    found: dict[Trouble, list[Exchange]] = {}
+def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
+    every = [one for one in _not_hostile(sent(context, operation)) if not is_beneath(one)]
+    found: dict[str, list[Exchange]] = {}
     for exchange in every:
-        if _is_broken(exchange) and exchange.answer.trouble is not None:
-            found.setdefault(exchange.answer.trouble, []).append(exchange)
+        if _is_broken(exchange):
+            found.setdefault(str(exchange.answer.trouble), []).append(exchange)
     for trouble, cases in found.items():
         often = f" ({len(cases)} times)" if len(cases) > 1 else ""
-        yield Finding(f"{said(cases[0])}{often}", tuple(cases[:3]), cause=str(trouble))
-    if not found:
-        away = [one for one in every if not one.whole]
-        if every and len(away) == len(every):
-            raise Inconclusive(f"no request was answered: {said(away[0])}")
+        yield Finding(f"{said(cases[0])}{often}", tuple(cases[:3]), cause=trouble)
+    if every and not found and not any(one.whole for one in every):
+        raise Inconclusive(f"no request was answered: {said(every[0])}")
+
+
+def _not_hostile(every: Iterable[Exchange]) -> list[Exchange]:
+    return [one for one in every if not one.probe.endswith(f"/{HOSTILE}")]
 
 
 def _is_broken(exchange: Exchange) -> bool:
@@ -92,7 +134,7 @@ def _is_broken(exchange: Exchange) -> bool:
     return trouble in (Trouble.CUT, Trouble.BROKEN_HTTP, Trouble.TOO_LARGE)
 
 
-def survives_hostile_text(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def survives_hostile_text(context: RunContext, operation: Operation) -> Findings:
     exchange = context.require(f"{operation.id}/{HOSTILE}")
     answer = exchange.answer
     if answer.status >= 500 and answer.status not in IN_BETWEEN:
@@ -104,21 +146,16 @@ def survives_hostile_text(context: RunContext, operation: Operation) -> Iterator
     yield Finding(f"there is no whole answer: {said(exchange)}", (exchange,), cause="no answer")
 
 
-def is_no_success(context: RunContext, operation: Operation, *, probe: str) -> Iterator[Finding]:
+def is_no_success(context: RunContext, operation: Operation, *, probe: str) -> Findings:
     exchange = context.require(f"{operation.id}/{probe}")
     if not exchange.whole:
         raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
     if exchange.succeeded:
-        what = f"{exchange.request.method} {exchange.request.path}"
-        yield Finding(
-            f"{what} is answered with success", (exchange,), verdict=Verdict.EXTRA, cause="success"
-        )
+        what = f"{exchange.request.method} {exchange.request.path} is answered with success"
+        yield Finding(what, (exchange,), verdict=Verdict.EXTRA, cause="success")
 
 
-def equal_requests_are_answered_alike(
-    context: RunContext, operation: Operation
-) -> Iterator[Finding]:
-    pairs = 0
+def equal_requests_are_answered_alike(context: RunContext, operation: Operation) -> Sayings:
     first: dict[tuple[object, ...], Exchange] = {}
     for exchange in answered(context, operation):
         if not exchange.succeeded:
@@ -130,18 +167,12 @@ def equal_requests_are_answered_alike(
         before = first.setdefault(key, exchange)
         if before is exchange:
             continue
-        pairs += 1
+        yield JUDGED
         place = _difference(before, exchange)
         if place:
-            yield Finding(
-                f"{place} is not alike in two answers to equal requests",
-                (before, exchange),
-                place=place,
-                cause="unlike",
-            )
+            message = f"{place} is not alike in two answers to equal requests"
+            yield Finding(message, (before, exchange), place, cause="unlike")
             return
-    if not pairs:
-        raise Vacuous("no request was sent twice and succeeded twice")
 
 
 def _difference(one: Exchange, other: Exchange) -> str:

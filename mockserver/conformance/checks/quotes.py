@@ -1,24 +1,19 @@
 """Quotes of 2.0 against their own request: units, decimals, fees, and what is said of the swap."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 
+from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.comparing import (
     Quote,
     fair_output,
     is_elsewhere,
+    known_chains,
     power_of_ten,
 )
-from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.pricing import prices_for
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import (
-    BRIDGE,
-    Reading,
-    require_accepted,
-)
-from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.amount_units import BRIDGE, Reading, require_accepted
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
@@ -36,145 +31,100 @@ _CENT = Decimal("0.01")
 """What a text of USD may be off by, however little is quoted: a last digit that is cut off."""
 
 
-def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Iterator[Said]:
-    value = exchange.data.get("outAmount")
-    if not isinstance(value, str):
-        return
-    yield JUDGED
+def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Findings:
+    value = needs.text(exchange, "outAmount")
     if amounts.units(value) is None:
+        message = f"outAmount is {value[:80]!r}, expected a whole number of smallest units"
+        digits = observed("DEMO", "outAmount is digits only")
         spelled = amounts.number(value) is None or exchange.operation.id != BRIDGE
-        yield Finding(
-            f"outAmount is {value[:80]!r}, expected a whole number of smallest units",
-            basis=observed("DEMO", "outAmount is digits only") if spelled else None,
-        )
+        yield Finding(message, basis=digits if spelled else None)
 
 
-def bridge_keeps_the_amount(_: RunContext, quote: Quote) -> Iterator[Said]:
-    if quote.got is None or quote.got < 0:
-        return
-    yield JUDGED
-    share = amounts.EXACT.divide(quote.got, quote.put)
-    if not _LEAST <= share <= _MOST:
+def bridge_keeps_the_amount(_: RunContext, quote: Quote) -> Findings:
+    got = needs.value(quote.got)
+    needs.that(got >= 0)
+    if not _LEAST <= amounts.EXACT.divide(got, quote.put) <= _MOST:
         source, target = quote.route.source, quote.route.target
-        yield Finding(
-            f"{_shown(quote.put)} {source.symbol} from {source.chain} to {target.chain} pays "
-            f"{_shown(quote.got)}{_hint(quote)}",
-            basis=KEPT if amounts.within(quote.got, quote.put, _OFF) else None,
-        )
+        moved = f"{_shown(quote.put)} {source.symbol} from {source.chain} to {target.chain}"
+        basis = KEPT if amounts.within(got, quote.put, _OFF) else None
+        yield Finding(f"{moved} pays {_shown(got)}{_hint(quote, got)}", basis=basis)
 
 
-def usd_value_fits_output(context: RunContext, quote: Quote) -> Iterator[Said]:
-    usd = quote.number("outAmountUsd")
-    prices = prices_for(context, quote.route.target)
-    if usd is None or quote.got is None or quote.got <= 0 or not prices:
-        return
-    values = [amounts.EXACT.multiply(quote.got, price) for price in prices]
-    if max(values) <= _CENT and abs(usd) <= _CENT:
-        # Dust: a text of USD with few digits says nothing about it.
-        return
-    yield JUDGED
+def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
+    usd, target = needs.number(quote.exchange, "outAmountUsd"), quote.route.target
+    values = [amounts.EXACT.multiply(quote.pays, one) for one in prices_for(context, target)]
+    # Of dust a text of USD with few digits says nothing.
+    needs.that(values and (max(values) > _CENT or abs(usd) > _CENT))
     if not any(_is_worth(usd, value) for value in values):
         nearest = min(values, key=lambda value: abs(power_of_ten(usd, value)))
-        yield Finding(
-            f"outAmountUsd is {_shown(usd)}, while {_shown(quote.got)} "
-            f"{quote.route.target.symbol} are worth about {_shown(nearest)}",
-            basis=None if quote.exchange.operation.id == BRIDGE else SWAP_USD,
-        )
+        worth = f"{_shown(quote.pays)} {target.symbol} are worth about {_shown(nearest)}"
+        basis = None if quote.exchange.operation.id == BRIDGE else SWAP_USD
+        yield Finding(f"outAmountUsd is {_shown(usd)}, while {worth}", basis=basis)
 
 
-def amount_is_read_as_smallest_units(
-    context: RunContext, operation: Operation
-) -> Iterator[Finding]:
+def amount_is_read_as_smallest_units(context: RunContext, operation: Operation) -> Findings:
     one = require_accepted(context, operation.id)
     if one.reading is Reading.WHOLE:
-        tried = [
-            exchange for exchange in context.of(operation.id) if exchange.probe.endswith("usual")
-        ]
-        yield Finding(
-            "the amount of the request is read as whole tokens",
-            (*tried, context.require(one.probe)),
-            "query.amount" if operation.id == BRIDGE else "query.fromAmount",
-        )
+        tried = [each for each in context.of(operation.id) if each.probe.endswith("usual")]
+        seen = (*tried, context.require(one.probe))
+        place = "query.amount" if operation.id == BRIDGE else "query.fromAmount"
+        yield Finding("the amount of the request is read as whole tokens", seen, place)
 
 
-def fees_are_smallest_units(context: RunContext, quote: Quote) -> Iterator[Said]:
+def fees_are_smallest_units(context: RunContext, quote: Quote) -> Findings:
+    told = {name: quote.exchange.data.get(name) for name in ("serviceFee", "gasFee")}
+    texts = {name: value for name, value in told.items() if isinstance(value, str)}
     total = Decimal(0)
-    for name in ("serviceFee", "gasFee"):
-        value = quote.exchange.data.get(name)
-        if not isinstance(value, str):
-            continue
-        yield JUDGED
+    for name, value in texts.items():
         if amounts.units(value) is None:
-            yield Finding(
-                f"{name} is {value[:80]!r}, expected a whole number of smallest units",
-                place=f"data.{name}",
-                basis=observed("DEMO", f"{name} is digits only"),
-            )
-            continue
-        fee = amounts.number(value) or Decimal(0)
-        total += fee
-        yield from _vanishing(quote, name, fee)
+            message = f"{name} is {value[:80]!r}, expected a whole number of smallest units"
+            basis = observed("DEMO", f"{name} is digits only")
+            yield Finding(message, place=f"data.{name}", basis=basis)
+        else:
+            total += Decimal(value)
+            yield from _vanishing(quote, name, Decimal(value))
     yield from _eaten(context, quote, total)
+    needs.that(texts)
 
 
-def service_fee_is_a_small_share(_: RunContext, quote: Quote) -> Iterator[Said]:
-    fee = amounts.units(quote.exchange.data.get("serviceFee"))
-    out = amounts.units(quote.exchange.data.get("outAmount"))
-    if fee is None or not out:
-        return
-    yield JUDGED
+def service_fee_is_a_small_share(_: RunContext, quote: Quote) -> Findings:
+    fee = needs.units(quote.exchange, "serviceFee")
+    out = needs.value(needs.units(quote.exchange, "outAmount") or None)
     if fee * 50 > out:
         share = Decimal(fee * 10000 // out) / 100
         yield Finding(f"serviceFee is {share} percent of outAmount, expected less than 2")
 
 
-def minimum_is_not_above_output(_: RunContext, exchange: Exchange) -> Iterator[Said]:
-    least, out = exchange.data.get("minOutAmount"), exchange.data.get("outAmount")
-    low, high = amounts.number(least), amounts.number(out)
-    if least == "":
-        yield JUDGED
-    elif low is not None and high is not None:
-        yield JUDGED
-        if low > high:
-            yield Finding(f"minOutAmount is {low}, more than outAmount, which is {high}")
+def minimum_is_not_above_output(_: RunContext, exchange: Exchange) -> Findings:
+    if exchange.data.get("minOutAmount") == "":
+        return
+    low, high = needs.number(exchange, "minOutAmount"), needs.number(exchange, "outAmount")
+    if low > high:
+        yield Finding(f"minOutAmount is {low}, more than outAmount, which is {high}")
 
 
-def chain_decimal_is_the_targets(context: RunContext, quote: Quote) -> Iterator[Said]:
-    told = quote.exchange.data.get("chainDecimal")
+def chain_decimal_is_the_targets(context: RunContext, quote: Quote) -> Findings:
+    told = needs.integer(quote.exchange, "chainDecimal")
     target, source = quote.route.target, quote.route.source
-    if not isinstance(told, int) or isinstance(told, bool):
-        return
-    if is_elsewhere(context, quote.exchange, target):
-        return
-    yield JUDGED
+    needs.that(not is_elsewhere(context, quote.exchange, target))
     if told != target.decimals:
         like = " as the token given has" if told == source.decimals else ""
-        yield Finding(
-            f"chainDecimal is {told}{like}, while {target.symbol} on {target.chain} has "
-            f"{target.decimals}"
-        )
+        has = f"{target.symbol} on {target.chain} has {target.decimals}"
+        yield Finding(f"chainDecimal is {told}{like}, while {has}")
 
 
-def quote_names_a_listed_chain(context: RunContext, exchange: Exchange) -> Iterator[Said]:
-    known, told = inventory_of(context).chains, exchange.data.get("chain")
-    networks = {chain.network for chain in known if chain.network}
-    if not isinstance(told, str) or not known or (told.isdecimal() and not networks):
-        return
-    yield JUDGED
-    names = {folded(name) for chain in known for name in chain.names}
-    if folded(told) not in names and told not in networks:
-        yield Finding(
-            f"chain is {told[:80]!r}, which is neither a name nor a network id of a listed chain"
-        )
+def quote_names_a_listed_chain(context: RunContext, exchange: Exchange) -> Findings:
+    told, known = needs.text(exchange, "chain"), known_chains(context)
+    networks = {chain.network for chain in known.values() if chain.network}
+    needs.that(known and (networks or not told.isdecimal()))
+    if folded(told) not in known and told not in networks:
+        neither = "which is neither a name nor a network id of a listed chain"
+        yield Finding(f"chain is {told[:80]!r}, {neither}")
 
 
-def price_impact_is_in_percent(context: RunContext, quote: Quote) -> Iterator[Said]:
-    impact = quote.number("priceImpact")
-    if impact is None:
-        return
-    yield JUDGED
-    fair = fair_output(context, quote)
-    lost = None
+def price_impact_is_in_percent(context: RunContext, quote: Quote) -> Findings:
+    impact = needs.number(quote.exchange, "priceImpact")
+    fair, lost = fair_output(context, quote), None
     if fair is not None and quote.got is not None:
         lost = abs(amounts.EXACT.divide((fair - quote.got) * 100, fair))
     unlike = lost is not None and abs(impact) > 20 and abs(impact) > 20 * (lost + 1)
@@ -187,53 +137,43 @@ def _is_worth(usd: Decimal, value: Decimal) -> bool:
     return amounts.within(usd, value, _USD_FACTOR) or abs(usd - value) <= _CENT
 
 
-def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Iterator[Finding]:
+def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Findings:
     """Yield a finding where fees eat up an output that is worth a good deal."""
-    price = price_of(context, quote.route.target)
-    if price is None or quote.got is None or quote.got <= 0:
-        return
+    target, got = quote.route.target, quote.got or Decimal(0)
+    worth = amounts.EXACT.multiply(quote.put, price_of(context, quote.route.source) or 0)
     fees = amounts.EXACT.scaleb(total, -quote.decimals)
-    if amounts.EXACT.multiply(quote.put, price_of(context, quote.route.source) or 0) < 90:
-        return
-    if fees >= quote.got:
-        yield Finding(
-            f"serviceFee and gasFee are {_shown(fees)} {quote.route.target.symbol}, which leaves "
-            f"nothing of {_shown(quote.got)}",
-            place="data.gasFee",
-        )
+    if worth >= 90 and 0 < got <= fees and price_of(context, target) is not None:
+        left = f"{_shown(fees)} {target.symbol}, which leaves nothing of {_shown(got)}"
+        yield Finding(f"serviceFee and gasFee are {left}", place="data.gasFee")
 
 
-def _vanishing(quote: Quote, name: str, fee: Decimal) -> Iterator[Finding]:
+def _vanishing(quote: Quote, name: str, fee: Decimal) -> Findings:
     """Yield a finding for a fee that is so small that it is counted in other decimals."""
-    decimals = quote.decimals
-    if decimals < 12 or fee <= 0 or quote.got is None or quote.got <= 0:
+    decimals, got = quote.decimals, quote.got or Decimal(0)
+    # A fee that does not grow with the amount is next to nothing of a very large one.
+    if decimals < 12 or fee <= 0 or not 0 < got <= _LARGE:
         return
-    if quote.got > _LARGE:
-        # A fee that does not grow with the amount is next to nothing of a very large one.
-        return
-    share = amounts.EXACT.divide(amounts.EXACT.scaleb(fee, -decimals), quote.got)
+    share = amounts.EXACT.divide(amounts.EXACT.scaleb(fee, -decimals), got)
     if share < _NOTHING and quote.route.rescales:
-        yield Finding(
-            f"{name} is {fee} smallest units, next to nothing of {_shown(quote.got)} "
-            f"{quote.route.target.symbol}; it may count in {quote.route.source.decimals} decimals",
-            place=f"data.{name}",
-        )
+        of = f"{_shown(got)} {quote.route.target.symbol}"
+        other = f"it may count in {quote.route.source.decimals} decimals"
+        message = f"{name} is {fee} smallest units, next to nothing of {of}; {other}"
+        yield Finding(message, place=f"data.{name}")
 
 
-def _hint(quote: Quote) -> str:
+def _hint(quote: Quote, got: Decimal) -> str:
     """Return in which decimals the output would fit; empty where in none."""
     source, target = quote.route.source.decimals, quote.route.target.decimals
-    if quote.got is None or quote.got <= 0 or source is None or target is None:
+    if got <= 0 or source is None or target is None:
         return ""
-    power = power_of_ten(quote.got, quote.put)
+    power = power_of_ten(got, quote.put)
     if power == source - target and power:
-        return (
-            f"; that fits the {source} decimals of the source chain, not the {target} of the target"
-        )
+        fits = f"that fits the {source} decimals of the source chain"
+        return f"; {fits}, not the {target} of the target"
     if power == -target:
         return "; that fits whole tokens, not smallest units"
     return f"; that is off by 10^{power}" if power else ""
 
 
-def _shown(number: Decimal | None) -> str:
-    return f"{number:.6g}" if number is not None else "unknown"
+def _shown(number: Decimal) -> str:
+    return f"{number:.6g}"

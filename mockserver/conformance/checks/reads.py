@@ -1,13 +1,12 @@
 """Balances, prices and look-ups of 2.0 against their own requests."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from mockserver.conformance.basis import basis_of_row
+from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.comparing import quotes, token_at
-from mockserver.conformance.checks.judging import JUDGED, Said
 from mockserver.conformance.checks.pricing import DOLLARS, is_a_dollar
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE
 from mockserver.conformance.discovery.clocks import (
@@ -37,57 +36,43 @@ _ANOTHER_TIME_S = 7 * 86_400
 _UNKNOWN = shipped_facts().names["words"]["unknown"]
 
 
-def balance_is_not_negative(_: RunContext, exchange: Exchange) -> Iterator[Said]:
-    for name in ("balance", "hrpBalance"):
-        value = exchange.data.get(name)
-        if not isinstance(value, str):
-            continue
-        yield JUDGED
+def balance_is_not_negative(_: RunContext, exchange: Exchange) -> Findings:
+    told = {name: exchange.data.get(name) for name in ("balance", "hrpBalance")}
+    texts = {name: value for name, value in told.items() if isinstance(value, str)}
+    needs.that(texts)
+    for name, value in texts.items():
         number = amounts.number(value)
         if number is None or number < 0:
             message = f"{name} is {value[:80]!r}, expected a number that is not negative"
             yield Finding(message, place=f"data.{name}")
 
 
-def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> Iterator[Said]:
-    token = _asked_token(context, exchange)
-    units = amounts.number(exchange.data.get("balance"))
-    whole = amounts.number(exchange.data.get("hrpBalance"))
-    if token is None or token.decimals is None or units is None or whole is None:
-        return
-    if not units and not whole:
-        return
-    yield JUDGED
-    fair = amounts.EXACT.scaleb(units, -token.decimals)
+def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> Findings:
+    token = needs.value(_asked_token(context, exchange))
+    decimals = needs.value(token.decimals)
+    units, whole = needs.number(exchange, "balance"), needs.number(exchange, "hrpBalance")
+    needs.that(units or whole)
+    fair = amounts.EXACT.scaleb(units, -decimals)
     if not amounts.within(fair, whole, Decimal("1.001")):
-        yield Finding(
-            f"hrpBalance is {whole}, while balance {units} is {fair:.6g} {token.symbol} with "
-            f"{token.decimals} decimals"
-        )
+        is_so = f"{fair:.6g} {token.symbol} with {decimals} decimals"
+        yield Finding(f"hrpBalance is {whole}, while balance {units} is {is_so}")
 
 
-def balance_is_of_the_token(
-    context: RunContext, one: Exchange, other: Exchange
-) -> Iterator[Finding]:
+def balance_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -> Findings:
     tokens = _asked_token(context, one), _asked_token(context, other)
-    balances = one.text("balance"), other.text("balance")
     if tokens[0] is None or tokens[1] is None or tokens[0].decimals == tokens[1].decimals:
         raise Vacuous("no two tokens of other decimals are listed on the chain")
-    if not amounts.number(balances[0]) or not amounts.number(balances[1]):
+    balances = one.text("balance"), other.text("balance")
+    if not all(map(amounts.number, balances)):
         raise Vacuous("the address owns nothing of one of the tokens")
-    same = balances[0] == balances[1] and one.text("hrpBalance") == other.text("hrpBalance")
-    if same:
-        yield Finding(
-            f"balance {balances[0][:60]} and hrpBalance {one.text('hrpBalance')[:60]} are told of "
-            f"{tokens[0].symbol} and of {tokens[1].symbol} alike"
-        )
+    readable = one.text("hrpBalance"), other.text("hrpBalance")
+    if balances[0] == balances[1] and readable[0] == readable[1]:
+        both = f"balance {balances[0][:60]} and hrpBalance {readable[0][:60]} are told"
+        yield Finding(f"{both} of {tokens[0].symbol} and of {tokens[1].symbol} alike")
 
 
-def price_is_a_price(context: RunContext, exchange: Exchange) -> Iterator[Said]:
-    value = exchange.data.get("price")
-    if not isinstance(value, str):
-        return
-    yield JUDGED
+def price_is_a_price(context: RunContext, exchange: Exchange) -> Findings:
+    value = needs.text(exchange, "price")
     price, token = amounts.number(value), _asked_token(context, exchange)
     if price is None or price <= 0:
         yield Finding(f"price is {value[:80]!r}, expected a decimal number above 0")
@@ -95,57 +80,53 @@ def price_is_a_price(context: RunContext, exchange: Exchange) -> Iterator[Said]:
         yield Finding(f"price of {token.symbol} is {price}, expected about 1 USD")
 
 
-def price_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -> Iterator[Finding]:
-    tokens = _asked_token(context, one), _asked_token(context, other)
-    if tokens[0] is None or tokens[1] is None or all(map(is_stable, filter(None, tokens))):
+def price_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -> Findings:
+    first, second = _asked_token(context, one), _asked_token(context, other)
+    if first is None or second is None or (is_stable(first) and is_stable(second)):
         raise Vacuous("no two tokens of different value were asked about")
-    rates = [
-        amounts.EXACT.divide(quote.got, quote.put)
-        for quote in quotes(context, SWAP_QUOTE)
-        if quote.got
-        and quote.got > 0
-        and (quote.route.source.symbol, quote.route.target.symbol)
-        == (tokens[0].symbol, tokens[1].symbol)
-    ]
     prices = one.text("price"), other.text("price")
     if None in map(amounts.number, prices):
         raise Vacuous("price is no number in one of the two answers")
+    rates = [
+        amounts.EXACT.divide(quote.got, quote.put)
+        for quote in quotes(context, SWAP_QUOTE)
+        if quote.got and quote.got > 0
+        if quote.route.source.symbol == first.symbol and quote.route.target.symbol == second.symbol
+    ]
     if not rates:
         raise Vacuous("no quote tells what the two tokens are worth to each other")
     if prices[0] == prices[1] and not amounts.within(rates[0], Decimal(1), Decimal(2)):
-        yield Finding(
-            f"{tokens[0].symbol} and {tokens[1].symbol} are both {prices[0][:40]} USD, while 1 "
-            f"{tokens[0].symbol} pays {rates[0]:.6g} {tokens[1].symbol}"
-        )
+        both = f"{first.symbol} and {second.symbol} are both {prices[0][:40]} USD"
+        yield Finding(f"{both}, while 1 {first.symbol} pays {rates[0]:.6g} {second.symbol}")
 
 
-def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Iterator[Said]:
-    price, token = amounts.number(exchange.data.get("price")), _asked_token(context, exchange)
-    if price is None or price <= 0 or token is None:
-        return
-    for quote in (*quotes(context, BRIDGE), *quotes(context, SWAP_QUOTE)):
-        usd = quote.number("outAmountUsd")
-        if quote.route.target.symbol != token.symbol or not usd or not quote.got:
-            continue
-        if usd <= 0 or quote.got <= 0:
-            continue
-        yield JUDGED
-        implied = amounts.EXACT.divide(usd, quote.got)
-        unlike = not amounts.within(price, implied, _UNLIKE)
-        if unlike and _quotes_agree(context, token, implied):
-            message = f"price of {token.symbol} is {price}, while quotes count {implied:.6g} USD"
-            yield Finding(message, (quote.exchange, exchange))
+def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Findings:
+    price, token = needs.number(exchange, "price"), needs.value(_asked_token(context, exchange))
+    implied = {
+        quote.exchange: amounts.EXACT.divide(usd, quote.got)
+        for quote in (*quotes(context, BRIDGE), *quotes(context, SWAP_QUOTE))
+        if quote.route.target.symbol == token.symbol
+        if (usd := quote.number("outAmountUsd")) and usd > 0 and quote.got and quote.got > 0
+    }
+    needs.that(price > 0 and implied)
+    for quote, usd in implied.items():
+        if not amounts.within(price, usd, _UNLIKE) and _quotes_agree(context, token, usd):
+            message = f"price of {token.symbol} is {price}, while quotes count {usd:.6g} USD"
+            yield Finding(message, (quote, exchange))
             return
 
 
-def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Iterator[Said]:
+def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
+    """Tell whether the price in a quote, or nothing, stands beside the USD value of quotes."""
+    of_token = [one for one in quotes(context, BRIDGE) if one.route.source.symbol == token.symbol]
+    told = [price for one in of_token if (price := one.number("price")) and price > 0]
+    return not told or any(amounts.within(price, implied, _AGREE) for price in told)
+
+
+def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
     value = text(exchange.data.get("updateTime"))
-    if not value:
-        return
     seconds, shown = seconds_of(value), f"updateTime is {value[:60]!r}"
-    if seconds is None and looks_like_a_time(value):
-        return
-    yield JUDGED
+    needs.that(value and (seconds is not None or not looks_like_a_time(value)))
     if seconds is None:
         yield Finding(f"{shown}, no time that can be read", basis=documented("price.update-time"))
         return
@@ -159,20 +140,16 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Iterator[S
         yield Finding(f"{shown}, {ahead} hours ahead of the service's own time", cause="ahead")
 
 
-def update_time_never_goes_back(_: RunContext, one: Exchange, again: Exchange) -> Iterator[Finding]:
+def update_time_never_goes_back(_: RunContext, one: Exchange, again: Exchange) -> Findings:
     told = [text(answer.data.get("updateTime")) for answer in (one, again)]
-    times = seconds_of(told[0]), seconds_of(told[1])
-    if times[0] is None or times[1] is None:
-        raise Vacuous("updateTime is no time that can be read")
-    if times[1] < times[0]:
+    before, now = (needs.value(seconds_of(value)) for value in told)
+    if now < before:
         yield Finding(f"updateTime goes back from {told[0]} to {told[1]}")
 
 
-def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Findings:
     wanted = exchange.parameters.get("address", "")
-    if not wanted:
-        return
-    yield JUDGED
+    needs.that(wanted)
     for item in exchange.items():
         address = item.get("address") if isinstance(item, dict) else None
         if isinstance(address, str) and address.lower() != wanted.lower():
@@ -180,62 +157,38 @@ def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Iterator[Sa
             return
 
 
-def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Findings:
     exchange = context.require(f"{operation.id}/unknown")
     if not exchange.whole:
         context.require_success(f"{operation.id}/unknown")
     # The hostile text is asked for when there are submissions that it might be taken for.
-    later = context.get(f"{operation.id}/{HOSTILE}")
-    for look in (exchange, *filter(None, (later,))):
+    for look in (exchange, *context.sent(f"{operation.id}/{HOSTILE}")):
         if look.succeeded:
             yield from _told_of(look)
 
 
-def _told_of(exchange: Exchange) -> Iterator[Finding]:
-    operation = exchange.operation
-    status, done = exchange.data.get("status"), exchange.data.get("succeeded")
+def _told_of(look: Exchange) -> Findings:
+    status, done = look.data.get("status"), look.data.get("succeeded")
+    what, asked = "an id that nobody submitted is told", look.request.query[:80]
     if status == "Succeeded" or done is True:
-        yield Finding(
-            f"an id that nobody submitted is told to have succeeded: {exchange.request.query[:80]}",
-            (exchange,),
-            "data.status" if status == "Succeeded" else "data.succeeded",
-            basis_of_row(operation),
-        )
+        place = "data.status" if status == "Succeeded" else "data.succeeded"
+        basis = basis_of_row(look.operation)
+        yield Finding(f"{what} to have succeeded: {asked}", (look,), place, basis)
     elif done is False or (isinstance(status, str) and folded(status) not in _UNKNOWN):
-        yield Finding(
-            f"an id that nobody submitted is told of like one that was: "
-            f"{exchange.request.query[:80]}",
-            (exchange,),
-            "data.status" if isinstance(status, str) else "data.succeeded",
-            cause="told of",
-        )
+        place = "data.status" if isinstance(status, str) else "data.succeeded"
+        yield Finding(f"{what} of like one that was: {asked}", (look,), place, cause="told of")
 
 
-def unknown_v1_order_is_not_shown(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def unknown_v1_order_is_not_shown(context: RunContext, operation: Operation) -> Findings:
     exchange = context.require(f"{operation.id}/unknown")
     if not exchange.whole:
         raise Inconclusive(f"the look-up was not answered: {exchange.answer.reason}")
     data = exchange.member("data")
     told = [text(scalar(data, role)) for role in ("number", "fromToken", "fromAmount")]
     if exchange.succeeded and any(told):
-        shown = ", ".join(filter(None, told))
-        yield Finding(
-            f"a transaction that nobody submitted shows an order: {shown[:120]}",
-            (exchange,),
-            "data",
-        )
-
-
-def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
-    """Tell whether the price in a quote, or nothing, stands beside the USD value of quotes."""
-    told = [
-        price
-        for quote in quotes(context, BRIDGE)
-        if quote.route.source.symbol == token.symbol
-        and (price := amounts.number(quote.exchange.data.get("price"))) is not None
-        and price > 0
-    ]
-    return not told or any(amounts.within(price, implied, _AGREE) for price in told)
+        shown = ", ".join(filter(None, told))[:120]
+        message = f"a transaction that nobody submitted shows an order: {shown}"
+        yield Finding(message, (exchange,), "data")
 
 
 def _asked_token(context: RunContext, exchange: Exchange) -> Token | None:

@@ -3,28 +3,34 @@
 from collections.abc import Iterator
 
 from mockserver.conformance.basis import basis_of_request
-from mockserver.conformance.checks.evidence import answered, is_its_own, said
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.evidence import check_edges_are_asked, is_its_own, said
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.discovery.inventory import chains_of
+from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.requests.negative import Kind, NegativeCase
 from mockserver.conformance.requests.negative_cases import negative_cases
 from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.requests.protocol import is_beneath
-from mockserver.conformance.requests.words import is_odd_target, label_of, wrong_elsewhere
+from mockserver.conformance.requests.words import KNOWN, is_odd_target, label_of, wrong_elsewhere
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, assumed
 
+_CHAINS = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
 
-def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Iterator[Finding]:
-    odd = [one for one in negative_cases(operation) if one.kind == kind]
-    exchanges = [(one, context.get(one.probe_name(operation))) for one in odd]
-    there = [(one, exchange) for one, exchange in exchanges if exchange is not None]
-    there += [(one, exchange) for one in odd for exchange in _elsewhere(context, operation, one)]
+
+def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Findings:
+    cases = [one for one in negative_cases(operation) if one.kind == kind]
+    if not cases:
+        raise NotApplicable("the operation has no input that could be wrong in this way")
+    names = [one.probe_name(operation) for one in cases]
+    asked = [(one, context.get(name)) for one, name in zip(cases, names, strict=True)]
+    asked += [(one, exchange) for one in cases for exchange in _elsewhere(context, operation, one)]
+    there = [(one, exchange) for one, exchange in asked if exchange is not None]
     if not there:
-        if not odd:
-            raise NotApplicable("the operation has no input that could be wrong in this way")
-        names = [one.probe_name(operation) for one in odd]
         raise context.not_sent(*names, otherwise="nothing of the kind was sent")
     found = [finding for one, exchange in there for finding in _taken(context, one, exchange)]
     yield from found
@@ -35,34 +41,27 @@ def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Itera
     check_that_refusals_mean_something(context, operation)
 
 
-def _elsewhere(
-    context: RunContext, operation: Operation, negative: NegativeCase
-) -> Iterator[Exchange]:
-    """Yield the requests at the edges that are wrong in the same way, and about something else."""
-    begins = wrong_elsewhere(negative.words)
-    return (
-        one
-        for one in context.of(operation)
-        if is_odd_target(one.probe) and label_of(one.probe).startswith(begins)
-    )
+def _elsewhere(context: RunContext, operation: Operation, case: NegativeCase) -> list[Exchange]:
+    """Return the requests at the edges that are wrong in the same way, and about something else."""
+    begins, every = wrong_elsewhere(case.words), context.of(operation)
+    odd = [one for one in every if is_odd_target(one.probe)]
+    return [one for one in odd if label_of(one.probe).startswith(begins)]
 
 
-def _taken(context: RunContext, negative: NegativeCase, exchange: Exchange) -> Iterator[Finding]:
-    basis = _basis(negative, exchange)
+def _taken(context: RunContext, case: NegativeCase, exchange: Exchange) -> Findings:
+    basis = _basis(case, exchange)
     if basis is None or not exchange.succeeded:
         return
-    if negative.kind is Kind.UNLISTED and is_empty(exchange):
+    if case.kind is Kind.UNLISTED and is_empty(exchange):
         # A list without items says that there is nothing, which is a way of saying no.
         basis = assumed("A-213", basis.says)
-    usual = context.get(f"{exchange.operation.id}/usual")
+    what = case.told if case.kind is Kind.MISSING else f"{case.place} is {case.told}"
     yield Finding(
-        f"{negative.place} is {negative.told}, and the answer is a success"
-        if negative.kind is not Kind.MISSING
-        else f"{negative.told}, and the answer is a success",
-        (exchange,) if usual is None else (usual, exchange),
-        place=negative.place,
-        basis=basis,
-        cause=negative.words,
+        f"{what}, and the answer is a success",
+        (*context.sent(f"{exchange.operation.id}/usual"), exchange),
+        case.place,
+        basis,
+        cause=case.words,
         should_refuse=True,
     )
 
@@ -95,52 +94,64 @@ def check_that_refusals_mean_something(context: RunContext, operation: Operation
     if "example_needs" in operation.row:
         return
     if not any(exchange.succeeded for exchange in context.of(operation)):
-        usual = context.get(f"{operation.id}/usual")
-        how = f": {said(usual)}" if usual is not None else ""
+        how = "".join(f": {said(one)}" for one in context.sent(f"{operation.id}/usual"))
         raise Vacuous(f"the same request with nothing wrong with it did not succeed either{how}")
 
 
-def refusal_carries_code(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    success = operation.generation.success_code
-    for exchange in answered(context, operation):
-        if exchange.answer.status < 400 or exchange.unreadable:
-            continue
-        if exchange.code == success:
-            yield Finding(
-                f"HTTP {exchange.answer.status} has the code of success, {success}",
-                (exchange,),
-                place="code",
-                cause="success code",
-            )
-        elif exchange.code is None and not is_beneath(exchange):
-            yield Finding(
-                f"HTTP {exchange.answer.status} has no code that is an integer",
-                (exchange,),
-                place="code",
-                cause="no code",
-            )
+def refusal_carries_code(_: RunContext, exchange: Exchange) -> Findings:
+    status, success = exchange.answer.status, exchange.operation.generation.success_code
+    if status < 400 or exchange.unreadable:
+        return
+    if exchange.code == success:
+        yield Finding(f"HTTP {status} has the code of success, {success}", cause="success code")
+    elif exchange.code is None and not is_beneath(exchange):
+        yield Finding(f"HTTP {status} has no code that is an integer", cause="no code")
 
 
-def refusal_is_told(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    said: set[str] = set()
-    for exchange in answered(context, operation):
-        if not exchange.refused or exchange.answer.status >= 300 or is_beneath(exchange):
-            continue
-        for place, message in _untold(exchange):
-            if place not in said:
-                said.add(place)
-                yield Finding(message, (exchange,), place=place, cause=message)
-
-
-def _untold(exchange: Exchange) -> Iterator[tuple[str, str]]:
+def refusal_is_told(_: RunContext, exchange: Exchange) -> Findings:
+    if not exchange.refused or exchange.answer.status >= 300 or is_beneath(exchange):
+        return
     message = exchange.member("msg")
+    wrong = ""
     if isinstance(message, str) and message.strip().lower() in ("success", "succeeded", "ok"):
-        yield "msg", "msg of a refusal says success"
+        wrong = "msg of a refusal says success"
     elif message is not None and not isinstance(message, str):
-        yield "msg", "msg of a refusal is no text"
+        wrong = "msg of a refusal is no text"
+    if wrong:
+        yield Finding(wrong, place="msg", cause=wrong)
     # A text is seen on success alone; without a status nothing but the code is left.
     if exchange.operation.generation.id == "v1" and exchange.member("status") is None:
-        yield "status", "a refusal has no status"
+        yield Finding("a refusal has no status", place="status", cause="a refusal has no status")
+
+
+def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operation) -> Sayings:
+    places = {field.role: f"{field.location}.{field.name}" for field in operation.fields}
+    asked = [one for one in context.of(operation) if label_of(one.probe).startswith(KNOWN)]
+    unsent = any(label_of(probe).startswith(KNOWN) for probe in context.unsent)
+    if not asked and not unsent:
+        check_edges_are_asked(context)
+        raise NotApplicable("nothing is known that the lists do not show")
+    back = {folded(name) for name in _listed_at_the_end(context, operation)}
+    told: set[str] = set()
+    for exchange in asked:
+        role, _, name = label_of(exchange.probe).removeprefix(KNOWN).partition(" ")
+        if not is_its_own(exchange) or folded(name) in back:
+            continue
+        yield JUDGED
+        if exchange.succeeded and not is_empty(exchange) and role not in told:
+            told.add(role)
+            unlisted, seen = f"{name}, which is known and not listed", (exchange,)
+            message, cause = f"{role} is {unlisted}, and the answer is a success", f"{role} known"
+            yield Finding(message, seen, places[role], cause=cause, should_refuse=True)
+    if asked and not told:
+        check_that_refusals_mean_something(context, operation)
+
+
+def _listed_at_the_end(context: RunContext, operation: Operation) -> Iterator[str]:
+    """Yield the names of chains that the last look at the list of a generation shows."""
+    for look in context.sent(f"{_CHAINS[operation.generation.id]}/{LAST_LOOK}"):
+        for chain in chains_of(look, context.bindings) if look.succeeded else ():
+            yield from chain.names
 
 
 MISSING = Group("a request without each required input", lambda probe: probe.kind == Kind.MISSING)

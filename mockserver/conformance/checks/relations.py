@@ -4,14 +4,17 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import pairwise
 
-from mockserver.conformance.checks.comparing import Quote, check_is_there, quote_of, quotes
-from mockserver.conformance.checks.evidence import (
-    is_its_own,
-    said,
-    sent,
+from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.comparing import (
+    Quote,
+    check_is_there,
+    quote_of,
+    quotes,
+    wrongly_refused,
 )
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.evidence import is_its_own, sent
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, V1_QUOTE
 from mockserver.conformance.requests.words import (
@@ -42,13 +45,11 @@ _EXACT_FEW = 2
 _SEVERAL = 2
 
 
-def same_meaning_same_answer(context: RunContext, operation: Operation) -> Iterator[Said]:
+def same_meaning_same_answer(context: RunContext, operation: Operation) -> Sayings:
     if operation.writes:
         yield from _taken_in_any_case(context, operation)
         return
-    moved = _moved(context, operation)
-    if moved is None:
-        return
+    moved = needs.value(_moved(context, operation))
     for base, other in _pairs(context, operation, (REVERSED, UPPER_HEX, LOWER_HEX)):
         yield JUDGED
         for finding in differences(context, base, other, _how(other)):
@@ -56,31 +57,28 @@ def same_meaning_same_answer(context: RunContext, operation: Operation) -> Itera
                 yield finding
 
 
-def differences(
-    context: RunContext, base: Exchange, other: Exchange, how: str
-) -> Iterator[Finding]:
+def differences(context: RunContext, base: Exchange, other: Exchange, how: str) -> Findings:
     """Find where a request in another form of the same meaning is answered otherwise.
 
     Raises `Inconclusive` where it is refused for what may be an outage.
     """
     if not other.succeeded:
-        check_is_there(context, other)
-        told = f"the request is refused with {how}: {said(other)}"
-        yield Finding(told, (base, other), cause=how)
+        what = f"the request is refused with {how}"
+        yield wrongly_refused(context, other, what, base, cause=how)
         return
     for place, before, now in _apart(base.data, other.data, "data"):
         told = f"{place} is {before!r}, and {now!r} with {how}"
         yield Finding(told, (base, other), place, cause=how)
 
 
-def output_is_the_same_for_anybody(context: RunContext, operation: Operation) -> Iterator[Said]:
+def output_is_the_same_for_anybody(context: RunContext, operation: Operation) -> Sayings:
     for base, other in _pairs(context, operation, (RECIPIENT, SLIPPAGE_IS)):
         if other.succeeded:
             yield JUDGED
             yield from other_output(base, other, _how(other))
 
 
-def other_output(base: Exchange, other: Exchange, how: str) -> Iterator[Finding]:
+def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
     """Find that the call of a swap pays otherwise for another recipient or slippage."""
     one, two = (amounts.number(each.data.get("amountOut")) for each in (base, other))
     if one and two and not amounts.within(one, two, _MOVED):
@@ -88,28 +86,29 @@ def other_output(base: Exchange, other: Exchange, how: str) -> Iterator[Finding]
         yield Finding(told, (base, other), "data.amountOut", cause=how)
 
 
-def more_never_pays_less(context: RunContext, operation: Operation) -> Iterator[Said]:
+def more_never_pays_less(context: RunContext, operation: Operation) -> Sayings:
     for less, more in _ladders(context, operation.id):
         yield JUDGED
         yield from pays_less(less, more)
 
 
-def pays_less(less: Quote, more: Quote) -> Iterator[Finding]:
+def pays_less(less: Quote, more: Quote) -> Findings:
     """Find that a larger amount of one route pays less than a smaller one."""
     if less.got and more.got and more.got * _MOVED < less.got:
         told = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
         yield Finding(told, (less.exchange, more.exchange), more.place)
 
 
-def parts_add_up(context: RunContext, operation: Operation) -> Iterator[Said]:
+def parts_add_up(context: RunContext, operation: Operation) -> Sayings:
     labels = (*PARTS, WHOLE_OF_PARTS)
-    found = [quote for label in labels if (quote := _quoted(context, operation, label))]
+    asked = [one for label in labels for one in _labelled(context, operation, label)[:1]]
+    found = [quote for one in asked if (quote := quote_of(context, one))]
     if len(found) == len(labels) and all(quote.got for quote in found):
         yield JUDGED
         yield from uneven(found[-1], *found[:-1])
 
 
-def uneven(whole: Quote, *parts: Quote) -> Iterator[Finding]:
+def uneven(whole: Quote, *parts: Quote) -> Findings:
     """Find that an amount pays far more or less than its parts, all of one route."""
     paid = [part.got for part in parts if part.got]
     if not whole.got or len(paid) < len(parts):
@@ -122,7 +121,7 @@ def uneven(whole: Quote, *parts: Quote) -> Iterator[Finding]:
         yield Finding(told, tuple(exchanges), whole.place)
 
 
-def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Iterator[Said]:
+def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Sayings:
     given = [
         (one, amounts.units(one.data.get("outAmount")))
         for one in context.of(operation)
@@ -138,7 +137,7 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> I
         yield Finding(told, (one,), "data.outAmount")
 
 
-def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Iterator[Said]:
+def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Sayings:
     asked = {
         frozenset(one.parameters.items()): one
         for one in context.of(operation)
@@ -154,8 +153,9 @@ def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> It
             continue
         for _, lacking in refused:
             check_is_there(context, lacking)
-        told = f"refused without {name}, and taken with it: {said(refused[0][1])}"
-        yield Finding(told, refused[0], f"query.{name}", cause=name)
+        (whole, lacking), what = refused[0], f"refused without {name}, and taken with it"
+        place = f"query.{name}"
+        yield wrongly_refused(context, lacking, what, whole, place=place, cause=name)
 
 
 def _with_and_without(
@@ -169,7 +169,7 @@ def _with_and_without(
             yield whole, lacking
 
 
-def _taken_in_any_case(context: RunContext, operation: Operation) -> Iterator[Said]:
+def _taken_in_any_case(context: RunContext, operation: Operation) -> Sayings:
     """Judge submissions, of which no two are the same: each is taken, or none is."""
     every = sent(context, operation)
     base = next((one for one in every if one.succeeded and label_of(one.probe)), None)
@@ -179,9 +179,7 @@ def _taken_in_any_case(context: RunContext, operation: Operation) -> Iterator[Sa
         if UPPER_HEX in label_of(other.probe) and is_its_own(other):
             yield JUDGED
             if other.refused:
-                check_is_there(context, other)
-                told = f"the request is refused with {_how(other)}: {said(other)}"
-                yield Finding(told, (base, other), cause=_how(other))
+                yield from differences(context, base, other, _how(other))
 
 
 def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
@@ -189,8 +187,7 @@ def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
 
     None where it was not asked for again. A balance falls while orders are submitted.
     """
-    last = [one for one in context.of(operation) if label_of(one.probe) == AFTERWARDS]
-    base = [one for one in context.of(operation) if label_of(one.probe) == AS_USUAL]
+    last, base = (_labelled(context, operation, label) for label in (AFTERWARDS, AS_USUAL))
     if not (last and base and last[0].succeeded):
         return None
     return frozenset(place for place, _, _ in _apart(base[0].data, last[0].data, "data"))
@@ -200,13 +197,14 @@ def _pairs(
     context: RunContext, operation: Operation, forms: tuple[str, ...]
 ) -> Iterator[tuple[Exchange, Exchange]]:
     """Yield the usual request, where it succeeded, with each that is of one of some forms."""
-    every = context.of(operation)
-    base = next((one for one in every if label_of(one.probe) == AS_USUAL), None)
-    if base is None or not base.succeeded:
-        return
-    for one in every:
-        if is_its_own(one) and any(form in label_of(one.probe) for form in forms):
-            yield base, one
+    for base in _labelled(context, operation, AS_USUAL)[:1]:
+        for one in context.of(operation) if base.succeeded else ():
+            if is_its_own(one) and any(form in label_of(one.probe) for form in forms):
+                yield base, one
+
+
+def _labelled(context: RunContext, operation: Operation, label: str) -> list[Exchange]:
+    return [one for one in context.of(operation) if label_of(one.probe) == label]
 
 
 def _how(exchange: Exchange) -> str:
@@ -247,10 +245,3 @@ def _ladders(context: RunContext, operation_id: str) -> Iterator[tuple[Quote, Qu
         for less, more in pairwise(rising):
             if more.put > less.put * 2:
                 yield less, more
-
-
-def _quoted(context: RunContext, operation: Operation, label: str) -> Quote | None:
-    for exchange in context.of(operation):
-        if label_of(exchange.probe) == label:
-            return quote_of(context, exchange)
-    return None

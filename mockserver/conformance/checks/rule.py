@@ -30,7 +30,8 @@ class Finding:
     should_refuse: bool = False
 
 
-Check = Callable[[RunContext, Operation], Iterator[Finding]]
+Findings = Iterator[Finding]
+Check = Callable[[RunContext, Operation], Findings]
 """Yields a finding for each place where it does not hold. Raises `NotRun`, `Vacuous` or
 `Inconclusive`, and nothing else, whatever the answers are."""
 
@@ -68,5 +69,5 @@ class Rule:
         return replace(self, check=_say_nothing)
 
 
-def _say_nothing(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def _say_nothing(context: RunContext, operation: Operation) -> Findings:
     return iter(())

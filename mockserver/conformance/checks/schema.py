@@ -1,54 +1,49 @@
 """Rules about one body against its schema: the envelope, and what is in `data`."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
 from mockserver import jsontext
 from mockserver.conformance.basis import basis_of, place_of
 from mockserver.conformance.checks.evidence import answered, successes
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.checks.schema_walk import Applied, Unspoken, first_parts
 from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.requests.words import DETAIL, V1_ORDER
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive
+from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Basis, BasisKind, Operation, documented
 from mockserver.validation import Violation, dotted, shown
 
+_MOST = 100
 V1_LISTS = ("v1.getSupportChains", "v1.getSupportTokens")
 
 Case = tuple[Exchange, Violation]
 Which = Callable[[Exchange, Violation], bool]
 
 
-def envelope_code(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def envelope_code(context: RunContext, operation: Operation) -> Findings:
     every = answered(context, operation)
     # What HTTP itself refuses with 4xx is another rule's, since it may have no envelope.
     judged = [one for one in every if one.answer.status < 300 and operation.enveloped]
-    yield from _broken(judged, lambda _, violation: violation.path in ((), ("code",)))
+    return _broken(judged, lambda _, violation: violation.path in ((), ("code",)))
 
 
-def envelope_members(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    yield from _broken(answered(context, operation), _is_about_envelope)
+def envelope_members(context: RunContext, operation: Operation) -> Findings:
+    return _broken(answered(context, operation), _is_about_envelope)
 
 
-def data_form(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    yield from _broken(successes(context, operation), lambda _, one: len(one.path) > 1)
+def data_form(context: RunContext, operation: Operation) -> Findings:
+    return _broken(successes(context, operation), lambda _, one: len(one.path) > 1)
 
 
-def success_has_success_code(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    success = operation.generation.success_code
-    for exchange in answered(context, operation):
-        if exchange.code not in (None, success) and _has_result(exchange):
-            yield Finding(
-                f"the answer has the result, and code {shown(exchange.code)} instead of {success}",
-                (exchange,),
-                place="code",
-                cause="code",
-            )
-            return
+def success_has_success_code(_: RunContext, exchange: Exchange) -> Findings:
+    success = exchange.operation.generation.success_code
+    if exchange.code not in (None, success) and _has_result(exchange):
+        wrong = f"code {shown(exchange.code)} instead of {success}"
+        yield Finding(f"the answer has the result, and {wrong}", cause="code")
 
 
 def _has_result(exchange: Exchange) -> bool:
@@ -70,7 +65,7 @@ def _has_result(exchange: Exchange) -> bool:
     return listed or (isinstance(words, str) and words.strip().lower() in ("success", "ok"))
 
 
-def success_has_content(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def success_has_content(context: RunContext, operation: Operation) -> Findings:
     every = list(successes(context, operation))
     if operation.id == DETAIL:
         # Nothing is what a service may say of an order that there is not, or not yet.
@@ -80,12 +75,8 @@ def success_has_content(context: RunContext, operation: Operation) -> Iterator[F
             return
     for exchange in every:
         if _holds_nothing(exchange):
-            yield Finding(
-                f"data holds nothing: {jsontext.encode(exchange.member('data')).decode()[:200]}",
-                (exchange,),
-                place="data",
-                cause="empty",
-            )
+            held = jsontext.encode(exchange.member("data")).decode()[:200]
+            yield Finding(f"data holds nothing: {held}", (exchange,), "data", cause="empty")
             return
     if operation.id in V1_LISTS:
         yield from _without_list(context, operation)
@@ -97,7 +88,7 @@ def _holds_nothing(exchange: Exchange) -> bool:
     )
 
 
-def _without_list(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def _without_list(context: RunContext, operation: Operation) -> Findings:
     """Yield a finding where the list that was asked for is none. Raises `Inconclusive` for an empty
     one: its items may all be suspended.
     """
@@ -109,16 +100,30 @@ def _without_list(context: RunContext, operation: Operation) -> Iterator[Finding
     # A list may be keyed by the names of its items: the form of v1 data is not shown.
     lists = [value for value in inside if isinstance(value, list | Mapping)]
     if not lists:
-        message = f"data holds no list: {shown(whole)}"
-        yield Finding(message, (look,), place="data", cause="no list")
+        yield Finding(f"data holds no list: {shown(whole)}", (look,), "data", cause="no list")
     elif not any(lists):
         raise Inconclusive("the list is empty, and nothing tells whether all is suspended")
 
 
-def integers_are_plain(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def integers_are_plain(context: RunContext, operation: Operation) -> Findings:
     found = first_parts(answered(context, operation), _is_odd_integer)
     for place, (exchange, value) in found.items():
-        yield Finding(f"{place}: the integer is written {shown(value)}", (exchange,), place=place)
+        yield Finding(f"{place}: the integer is written {shown(value)}", (exchange,), place)
+
+
+def no_undocumented_members(context: RunContext, operation: Operation) -> Findings:
+    found = first_parts(answered(context, operation), _is_unmentioned)
+    # Where a list is keyed by names the contract does not have, there may be thousands.
+    for place, (exchange, value) in list(found.items())[:_MOST]:
+        message = f"{place} is not mentioned anywhere; it came as {shown(value)}"
+        yield Finding(message, (exchange,), place, verdict=Verdict.EXTRA, cause="extra")
+
+
+def _is_unmentioned(exchange: Exchange, part: Applied | Unspoken) -> bool:
+    """Tell whether a member is judged: of a refusal, whose data is open, only the envelope's."""
+    if isinstance(part, Applied) or exchange.succeeded:
+        return isinstance(part, Unspoken)
+    return len(part.place) == 1 and isinstance(exchange.body, Mapping) and "code" in exchange.body
 
 
 def _is_odd_integer(_: Exchange, part: Applied | Unspoken) -> bool:
@@ -142,10 +147,10 @@ def _is_about_envelope(exchange: Exchange, violation: Violation) -> bool:
     return violation.keyword != "required" and exchange.member(str(name)) is not None
 
 
-def _broken(exchanges: Iterable[Exchange], which: Which) -> Iterator[Finding]:
+def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
     """Yield a finding for each keyword that is broken at a place, however often it is.
 
-    What an object lacks is one finding.
+    What an object lacks on the same grounds is one finding.
     """
     found: dict[tuple[str, str], list[Case]] = {}
     for exchange in exchanges:
@@ -154,36 +159,35 @@ def _broken(exchanges: Iterable[Exchange], which: Which) -> Iterator[Finding]:
                 key = (place_of(violation), violation.keyword)
                 found.setdefault(key, []).append((exchange, violation))
     missing: dict[tuple[str, BasisKind, str], list[tuple[str, list[Case]]]] = {}
-    for (place, keyword), there in found.items():
+    for (place, keyword), cases in found.items():
         # What is observed may say once more what is documented; then that counts.
-        first = min(there, key=lambda case: _weight(basis_of(case[0].operation, case[1])))
-        cases = [first, *(case for case in there if case is not first)]
-        basis = basis_of(first[0].operation, first[1])
+        first = max(cases, key=lambda case: _basis(case).firmness)
+        cases.insert(0, cases.pop(cases.index(first)))
+        basis = _basis(first)
         if (place, keyword) == ("data", "type") and first[0].operation.enveloped:
             # A type that is observed as well does not make this less published.
             basis = documented(f"envelope.{first[0].operation.generation.id}.data")
         if keyword == "required":
             parent, _, name = place.rpartition(".")
-            key_of_lack = (parent, basis.kind, basis.reference)
-            missing.setdefault(key_of_lack, []).append((name, cases))
+            grounds = (parent, basis.kind, basis.reference)
+            missing.setdefault(grounds, []).append((name, cases))
         else:
-            yield _finding(str(cases[0][1]), place, basis, cases)
+            yield _finding(str(first[1]), place, basis, cases)
     for (parent, *_), lacking in missing.items():
         yield _lack(parent, lacking)
 
 
-def _weight(basis: Basis) -> int:
-    return tuple(BasisKind).index(basis.kind)
+def _basis(case: Case) -> Basis:
+    exchange, violation = case
+    return basis_of(exchange.operation, violation)
 
 
 def _lack(parent: str, lacking: list[tuple[str, list[Case]]]) -> Finding:
     """Return one finding for all members that an object lacks on the same grounds."""
-    name, cases = lacking[0]
+    (name, cases), basis = lacking[0], _basis(lacking[0][1][0])
     violation = cases[0][1]
-    place = f"{parent}.{name}".removeprefix(".")
-    basis = basis_of(cases[0][0].operation, violation)
     if len(lacking) == 1:
-        return _finding(str(violation), place, basis, cases)
+        return _finding(str(violation), f"{parent}.{name}".removeprefix("."), basis, cases)
     names = ", ".join(name for name, _ in lacking)
     at = dotted(violation.path[:-1]) or "the body"
     whole = replace(basis, says=f"{parent or 'the whole'} has all its members")
@@ -192,10 +196,5 @@ def _lack(parent: str, lacking: list[tuple[str, list[Case]]]) -> Finding:
 
 def _finding(message: str, place: str, basis: Basis, cases: list[Case]) -> Finding:
     often = f" ({len(cases)} times)" if len(cases) > 1 else ""
-    return Finding(
-        f"{message}{often}",
-        (cases[0][0],),
-        place=place,
-        basis=basis,
-        cause=cases[0][1].keyword,
-    )
+    exchange, violation = cases[0]
+    return Finding(f"{message}{often}", (exchange,), place, basis, cause=violation.keyword)

@@ -3,13 +3,17 @@
 Which thing it is, the table of rules says.
 """
 
-from collections.abc import Iterator
-
 from mockserver.conformance.checks.comparing import says_it_is_away
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.checks.submitted import KINDS, V1_ORDER, Submitted
-from mockserver.conformance.checks.timeline import Property, Timeline, breaking
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.submitted import (
+    KINDS,
+    V1_ORDER,
+    Property,
+    Submitted,
+    Timeline,
+    breaking,
+)
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests.words import END
@@ -19,7 +23,7 @@ from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation
 
 
-def is_known(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Iterator[Said]:
+def is_known(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Sayings:
     what = KINDS[kind]
     for name, made in what.made(context).items():
         looks = [one for one in what.seen(context, name) if one.succeeded or one.refused]
@@ -40,49 +44,41 @@ def _check_stamps(context: RunContext, what: Submitted, look: Exchange) -> None:
     """Raise `Inconclusive` where a later refusal may be about the age of a v1 request's stamp."""
     if what is not V1_ORDER or look.probe.partition("/")[2] in what.looks:
         return
-    control = context.get(f"{V1_QUOTE}/{END}")
-    if control is None or not control.succeeded:
+    if not any(control.succeeded for control in context.sent(f"{V1_QUOTE}/{END}")):
         raise Inconclusive("v1 no longer takes requests with these stamps, a quote neither")
 
 
-def has_its_own_number(
-    context: RunContext, _: Operation, *, kind: str, cause: str = ""
-) -> Iterator[Said]:
+def has_its_own_number(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Sayings:
     what = KINDS[kind]
     found: dict[str, Exchange] = {}
+    called = what.place.rpartition(".")[2]
     for one in what.made(context).values():
         number = what.number(one).strip()
-        called = what.place.rpartition(".")[2]
-        if not number:
+        before = found.setdefault(number, one) if number else None
+        if before is None:
             if what.shown and isinstance(one.data.get(called), str):
                 yield Finding(f"{called} is an empty text", (one,), what.place)
-            continue
-        before = found.setdefault(number, one)
-        if before is not one:
+        elif before is not one:
             message = f"two {what.called}s have the {called} {number!r}"
             yield Finding(message, (before, one), what.place, cause=cause)
         elif len(found) > 1:
             yield JUDGED
 
 
-def is_one(context: RunContext, _: Operation, *, kind: str) -> Iterator[Finding]:
+def is_one(context: RunContext, _: Operation, *, kind: str) -> Findings:
     what = KINDS[kind]
     one = context.require_success(f"{what.operation_id}/usual")
     again = context.require(f"{what.operation_id}/same again")
     if not again.whole:
         reason = again.answer.reason
         raise Inconclusive(f"the second {what.submission} was not answered: {reason}")
-    numbers = what.number(one), what.number(again)
-    if again.succeeded and what.is_second(*numbers):
-        message = (
-            f"one {what.submission} makes the {what.called}s {numbers[0]!r} and {numbers[1]!r}"
-        )
+    first, second = what.number(one), what.number(again)
+    if again.succeeded and what.is_second(first, second):
+        message = f"one {what.submission} makes the {what.called}s {first!r} and {second!r}"
         yield Finding(message, (one, again), what.place)
 
 
-def keeps_its_end(
-    context: RunContext, _: Operation, *, kind: str, cause: str = ""
-) -> Iterator[Said]:
+def keeps_its_end(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Sayings:
     what = KINDS[kind]
     for looks in what.lines(context):
         line = Timeline(what)

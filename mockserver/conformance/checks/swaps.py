@@ -1,12 +1,13 @@
 """The call data of a swap against its request and against the quote before it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
-from mockserver.conformance.checks.comparing import Quote, out_of, quote_of, steady
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.comparing import out_of, quote_of, steady
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, usual_attempt
 from mockserver.conformance.discovery.discovered import inventory_of
@@ -31,17 +32,15 @@ _CLOSE = Decimal("0.0005")
 _DUST = 10**4
 _SEVERAL, _MANY = Decimal(5), Decimal(20)
 _LEAST_TIME, _MOST_TIME = 10**9, 10**10
+_SLIPPAGES = (f"{SLIPPAGE_IS}50", f"{SLIPPAGE_IS}500")
 _OF_COINS = tuple(f"{SWAP}/{name}" for name in ("usual", OF_THE_COIN, "tenfold"))
 """The calls for amounts of some worth, which may well be of the chain's coin."""
 
 CALLS = observed("GB2-swap", "call data calls a function of a contract")
 
 
-def call_data_is_hex(_: RunContext, exchange: Exchange) -> Iterator[Said]:
-    data = exchange.data.get("data")
-    if not isinstance(data, str):
-        return
-    yield JUDGED
+def call_data_is_hex(_: RunContext, exchange: Exchange) -> Findings:
+    data = needs.text(exchange, "data")
     digits = data.removeprefix("0x")
     if not _HEX.fullmatch(data) or len(digits) % 2:
         how = "an odd number of hex digits" if _HEX.fullmatch(data) else "no hex"
@@ -55,35 +54,28 @@ def call_data_is_hex(_: RunContext, exchange: Exchange) -> Iterator[Said]:
         yield Finding(f"call data calls nothing: {data!r}", basis=CALLS)
 
 
-def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Findings:
     sender, to = exchange.data.get("from"), exchange.data.get("to")
     wanted = exchange.parameters.get("sender", "")
-    if isinstance(sender, str) and wanted:
-        yield JUDGED
-        if sender.lower() != wanted.lower():
-            message = f"from is {sender[:60]!r}, the sender is {wanted!r}"
-            yield Finding(message, place="data.from")
-    if isinstance(to, str) and _ADDRESS.fullmatch(wanted):
-        yield JUDGED
-        if not _ADDRESS.fullmatch(to) or not int(to, 16):
-            yield Finding(f"to is {to[:60]!r}, no contract address", place="data.to")
+    tells_sender = isinstance(sender, str) and wanted
+    tells_router = isinstance(to, str) and _ADDRESS.fullmatch(wanted)
+    if tells_sender and str(sender).lower() != wanted.lower():
+        yield Finding(f"from is {str(sender)[:60]!r}, the sender is {wanted!r}", place="data.from")
+    if tells_router and (not _ADDRESS.fullmatch(str(to)) or not int(str(to), 16)):
+        yield Finding(f"to is {str(to)[:60]!r}, no contract address", place="data.to")
     for name in ("gas", "value"):
         value = exchange.data.get(name)
         if isinstance(value, str) and not _NUMBER.fullmatch(value):
             expected = "a number that is not negative, in at most 150 digits"
             message = f"{name} is {value[:60]!r}, expected {expected}"
             yield Finding(message, place=f"data.{name}")
+    needs.that(tells_sender or tells_router)
 
 
-def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Iterator[Said]:
-    text = exchange.data.get("value")
-    source = _token(context, exchange, "from")
+def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Findings:
+    text, source = needs.text(exchange, "value"), needs.value(_token(context, exchange, "from"))
+    needs.that(_NUMBER.fullmatch(text) and (source.is_native or source.address.startswith("0x")))
     sent = exchange.parameters.get("fromAmount", "")
-    if not isinstance(text, str) or not _NUMBER.fullmatch(text) or source is None:
-        return
-    if not source.is_native and not source.address.startswith("0x"):
-        return
-    yield JUDGED
     value = int(text, 16) if text.startswith("0x") else int(text)
     if not source.is_native and value:
         yield Finding(f"value is {text[:60]}, while {source.symbol} is no coin of its chain")
@@ -94,13 +86,11 @@ def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Ite
         yield Finding(f"value is {text[:60]}, only {sent} is given")
 
 
-def published_call_is_for_what_was_asked(_: RunContext, exchange: Exchange) -> Iterator[Said]:
+def published_call_is_for_what_was_asked(_: RunContext, exchange: Exchange) -> Findings:
     method = exchange.text("data").lower().removeprefix("0x")[:8]
-    given, words = amounts.units(exchange.parameters.get("fromAmount")), _words(exchange)
-    places = _PUBLISHED.get(method)
-    if places is None or given is None or len(words) <= max(places):
-        return
-    yield JUDGED
+    given = needs.value(amounts.units(exchange.parameters.get("fromAmount")))
+    places, words = needs.value(_PUBLISHED.get(method)), _words(exchange)
+    needs.that(len(words) > max(places))
     amount, least, payee = (words[place] for place in places)
     named = exchange.parameters.get("recipient", "")
     if _ADDRESS.fullmatch(named) and payee != int(named, 16):
@@ -119,9 +109,8 @@ def published_call_is_for_what_was_asked(_: RunContext, exchange: Exchange) -> I
         yield Finding(message, cause="minimum")
 
 
-def call_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    one = usual_attempt(context, SWAP_QUOTE)
-    quote = quote_of(context, context.require_success(one.probe))
+def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
+    quote = quote_of(context, _quoted(context))
     call = context.require_success(f"{SWAP}/usual")
     if quote is None or quote.route.target.decimals is None:
         raise Vacuous("the decimals of the swapped tokens are not listed")
@@ -129,122 +118,94 @@ def call_pays_what_was_quoted(context: RunContext, operation: Operation) -> Iter
     after = quote_of(context, again) if again is not None else None
     if after is not None and after.got:
         steady(out_of(quote), after.got, "the quote")
-    paid = amounts.number(call.data.get("amountOut"))
-    if paid is None:
-        raise Vacuous("amountOut is no number")
-    got = amounts.EXACT.scaleb(paid, -quote.route.target.decimals)
+    got = amounts.EXACT.scaleb(needs.number(call, "amountOut"), -quote.route.target.decimals)
+    yield JUDGED
     least = out_of(quote) * (1 - Decimal(call.parameters.get("slippage", "100")) / _BPS) / _NEAR
     if not least <= got <= out_of(quote) * _NEAR:
-        yield Finding(
-            f"the call pays {got:.6g} {quote.route.target.symbol}, the quote {out_of(quote):.6g}",
-            (quote.exchange, call),
-            "data.amountOut",
-        )
+        pays = f"{got:.6g} {quote.route.target.symbol}, the quote {out_of(quote):.6g}"
+        yield Finding(f"the call pays {pays}", (quote.exchange, call), "data.amountOut")
 
 
-def call_is_for_the_amount(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def call_is_for_the_amount(context: RunContext, _: Operation) -> Sayings:
     one = context.require_success(f"{SWAP}/usual")
-    other = context.get(f"{SWAP}/tenfold")
+    paid, other = needs.number(one, "amountOut"), context.get(f"{SWAP}/tenfold")
     if other is None:
         # It is asked only where the usual call does not pay what was quoted for its amount.
-        if amounts.number(one.data.get("amountOut")) is None:
-            raise Vacuous("amountOut is no number")
+        yield JUDGED
         return
     if not other.succeeded:
         raise Inconclusive("the call for a larger amount was not given")
-    paid = [amounts.number(call.data.get("amountOut")) for call in (one, other)]
-    if paid[0] is None or paid[1] is None:
-        raise Vacuous("amountOut is no number in both calls")
-    if amounts.within(paid[0], paid[1], _NEAR):
-        yield Finding(
-            f"amountOut is {paid[0]:.6g} for an amount, and {paid[1]:.6g} for ten times as much",
-            (one, other),
-            "query.fromAmount",
-        )
+    more = needs.number(other, "amountOut")
+    yield JUDGED
+    if amounts.within(paid, more, _NEAR):
+        message = f"amountOut is {paid:.6g} for an amount, and {more:.6g} for ten times as much"
+        yield Finding(message, (one, other), "query.fromAmount")
 
 
-def slippage_is_in_hundredths_of_a_percent(
-    context: RunContext, operation: Operation
-) -> Iterator[Finding]:
-    one, other = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
-    for pair in ((one, other), *_with_other_slippages(context)):
-        told = _told_of_slippage(context, *pair)
-        if told is not None:
-            yield from told
-            return
-    raise NotApplicable("nothing in the call data follows the slippage in a way that can be read")
-
-
-def _with_other_slippages(context: RunContext) -> Iterator[tuple[Exchange, Exchange]]:
-    """Yield two more calls for the usual amount, whose slippages are small and not very small."""
+def slippage_is_in_hundredths_of_a_percent(context: RunContext, _: Operation) -> Sayings:
+    usual = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
     named = {label_of(one.probe): one for one in context.of(SWAP) if one.succeeded}
-    pair = named.get(f"{SLIPPAGE_IS}50"), named.get(f"{SLIPPAGE_IS}500")
-    if pair[0] is not None and pair[1] is not None:
-        yield pair[0], pair[1]
+    # Two more calls for the usual amount may be there, of a small slippage and a larger one.
+    more = [named[label] for label in _SLIPPAGES if label in named]
+    for one, other in (usual, more) if len(more) == len(_SLIPPAGES) else (usual,):
+        told = list(_told_of_slippage(context, one, other))
+        yield from told
+        if told:
+            return
 
 
-def _told_of_slippage(
-    context: RunContext, one: Exchange, other: Exchange
-) -> tuple[Finding, ...] | None:
-    """Return what is wrong with the slippages of two calls; None where they show none."""
+def _told_of_slippage(context: RunContext, one: Exchange, other: Exchange) -> Sayings:
+    """Yield what is wrong with the slippages of two calls, or that they are right, if they show."""
     moved = _moved(context, one, other)
     wanted = [Decimal(call.parameters.get("slippage", "0")) / _BPS for call in (one, other)]
     cuts = [pair for outs in _outputs(context, one, other) for pair in _cuts(one, other, outs)]
-    told = [pair for pair in cuts if _follows(pair, moved) or min(pair) > max(wanted) + moved]
-    if any(_fits(pair, wanted) for pair in cuts):
-        return ()
-    if not told:
-        return None
-    if moved * 2 > max(wanted):
+    # A word follows the slippage where it changes by more than prices may have moved.
+    told = [cut for cut in cuts if abs(cut[0] - cut[1]) > moved or min(cut) > max(wanted) + moved]
+    if any(max(abs(a - b) for a, b in zip(cut, wanted, strict=True)) <= _CLOSE for cut in cuts):
+        yield JUDGED
+    elif told and moved * 2 > max(wanted):
         raise Inconclusive("prices move by more than the slippage between equal requests")
-    return (
-        Finding(
-            f"slippage {wanted[0] * _BPS:.4g} leaves {(1 - told[0][0]) * 100:.4g} percent of the "
-            f"output and {wanted[1] * _BPS:.4g} leaves {(1 - told[0][1]) * 100:.4g}, expected "
-            f"{(1 - wanted[0]) * 100:.4g} and {(1 - wanted[1]) * 100:.4g}",
-            (one, other),
-            "query.slippage",
-        ),
-    )
+    elif told:
+        left = [f"{(1 - share) * 100:.4g}" for share in (*told[0], *wanted)]
+        first, second = (f"{share * _BPS:.4g}" for share in wanted)
+        message = (
+            f"slippage {first} leaves {left[0]} percent of the output and {second} leaves "
+            f"{left[1]}, expected {left[2]} and {left[3]}"
+        )
+        yield Finding(message, (one, other), "query.slippage")
 
 
-def more_slippage_asks_for_less(
-    context: RunContext, one: Exchange, other: Exchange
-) -> Iterator[Finding]:
-    first, second = (amounts.number(call.data.get("amountOut")) for call in (one, other))
-    if first is None or second is None or first <= 0:
-        raise Vacuous("amountOut is no number above zero in both calls")
+def more_slippage_asks_for_less(context: RunContext, one: Exchange, other: Exchange) -> Findings:
+    first, second = (needs.number(call, "amountOut") for call in (one, other))
+    needs.that(first > 0)
     if second > first * _NEAR:
         if second <= first * (1 + _moved(context, one, other)):
             raise Inconclusive("equal quotes moved as far as amountOut did between the calls")
         yield Finding(f"amountOut rises from {first} to {second} as slippage rises from 100 to 500")
 
 
-def call_pays_the_recipient(_: RunContext, one: Exchange, other: Exchange) -> Iterator[Finding]:
-    usual, another = (
-        _bare(one.parameters.get("recipient", "")),
-        _bare(other.parameters.get("recipient", "")),
-    )
-    if not all(isinstance(call.data.get("data"), str) for call in (one, other)):
-        raise Vacuous("data is no text in both calls")
-    data = one.text("data").lower(), other.text("data").lower()
-    if usual not in data[0]:
-        if another in data[1]:
-            return
+def call_pays_the_recipient(_: RunContext, one: Exchange, other: Exchange) -> Findings:
+    usual, another = (_bare(call.parameters.get("recipient", "")) for call in (one, other))
+    data = [needs.text(call, "data").lower() for call in (one, other)]
+    if usual in data[0]:
+        if another not in data[1]:
+            kept = " and still names the sender" if usual in data[1] else ""
+            yield Finding(f"the call data does not name the recipient 0x{another}{kept}")
+    elif another not in data[1]:
         if data[0] == data[1]:
-            message = "the call data for another recipient is the same, and names neither"
+            message, cause = "is the same, and names neither", "same call"
             basis = assumed("A-277", "a call that pays another recipient is another call")
-            yield Finding(message, basis=basis, cause="same call")
-            return
-        if usual in data[1]:
-            message = "the call data for another recipient names the sender, and not who is paid"
+        elif usual in data[1]:
+            message, cause = "names the sender, and not who is paid", "sender alone"
             basis = assumed("A-277", "a call that names who pays names who is paid as well")
-            yield Finding(message, basis=basis, cause="sender alone")
-            return
-        raise NotApplicable("the call data does not show whom it pays")
-    if another not in data[1]:
-        kept = " and still names the sender" if usual in data[1] else ""
-        yield Finding(f"the call data does not name the recipient 0x{another}{kept}")
+        else:
+            raise NotApplicable("the call data does not show whom it pays")
+        yield Finding(f"the call data for another recipient {message}", basis=basis, cause=cause)
+
+
+def _quoted(context: RunContext) -> Exchange:
+    """Return the quote that the calls follow."""
+    return context.require_success(usual_attempt(context, SWAP_QUOTE).probe)
 
 
 def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tuple[int, int]]:
@@ -252,9 +213,7 @@ def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tu
     own = [amounts.units(call.data.get("amountOut")) for call in (one, other)]
     if own[0] and own[1]:
         yield own[0], own[1]
-    quoted = amounts.units(
-        context.require_success(usual_attempt(context, SWAP_QUOTE).probe).data.get("outAmount")
-    )
+    quoted = amounts.units(_quoted(context).data.get("outAmount"))
     if quoted:
         yield quoted, quoted
 
@@ -263,11 +222,9 @@ def _cuts(
     one: Exchange, other: Exchange, outs: tuple[int, int]
 ) -> Iterator[tuple[Decimal, Decimal]]:
     """Yield what share of the output is cut off in words of the calls that can be its least."""
-    words = _words(one), _words(other)
-    given = one.parameters.get("fromAmount", "")
-    if len(words[0]) != len(words[1]) or one.parameters.get("slippage") == other.parameters.get(
-        "slippage"
-    ):
+    words, given = (_words(one), _words(other)), one.parameters.get("fromAmount", "")
+    slippages = [call.parameters.get("slippage") for call in (one, other)]
+    if len(words[0]) != len(words[1]) or slippages[0] == slippages[1]:
         return
     for pair in zip(*words, strict=True):
         # The amount given, a deadline and the recipient are no part of the output.
@@ -286,35 +243,22 @@ def _moved(context: RunContext, one: Exchange, other: Exchange) -> Decimal:
     What two equal quotes differ by may well be less than what lies between two calls, so it counts
     several times; what the calls themselves say they pay counts as it is, where they say so.
     """
-    outs = [amounts.units(quote.exchange.data.get("outAmount")) for quote in _equal_quotes(context)]
-    seen_outs = [Decimal(out) for out in outs if out]
-    if len(seen_outs) < 2 or len(set(seen_outs)) == 1:
+    wanted = _quoted(context).request.query
+    equal = [quote for quote in context.of(SWAP_QUOTE) if quote.request.query == wanted]
+    known = [quote for quote in equal if quote_of(context, quote)]
+    quoted = [amounts.units(quote.data.get("outAmount")) for quote in known]
+    spread = _spread(out for out in quoted if out)
+    if not spread:
         return Decimal(0)
-    spread = amounts.EXACT.divide(max(seen_outs) - min(seen_outs), min(seen_outs))
     own = [amounts.units(call.data.get("amountOut")) for call in (one, other)]
-    apart = Decimal(0)
-    if own[0] and own[1]:
-        apart = amounts.EXACT.divide(Decimal(abs(own[0] - own[1])), Decimal(min(own[0], own[1])))
+    apart = _spread(out or 0 for out in own) if all(own) else Decimal(0)
     return max(spread * _SEVERAL, min(apart, spread * _MANY))
 
 
-def _equal_quotes(context: RunContext) -> Iterator[Quote]:
-    """Yield the quotes that asked for the same as the one that the calls follow."""
-    wanted = context.require_success(usual_attempt(context, SWAP_QUOTE).probe).request.query
-    for exchange in context.of(SWAP_QUOTE):
-        if exchange.request.query == wanted:
-            quote = quote_of(context, exchange)
-            if quote is not None:
-                yield quote
-
-
-def _follows(cuts: tuple[Decimal, Decimal], moved: Decimal) -> bool:
-    """Tell whether a word changes from call to call by more than prices may have moved."""
-    return abs(cuts[0] - cuts[1]) > moved
-
-
-def _fits(cuts: tuple[Decimal, Decimal], wanted: list[Decimal]) -> bool:
-    return all(abs(cut - share) <= _CLOSE for cut, share in zip(cuts, wanted, strict=True))
+def _spread(outs: Iterable[int]) -> Decimal:
+    """Return by what share amounts above zero are apart."""
+    known = [Decimal(out) for out in outs] or [Decimal(1)]
+    return amounts.EXACT.divide(max(known) - min(known), min(known))
 
 
 def _words(call: Exchange) -> list[int]:
@@ -330,10 +274,8 @@ def _words(call: Exchange) -> list[int]:
 def _token(context: RunContext, exchange: Exchange, side: str) -> Token | None:
     sent = exchange.parameters
     address = sent.get(f"{side}TokenAddress", "").lower()
-    found = (
-        t for t in inventory_of(context).on(sent.get("chain", "")) if t.address.lower() == address
-    )
-    return next(found, None)
+    here = inventory_of(context).on(sent.get("chain", ""))
+    return next((token for token in here if token.address.lower() == address), None)
 
 
 def _bare(address: str) -> str:

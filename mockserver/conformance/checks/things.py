@@ -5,37 +5,54 @@ Each raises `NotRun` or `Inconclusive` where nothing was asked that could have h
 
 from collections.abc import Iterator
 
-from mockserver.conformance.checks import comparing
+from mockserver.conformance.checks import comparing, evidence
 from mockserver.conformance.checks.comparing import Quote
 from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.settling import ORDER_STATUSES
+from mockserver.conformance.requests.negative_cases import is_negative
+from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Operation
 
 
-def successes(context: RunContext, operation: Operation) -> Iterator[Exchange]:
-    """Yield what was answered with success, whatever was asked."""
+def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
+    """Return every answer of the service itself, be it a success or a refusal."""
+    return evidence.answered(context, operation)
+
+
+def plain(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return the answers to requests that are wrong in nothing."""
+    every = evidence.answered(context, operation)
+    found = [one for one in every if not is_negative(one) and not is_beneath(one)]
+    if not found:
+        raise NotRun("no plain request was sent")
+    return found
+
+
+def successes(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return what was answered with success, whatever was asked."""
     context.require_success(f"{operation.id}/usual")
-    return (one for one in context.of(operation) if one.succeeded)
+    return succeeded(context, operation)
 
 
-def succeeded(context: RunContext, operation: Operation) -> Iterator[Exchange]:
-    """Yield the same, also where the usual request was not answered with success."""
-    return (one for one in context.of(operation) if one.succeeded)
+def succeeded(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return the same, also where the usual request was not answered with success."""
+    return [one for one in context.of(operation) if one.succeeded]
 
 
-def answers(context: RunContext, operation: Operation) -> Iterator[Exchange]:
-    """Yield the successes of requests that keep the contract."""
+def answers(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return the successes of requests that keep the contract."""
     found = successes(context, operation)
-    return (one for one in found if not operation.read(one.request).violations)
+    return [one for one in found if not operation.read(one.request).violations]
 
 
-def quotes_given(context: RunContext, operation: Operation) -> Iterator[Exchange]:
-    """Yield the quotes that were given, whatever was asked."""
+def quotes_given(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return the quotes that were given, whatever was asked."""
     require_accepted(context, operation.id)
-    return (one for one in context.of(operation) if one.succeeded)
+    return succeeded(context, operation)
 
 
 def quotes(context: RunContext, operation: Operation) -> tuple[Quote, ...]:

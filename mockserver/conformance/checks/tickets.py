@@ -1,11 +1,11 @@
 """Tickets over time: listed for whom they are, under one status, and told alike everywhere."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests.valid import fresh_hash
 from mockserver.conformance.requests.words import (
@@ -39,10 +39,10 @@ ANY_STATUS = assumed("A-245", "Unknown is a status, and not any")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A ticket in a list, with the status that was asked for, and the look that shows it."""
+    """A ticket in a list, with the status that was asked for, and the answer that shows it."""
 
     kind: str
-    look: Exchange
+    exchange: Exchange
     item: Mapping[str, Json]
 
     @property
@@ -57,20 +57,21 @@ def entries(looks: Iterable[Exchange], kind: str = "") -> list[Entry]:
     return [Entry(kind, look, item) for look, item in shown if isinstance(item, Mapping)]
 
 
-def _listed(context: RunContext, when: str) -> list[Entry]:
+def _listed(context: RunContext, *whens: str) -> list[Entry]:
     """Return the caller's tickets as lists show them. Raises `NotRun` or `Inconclusive`."""
-    return [
-        one
-        for kind in FILTERS
-        for one in entries([context.require_success(f"{TICKETS}/{when} {kind}")], kind)
+    looks = [
+        (kind, look)
+        for when in whens
+        for kind, look in zip(FILTERS, _looks(context, when), strict=True)
     ]
+    return [one for kind, look in looks for one in entries([look], kind)]
 
 
 def _looks(context: RunContext, when: str) -> tuple[Exchange, ...]:
     return context.require_each(*(f"{TICKETS}/{when} {kind}" for kind in FILTERS))
 
 
-def tickets_are_listed(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def tickets_are_listed(context: RunContext, _: Operation) -> Findings:
     # It may take its time to show.
     found = {"", *(one.number for one in _listed(context, LATE))}
     for made in submitted.TICKET.made(context).values():
@@ -82,7 +83,7 @@ def tickets_are_listed(context: RunContext, operation: Operation) -> Iterator[Fi
             return
 
 
-def tickets_have_one_status(context: RunContext, operation: Operation) -> Iterator[Said]:
+def tickets_have_one_status(context: RunContext, _: Operation) -> Sayings:
     found: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
     for when in _whens(context):
@@ -108,50 +109,47 @@ def tickets_have_one_status(context: RunContext, operation: Operation) -> Iterat
 def _misplaced(message: str, *found: Entry) -> Finding:
     basis = ANY_STATUS if FILTERS[0] in [one.kind for one in found] else None
     cause = "status and flag" if len(found) == 1 else "two statuses"
-    return Finding(message, tuple(one.look for one in found), "query.filter", basis, cause=cause)
+    seen = tuple(one.exchange for one in found)
+    return Finding(message, seen, "query.filter", basis, cause=cause)
 
 
-def tickets_are_listed_for_their_address(
-    context: RunContext, operation: Operation
-) -> Iterator[Finding]:
-    mine, accepted = context.caller.address, _accepted(context)
-    for one in (*_listed(context, EARLY), *_listed(context, LATE)):
+def tickets_are_listed_for_their_address(context: RunContext, _: Operation) -> Findings:
+    mine, accepted = context.caller.address.lower(), _accepted(context)
+    for one in _listed(context, EARLY, LATE):
         address = one.item.get("address")
-        other = isinstance(address, str) and address.lower() != mine.lower()
-        if other and one.number in accepted:
-            message = f"a ticket of {mine.lower()} is listed with address {str(address)[:60]!r}"
-            yield Finding(message, (one.look,), "data.list[].address", cause="address")
+        if isinstance(address, str) and address.lower() != mine and one.number in accepted:
+            message = f"a ticket of {mine} is listed with address {address[:60]!r}"
+            yield Finding(message, (one.exchange,), "data.list[].address", cause="address")
             return
-    theirs = context.get(f"{TICKETS}/{ANOTHER}")
-    if theirs is not None and accepted & {one.number for one in entries([theirs])}:
+    theirs = context.sent(f"{TICKETS}/{ANOTHER}")
+    if accepted & {one.number for one in entries(theirs)}:
         message = "a ticket is listed for an address that did not submit it"
-        yield Finding(message, (theirs,), "query.address", cause="listed for another")
+        yield Finding(message, tuple(theirs), "query.address", cause="listed for another")
 
 
-def tickets_echo_what_was_reported(context: RunContext, operation: Operation) -> Iterator[Said]:
-    wanted = {
-        submitted.TICKET.number(made): (fresh_hash(context, _ABOUT[name]), made)
-        for name, made in submitted.TICKET.made(context).items()
-    }
-    for one in (*_listed(context, EARLY), *_listed(context, LATE)):
+def tickets_echo_what_was_reported(context: RunContext, _: Operation) -> Sayings:
+    reported = submitted.TICKET.made(context)
+    wanted = {submitted.TICKET.number(made): (name, made) for name, made in reported.items()}
+    for one in _listed(context, EARLY, LATE):
         if one.number not in wanted:
             continue
         yield JUDGED
-        transaction, made = wanted[one.number]
+        name, made = wanted[one.number]
         told, chain = one.item.get("hash"), one.item.get("chain")
+        transaction = fresh_hash(context, _ABOUT[name])
         if isinstance(told, str) and told.lower() != transaction.lower():
             message = f"the ticket is about {told[:80]!r}, reported was {transaction!r}"
-            yield Finding(message, (made, one.look), "data.list[].hash")
+            yield Finding(message, (made, one.exchange), "data.list[].hash")
             return
         if isinstance(chain, str) and f'"{chain}"'.encode() not in made.request.body:
             message = f"the ticket is about chain {chain[:60]!r}, which was not reported"
-            yield Finding(message, (made, one.look), "data.list[].chain")
+            yield Finding(message, (made, one.exchange), "data.list[].chain")
             return
 
 
-def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Iterator[Said]:
+def check_agrees_with_the_list(context: RunContext, _: Operation) -> Sayings:
     check = context.require_success(f"{CHECK_TICKET}/{END}")
-    before, again = (context.get(f"{CHECK_TICKET}/{name}") for name in ("usual", END_AGAIN))
+    before, again = (context.sent(f"{CHECK_TICKET}/{name}") for name in ("usual", END_AGAIN))
     number = submitted.TICKET.number(context.require_success(f"{TICKET}/usual"))
     early, late = (
         [one for one in _listed(context, when) if one.number == number] for when in (EARLY, LATE)
@@ -159,24 +157,23 @@ def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Ite
     if early or late:
         yield JUDGED
     # The list is looked at between two checks; where these differ the ticket moved on meanwhile.
-    moved = again is not None and again.succeeded and _state(again) != _state(check)
-    for answer, listed in ((before, early), (check, [] if moved else late)):
-        if answer is not None and answer.succeeded:
+    moved = any(one.succeeded and _state(one) != _state(check) for one in again)
+    for answers, listed in ((before, early), ([] if moved else [check], late)):
+        for answer in [one for one in answers if one.succeeded]:
             yield from [found for one in listed for found in unlike(one, answer)][:1]
 
 
-def unlike(listed: Entry, check: Exchange) -> Iterator[Finding]:
+def unlike(listed: Entry, check: Exchange) -> Findings:
     """Yield where checkTicket tells of a ticket otherwise than a list does."""
     for name in ("succeeded", "solution"):
         here, there = check.data.get(name), listed.item.get(name)
         if name in check.data and name in listed.item and here != there:
-            message = (
-                f"{name} is {str(here)[:60]!r} in checkTicket, {str(there)[:60]!r} in the list"
-            )
-            yield Finding(message, (listed.look, check), f"data.{name}")
+            apart = f"{str(here)[:60]!r} in checkTicket, {str(there)[:60]!r} in the list"
+            message = f"{name} is {apart}"
+            yield Finding(message, (listed.exchange, check), f"data.{name}")
 
 
-def each_ticket_is_listed_once(context: RunContext, operation: Operation) -> Iterator[Said]:
+def each_ticket_is_listed_once(context: RunContext, _: Operation) -> Sayings:
     for look in (look for when in _whens(context) for look in _looks(context, when)):
         numbers = [one.number for one in entries([look])]
         if any(numbers):
@@ -188,7 +185,7 @@ def each_ticket_is_listed_once(context: RunContext, operation: Operation) -> Ite
             return
 
 
-def refused_tickets_are_not_kept(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def refused_tickets_are_not_kept(context: RunContext, _: Operation) -> Findings:
     early, late = _listed(context, EARLY), _listed(context, LATE)
     last = max(one.number for one in _looks(context, EARLY))
     between = [one for one in context.of(TICKET) if one.number > last]
@@ -203,13 +200,10 @@ def refused_tickets_are_not_kept(context: RunContext, operation: Operation) -> I
         told, address = (text(one.item.get(name)).lower() for name in ("hash", "address"))
         own = address == context.caller.address.lower()
         if one.number not in known and told in reported and own:
-            yield Finding(
-                f"ticket {one.number} is listed, though only reports that were refused came "
-                "before it",
-                (refused[0], one.look),
-                "data.list[]",
-                cause="refused and kept",
-            )
+            only = "only reports that were refused came before it"
+            message = f"ticket {one.number} is listed, though {only}"
+            seen = (refused[0], one.exchange)
+            yield Finding(message, seen, "data.list[]", cause="refused and kept")
             return
 
 
@@ -221,8 +215,8 @@ def _accepted(context: RunContext) -> set[str]:
 
 def _whens(context: RunContext) -> tuple[str, ...]:
     """Return when the lists were read: for an account that was named, before anything else."""
-    read = [context.get(f"{TICKETS}/{READ} {kind}") for kind in FILTERS]
-    if not all(look is not None and look.succeeded for look in read):
+    read = context.sent(*(f"{TICKETS}/{READ} {kind}" for kind in FILTERS))
+    if len(read) < len(FILTERS) or not all(look.succeeded for look in read):
         return (EARLY, LATE)
     return (READ,) if context.get(f"{TICKET}/usual") is None else (READ, EARLY, LATE)
 

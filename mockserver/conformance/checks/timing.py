@@ -1,12 +1,12 @@
 """Rules about how long answers take."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Sequence
 from itertools import pairwise
 
 from mockserver.conformance.checks.evidence import said, sent, successes
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.requests.slower import again, is_far_slower
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
@@ -19,7 +19,7 @@ GRACE_MS = 150
 """What the way there and back may take beside the request's own time-out, in milliseconds."""
 
 
-def keeps_expire_time(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def keeps_expire_time(context: RunContext, operation: Operation) -> Findings:
     every = [one for one in sent(context, operation) if _expires_ms(one) is not None]
     if not every:
         raise Inconclusive("no request with an expireTime was sent")
@@ -28,23 +28,26 @@ def keeps_expire_time(context: RunContext, operation: Operation) -> Iterator[Fin
         # A machine that was busy for a while explains it as well.
         raise Inconclusive(f"one of {len(every)} answers came late, and no other")
     if late:
-        worst = max(late, key=lambda one: one.answer.elapsed_ms)
-        yield Finding(
-            f"the answer took {worst.answer.elapsed_ms} ms, expireTime is {_expires_ms(worst)} ms",
-            (worst,),
-            place="headers.expireTime",
-            cause="late",
-        )
-    elif not any(one.whole for one in every):
+        worst = max(late, key=_taken_ms)
+        message = f"the answer took {_taken_ms(worst)} ms, expireTime is {_expires_ms(worst)} ms"
+        yield Finding(message, (worst,), "headers.expireTime", cause="late")
+    else:
+        _check_answered(every)
+
+
+def _taken_ms(exchange: Exchange) -> int:
+    return exchange.answer.elapsed_ms
+
+
+def _check_answered(every: Sequence[Exchange]) -> None:
+    if not any(one.whole for one in every):
         raise Inconclusive(f"no request was answered: {said(every[0])}")
 
 
 def is_late(exchange: Exchange) -> bool:
     """Tell whether an answer took longer than the `expireTime` of its request allows."""
     given = _expires_ms(exchange)
-    if given is None or exchange.answer.trouble not in (None, Trouble.TIMED_OUT):
-        return False
-    return exchange.answer.elapsed_ms > given + GRACE_MS
+    return given is not None and exchange.takes_longer_than(given + GRACE_MS)
 
 
 def _expires_ms(exchange: Exchange) -> int | None:
@@ -52,21 +55,19 @@ def _expires_ms(exchange: Exchange) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else None
 
 
-def answers_in_time(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def answers_in_time(context: RunContext, operation: Operation) -> Findings:
     every = sent(context, operation)
     slow = [one for one in every if one.takes_longer_than(context.slow_ms)]
-    if slow:
-        worst = max(slow, key=lambda one: one.answer.elapsed_ms)
-        told = (
-            f"{len(slow)} of {len(every)} answers took more than {context.slow_ms} ms, the longest "
-            f"{worst.answer.elapsed_ms} ms"
-        )
-        if not _is_confirmed(slow, every):
-            # A machine that was busy for a while explains it as well.
-            raise Inconclusive(f"{told}, and not each time that the same was asked")
-        yield Finding(told, (worst,), cause="slow")
-    elif not any(one.whole for one in every):
-        raise Inconclusive(f"no request was answered: {said(every[0])}")
+    if not slow:
+        _check_answered(every)
+        return
+    worst = max(slow, key=_taken_ms)
+    many = f"{len(slow)} of {len(every)} answers took more than {context.slow_ms} ms"
+    told = f"{many}, the longest {_taken_ms(worst)} ms"
+    if not _is_confirmed(slow, every):
+        # A machine that was busy for a while explains it as well.
+        raise Inconclusive(f"{told}, and not each time that the same was asked")
+    yield Finding(told, (worst,), cause="slow")
 
 
 def _is_confirmed(slow: list[Exchange], every: tuple[Exchange, ...]) -> bool:
@@ -79,11 +80,8 @@ def _is_confirmed(slow: list[Exchange], every: tuple[Exchange, ...]) -> bool:
         return True
     if len(slow) >= _CONFIRMED and len(slow) * 2 >= len(every):
         return True
-    asked = Counter(map(_wanted, every))
-    return any(
-        times >= _CONFIRMED and times == asked[wanted]
-        for wanted, times in Counter(map(_wanted, slow)).items()
-    )
+    asked, late = Counter(map(_wanted, every)), Counter(map(_wanted, slow))
+    return any(asked[wanted] == times >= _CONFIRMED for wanted, times in late.items())
 
 
 def _wanted(exchange: Exchange) -> Hashable:
@@ -91,16 +89,13 @@ def _wanted(exchange: Exchange) -> Hashable:
     return request.method, request.path, request.query, request.body
 
 
-def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Iterator[Said]:
+def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Sayings:
     if successes(context, operation):
         yield JUDGED
     for looks, usual_ms in again(context, operation.id):
         yield JUDGED
         if is_far_slower(looks, usual_ms):
-            times = ", ".join(str(one.answer.elapsed_ms) for one in looks)
-            yield Finding(
-                f"answers took {times} ms, while others of its kind took {usual_ms:.0f} ms",
-                (looks[-1],),
-                cause="slower than its kind",
-            )
+            times = ", ".join(str(_taken_ms(one)) for one in looks)
+            told = f"answers took {times} ms, while others of its kind took {usual_ms:.0f} ms"
+            yield Finding(told, (looks[-1],), cause="slower than its kind")
             return

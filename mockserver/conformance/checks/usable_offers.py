@@ -1,18 +1,18 @@
 """What the lists offer can be used; told only where a second look at the list still offers it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from mockserver.conformance.checks.comparing import check_is_there, token_at
-from mockserver.conformance.checks.evidence import is_its_own
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import (
-    ATTEMPT_NAMES,
-    BRIDGE,
-    accepted,
-    attempts,
+from mockserver.conformance.checks.comparing import (
+    chains_named,
+    check_is_there,
+    token_at,
+    wrongly_refused,
 )
+from mockserver.conformance.checks.evidence import is_its_own, said
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, BRIDGE, accepted, attempts
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import asked_chain
 from mockserver.conformance.discovery.routes import (
@@ -35,97 +35,83 @@ OF_CHAIN = "v2.getAssetsByChain"
 V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
 SAMPLED = "sampled"
 _LOOKS = (*FIRST_LOOK, SAMPLED)
-_FEWEST = 2
+_SEVERAL = 2
 ANY_PRICE = assumed("A-246", "every token of the lists has a price")
 
 
-def listed_chains_are_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    v1 = operation.id == V1_CHAINS
-    tokens = V1_TOKENS if v1 else OF_CHAIN
-    context.require_success(f"{operation.id}/usual")
+def listed_chains_are_taken(context: RunContext, operation: Operation) -> Findings:
+    tokens = V1_TOKENS if operation.id == V1_CHAINS else OF_CHAIN
+    listing = context.require_success(f"{operation.id}/usual")
     looks = context.sent(*(f"{tokens}/{name}" for name in _LOOKS))
     if not any(one.whole for one in looks):
         context.require_success(f"{tokens}/usual")
     if not any(one.succeeded or one.refused for one in looks):
         raise Inconclusive(f"{tokens} was answered neither with success nor with a refusal")
     another = context.get(f"{tokens}/{FIRST_LOOK[-1]}")
+    # "from getChain" does not say which member: where another name of it is taken, it is that one.
     renamed = another is not None and another.succeeded
-    usual = context.get(f"{tokens}/usual")
     for look in looks:
-        if look.refused:
-            chain = asked_chain(look)
-            if renamed and look is usual:
-                # "from getChain" does not say which member: another name of it is the one.
-                continue
-            check_is_there(context, look, chain)
-            yield Finding(
-                f"chain {chain!r} is listed, and refused when its tokens are asked for"
-                f"{_said(look)}",
-                (context.require(f"{operation.id}/usual"), look),
-                "data.list[]",
-                cause="listed chain refused",
-            )
+        if look.refused and not (renamed and look is context.get(f"{tokens}/usual")):
+            chain, cause = repr(asked_chain(look)), "listed chain refused"
+            what = f"chain {chain} is listed, and refused when its tokens are asked for"
+            yield wrongly_refused(context, look, what, listing, place="data.list[]", cause=cause)
 
 
-def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Iterator[Finding]:
-    all_tries = attempts(context, BRIDGE)
+def listed_tokens_can_be_moved(context: RunContext, _: Operation) -> Findings:
+    first = attempts(context, BRIDGE)[0]
     sent = context.sent(*(f"{BRIDGE}/{name}" for name in (*ATTEMPT_NAMES, *OTHER_AMOUNTS)))
     if not sent:
-        context.require(all_tries[0].probe)
+        context.require(first.probe)
     if accepted(context, BRIDGE) is None:
-        refused = [one for one in sent if one.refused]
-        if not refused:
-            raise Inconclusive("no quote was answered with success or with a refusal")
-        for one in refused:
-            check_is_there(context, one, *_chains(one))
-        if len({(one.parameters.get("symbol"), _chains(one)) for one in refused}) < _FEWEST:
-            raise Inconclusive("one token was tried only, and its amount may be what is refused")
-        if _differs_by_amount(refused):
-            raise Inconclusive(
-                "other amounts of a token are refused otherwise; bounds are not shown, "
-                "and may leave no room for those that were asked for"
-            )
-        yield Finding(
-            f"none of {len(sent)} quotes of listed tokens between listed chains is given"
-            f"{_said(refused[0])}",
-            tuple(refused),
-            "query.symbol",
-            cause="no quote at all",
-        )
+        yield _none_is_moved(context, sent)
         return
     if scale_of(context, BRIDGE) == 1:
         yield from _refused_before(context, sent)
-    unclear: Exchange | None = None
+    unclear = ""
     for name in SAMPLES:
         quote = context.get(f"{BRIDGE}/{name}")
         larger = context.get(f"{BRIDGE}/{name} {LARGER}")
-        if quote is not None and quote.refused and larger is not None and larger.refused:
-            check_is_there(context, quote, *_chains(quote))
-            if not _amount_is_sound(context, quote) or not _number_is_sound(context, name):
-                unclear = quote
-                continue
-            sent_query = quote.parameters
-            yield Finding(
-                f"{sent_query.get('symbol')} is listed on {sent_query.get('fromChain')} and "
-                f"{sent_query.get('toChain')}, and refused between them{_said(quote)}",
-                (quote, larger),
-                "query.symbol",
-                cause="listed token refused",
-            )
-    if unclear is not None:
+        if quote is None or larger is None or not (quote.refused and larger.refused):
+            continue
+        check_is_there(context, quote, *chains_named(quote))
+        asked = quote.parameters
+        if not _amount_is_sound(context, quote) or not _number_is_sound(context, name):
+            unclear = asked.get("symbol", "")
+            continue
+        ends = f"{asked.get('fromChain')} and {asked.get('toChain')}"
+        message = f"{asked.get('symbol')} is listed on {ends}, and refused between them"
+        yield _token_refused(f"{message}: {said(quote)}", quote, larger)
+    if unclear:
         raise Inconclusive(
-            f"{unclear.parameters.get('symbol')} may have been refused for its amount, "
-            "whose worth is not known"
+            f"{unclear} may have been refused for its amount, whose worth is not known"
         )
 
 
-def _differs_by_amount(refused: Sequence[Exchange]) -> bool:
-    """Tell whether the same is refused in two ways for two amounts."""
+def _token_refused(message: str, *quotes: Exchange) -> Finding:
+    return Finding(message, quotes, "query.symbol", cause="listed token refused")
+
+
+def _none_is_moved(context: RunContext, sent: Sequence[Exchange]) -> Finding:
+    """Return that no quote at all is given. Raises `Inconclusive` where that may have a reason."""
+    refused = [one for one in sent if one.refused]
+    if not refused:
+        raise Inconclusive("no quote was answered with success or with a refusal")
+    for one in refused:
+        check_is_there(context, one, *chains_named(one))
     told: dict[object, set[object]] = {}
     for one in refused:
-        what = (one.parameters.get("symbol"), _chains(one))
+        what = (one.parameters.get("symbol"), chains_named(one))
         told.setdefault(what, set()).add(refusal_of(one))
-    return any(len(ways) > 1 for ways in told.values())
+    if len(told) < _SEVERAL:
+        raise Inconclusive("one token was tried only, and its amount may be what is refused")
+    if any(len(ways) > 1 for ways in told.values()):
+        raise Inconclusive(
+            "other amounts of a token are refused otherwise; bounds are not shown, "
+            "and may leave no room for those that were asked for"
+        )
+    none = f"none of {len(sent)} quotes of listed tokens between listed chains is given"
+    message = f"{none}: {said(refused[0])}"
+    return Finding(message, tuple(refused), "query.symbol", cause="no quote at all")
 
 
 def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
@@ -163,69 +149,64 @@ def _is_between_taken(context: RunContext, refused: Exchange) -> bool:
     return number is not None and bool(known) and min(known) <= number <= max(known)
 
 
-def _refused_before(context: RunContext, sent: list[Exchange]) -> Iterator[Finding]:
+def _refused_before(context: RunContext, sent: list[Exchange]) -> Findings:
     """Yield a finding where the usual quote was refused in either reading, another one not."""
     pair = [one for one in sent if one.probe.endswith(ATTEMPT_NAMES[:2])]
-    if len(pair) == 2 and all(one.refused for one in pair):
-        check_is_there(context, pair[0], *_chains(pair[0]))
-        if not _amount_is_sound(context, pair[0]):
-            raise Inconclusive("the amount may have been refused: what it is worth is not known")
-        if not any(_is_between_taken(context, one) for one in pair):
-            raise Inconclusive(
-                "the amount may have been refused: bounds are not shown, and no number as large "
-                "and none as small was taken of another token"
-            )
-        yield Finding(
-            f"{pair[0].parameters.get('symbol')} is listed on both chains, and refused between them"
-            f"{_said(pair[0])}",
-            tuple(pair),
-            "query.symbol",
-            cause="listed token refused",
+    if len(pair) != 2 or not all(one.refused for one in pair):
+        return
+    check_is_there(context, pair[0], *chains_named(pair[0]))
+    if not _amount_is_sound(context, pair[0]):
+        raise Inconclusive("the amount may have been refused: what it is worth is not known")
+    if not any(_is_between_taken(context, one) for one in pair):
+        raise Inconclusive(
+            "the amount may have been refused: bounds are not shown, and no number as large "
+            "and none as small was taken of another token"
         )
+    symbol = pair[0].parameters.get("symbol")
+    message = f"{symbol} is listed on both chains, and refused between them: {said(pair[0])}"
+    yield _token_refused(message, *pair)
 
 
-def sound_reads_are_taken(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def sound_reads_are_taken(context: RunContext, operation: Operation) -> Findings:
     exchanges = context.sent(*(f"{operation.id}/{name}" for name in _READS[operation.id]))
     if not any(one.whole for one in exchanges):
         context.require_success(f"{operation.id}/usual")
     # Some tokens have no price; that none has one is another thing.
     some = operation.id == "v2.getPrice" and any(one.succeeded for one in exchanges)
-    for one in exchanges:
-        if one.refused:
-            chain = one.parameters.get("chain", "")
-            check_is_there(context, one, *filter(None, (chain,)))
-            yield Finding(
-                f"refused, though made of what the lists show: {one.request.query}{_said(one)}",
-                (one,),
-                "query",
-                ANY_PRICE if some or one.probe.endswith(f"/{SAMPLED}") else None,
-                cause="sound request refused",
-            )
-            return
+    for one in [one for one in exchanges if one.refused][:1]:
+        what = f"refused, though made of what the lists show: {one.request.query}"
+        basis = ANY_PRICE if some or one.probe.endswith(f"/{SAMPLED}") else None
+        cause = "sound request refused"
+        yield wrongly_refused(context, one, what, place="query", basis=basis, cause=cause)
 
 
-def names_of_v1_stay_in_v1(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def names_of_v1_stay_in_v1(context: RunContext, _: Operation) -> Findings:
     look = context.require(f"{OF_CHAIN}/v1 name")
     if not look.whole:
         context.require_success(f"{OF_CHAIN}/v1 name")
     if look.succeeded and look.items():
-        yield Finding(
-            f"chain {asked_chain(look)!r} is in the list of v1 only, and taken",
-            (look,),
-            "query.chain",
-            verdict=Verdict.EXTRA,
-            should_refuse=True,
-        )
+        message = f"chain {asked_chain(look)!r} is in the list of v1 only, and taken"
+        extra = Verdict.EXTRA
+        yield Finding(message, (look,), "query.chain", verdict=extra, should_refuse=True)
 
 
-def _chains(exchange: Exchange) -> tuple[str, ...]:
-    sent = {**exchange.parameters, **exchange.members}
-    return tuple(str(sent[name]) for name in ("fromChain", "toChain") if name in sent)
-
-
-def _said(exchange: Exchange) -> str:
-    said = exchange.member("msg")
-    return f": {said[:160]!r}" if isinstance(said, str) and said else ""
+def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Sayings:
+    asked_for = [
+        one
+        for one in context.of(operation)
+        if is_its_own(one) and not is_negative(one) and not is_beneath(one)
+    ]
+    before = _GIVEN_BEFORE[operation.id]
+    given = [one for one in context.of(before) if one.succeeded]
+    different = {(one.request.query, one.request.body) for one in asked_for}
+    if not given or len(different) < _SEVERAL:
+        return
+    yield JUDGED
+    if all(one.refused for one in asked_for):
+        for one in asked_for:
+            check_is_there(context, one, *chains_named(one))
+        what = f"each of {len(different)} requests is refused, while {before} answers"
+        yield wrongly_refused(context, asked_for[0], what, given[0], cause="all refused")
 
 
 _READS = {
@@ -246,34 +227,9 @@ SAMPLED_QUOTES = (
 )
 """The quotes of tokens that were drawn, with another amount each, and of others by that amount."""
 
-
-def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Iterator[Said]:
-    asked_for = [
-        one
-        for one in context.of(operation)
-        if is_its_own(one) and not is_negative(one) and not is_beneath(one)
-    ]
-    before = _GIVEN_BEFORE[operation.id]
-    given = next((one for one in context.of(before) if one.succeeded), None)
-    different = {(one.request.query, one.request.body) for one in asked_for}
-    if given is None or len(different) < _SEVERAL:
-        return
-    yield JUDGED
-    if all(one.refused for one in asked_for):
-        for one in asked_for:
-            check_is_there(context, one, *_chains(one))
-        yield Finding(
-            f"each of {len(different)} requests is refused, while {before} answers"
-            f"{_said(asked_for[0])}",
-            (given, asked_for[0]),
-            cause="all refused",
-        )
-
-
 _GIVEN_BEFORE = {
     "v2.getAggregateQuote": BRIDGE,
     "v2.getAggregateSwap": "v2.getAggregateQuote",
     "v1.getTransferToMinterRaw": "v1.getCrossChainQuote",
 }
 """Operations whose requests are made of what others answer, or of the same chains and tokens."""
-_SEVERAL = 2

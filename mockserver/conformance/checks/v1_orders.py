@@ -1,10 +1,8 @@
 """Orders of v1 over time; the form of their `data` is observed, so it is read by role."""
 
-from collections.abc import Iterator
-
 from mockserver.conformance.checks.comparing import echoed
-from mockserver.conformance.checks.judging import JUDGED, Said
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.judging import JUDGED, Sayings
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.checks.submitted import V1_ORDER
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.discovery.listing import text
@@ -40,8 +38,8 @@ _ECHOED = {
 
 
 def is_not_shown(
-    context: RunContext, operation: Operation, *, look: str, place: str, message: str
-) -> Iterator[Finding]:
+    context: RunContext, _: Operation, *, look: str, place: str, message: str
+) -> Findings:
     context.require_success(f"{V1_ORDER.operation_id}/usual")
     own, other = context.require_success(f"{DETAIL}/usual"), context.require(f"{DETAIL}/{look}")
     if not other.whole:
@@ -49,13 +47,11 @@ def is_not_shown(
     yield from _shown(own, other, fresh_hash(context, "usual v1 order"), place, message)
 
 
-def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Iterator[Finding]:
+def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Findings:
     place, message = "query.evmAddress", "an order is shown to an evmAddress that is not its user's"
-    made, other = (
-        context.get(f"{V1_ORDER.operation_id}/usual"),
-        context.get(f"{DETAIL}/{OF_ANOTHER}"),
-    )
-    if made is not None or other is None:
+    made = context.sent(f"{V1_ORDER.operation_id}/usual")
+    other = context.get(f"{DETAIL}/{OF_ANOTHER}")
+    if made or other is None:
         yield from is_not_shown(context, operation, look=ANOTHER, place=place, message=message)
         return
     own = context.require_success(f"{DETAIL}/{NAMED[0]}")
@@ -63,26 +59,21 @@ def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Iter
     yield from _shown(own, other, transaction, place, message)
 
 
-def _shown(
-    own: Exchange, other: Exchange, transaction: str, place: str, message: str
-) -> Iterator[Finding]:
-    if not other.succeeded:
-        return
-    number = text(scalar(own.member("data"), "number"))
-    shown = holds(other.member("data"), transaction)
-    if shown or (number and holds(other.member("data"), number)):
+def _shown(own: Exchange, other: Exchange, transaction: str, place: str, message: str) -> Findings:
+    number, shown = text(scalar(own.member("data"), "number")), other.member("data")
+    told = holds(shown, transaction) or (number and holds(shown, number))
+    if other.succeeded and told:
         yield Finding(message, (own, other), place)
 
 
-def v1_order_tells_what_was_submitted(context: RunContext, operation: Operation) -> Iterator[Said]:
+def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Sayings:
     for submission, made in V1_ORDER.made(context).items():
         for look in V1_ORDER.told(context, submission):
             sent_whole = {"evmAddres": made.members.get("evmAddress"), **made.members}
             for name, told, sent, same in echoed(look, sent_whole, _ECHOED):
-                if not told:
-                    # What an order does not tell yet is no contradiction.
-                    continue
-                yield JUDGED
-                if not same:
+                # What an order does not tell yet is no contradiction.
+                if told:
+                    yield JUDGED
+                if told and not same:
                     message = f"{name} is {told!r}, submitted was {sent!r}"
                     yield Finding(message, (made, look), f"data.order.{name}")

@@ -7,8 +7,7 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
 
-from mockserver.conformance.checks.submitted import ORDER
-from mockserver.conformance.checks.timeline import Property, Timeline
+from mockserver.conformance.checks.submitted import ORDER, Property, Timeline
 from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
     SWAP_QUOTE,

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
 
 from mockserver.conformance.checks.evidence import IN_BETWEEN
-from mockserver.conformance.checks.submitted import V1_ORDER
-from mockserver.conformance.checks.timeline import Property, Timeline, breaking
+from mockserver.conformance.checks.submitted import V1_ORDER, Property, Timeline, breaking
 from mockserver.conformance.discovery.amount_units import V1_QUOTE, usual_attempt
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import usual_amount

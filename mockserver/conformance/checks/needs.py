@@ -1,0 +1,54 @@
+"""What a check needs before it can find fault, read of an answer that may not tell it.
+
+A check of one thing asks for it here, and says only what is wrong; the frame (`judging.py`) counts
+a thing as judged where everything was told, and passes over it where something was not.
+"""
+
+from decimal import Decimal
+from typing import TypeVar
+
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.session.exchange import Exchange
+
+_T = TypeVar("_T")
+
+
+class Untold(Exception):
+    """A check has not what it needs, and so judges nothing."""
+
+
+def that(condition: object) -> None:
+    """Go on only where something is so."""
+    if not condition:
+        raise Untold
+
+
+def value(found: _T | None) -> _T:
+    """Return what is there. Raises `Untold` for None, and for nothing else."""
+    if found is None:
+        raise Untold
+    return found
+
+
+def text(exchange: Exchange, name: str) -> str:
+    """Return a member of an answer's data that is a text, also an empty one."""
+    found = exchange.data.get(name)
+    that(isinstance(found, str))
+    return str(found)
+
+
+def integer(exchange: Exchange, name: str) -> int:
+    """Return a member that is an integer, and neither true nor false."""
+    found = exchange.data.get(name)
+    that(isinstance(found, int) and not isinstance(found, bool))
+    return int(found or 0)
+
+
+def number(exchange: Exchange, name: str) -> Decimal:
+    """Return a member that is a number, or a plain text of one."""
+    return value(amounts.number(exchange.data.get(name)))
+
+
+def units(exchange: Exchange, name: str) -> int:
+    """Return a member that is a text of digits."""
+    return value(amounts.units(exchange.data.get(name)))
