@@ -37,13 +37,14 @@ def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool)
     from mockserver.contract.diff.report import as_github, as_json, as_markdown, as_text
 
     comparison = held_against(read_side(old, dialect), read_side(new, dialect))
+    comparison = comparison if texts else comparison.without_texts()
     if form == "text":
-        print_levels(as_text(comparison, texts=texts))
+        print_levels(as_text(comparison))
     else:
         written = {"json": as_json, "markdown": as_markdown, "github": as_github}[form]
-        click.echo(written(comparison, texts=texts))
+        click.echo(written(comparison))
     failing = () if fail_on == "never" else Level(fail_on).or_worse
-    if any(comparison.of(level, texts=texts) for level in failing):
+    if any(comparison.of(level) for level in failing):
         sys.exit(1)
 
 

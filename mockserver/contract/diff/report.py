@@ -1,6 +1,6 @@
 """A comparison written out: for a terminal, for programs, as a page, as notes of a CI run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 
 from mockserver import jsontext
@@ -14,12 +14,12 @@ _COMMANDS = {Level.BREAKING: "error", Level.MAY_BREAK: "warning", Level.HARMLESS
 _MOST_SHOWN, _MOST_TOLD = 200, 1000
 
 
-def as_text(comparison: Comparison, *, texts: bool = False) -> Iterator[tuple[Level | None, str]]:
+def as_text(comparison: Comparison) -> Iterator[tuple[Level | None, str]]:
     """Yield the lines for a terminal, each heading with its level so that it can be coloured."""
     title = f"{_cut(comparison.old)} -> {_cut(comparison.new)}"
-    yield None, f"{title}: {summary(comparison, texts=texts)}"
+    yield None, f"{title}: {summary(comparison)}"
     for level in Level:
-        changes = comparison.of(level, texts=texts)
+        changes = comparison.of(level)
         if changes:
             yield None, ""
             yield level, f"{_TITLES[level]} ({len(changes)})"
@@ -28,38 +28,37 @@ def as_text(comparison: Comparison, *, texts: bool = False) -> Iterator[tuple[Le
             for change in group:
                 yield None, f"    {_head(change)}"
                 yield None, f"      {_tail(change)}"
-    hidden = _hidden(comparison)
-    if hidden and not texts:
+    if comparison.hidden:
         yield None, ""
-        yield None, f"{counted(hidden, 'change')} of wording only not shown (--all)"
+        yield None, f"{counted(comparison.hidden, 'change')} of wording only not shown (--all)"
 
 
-def as_json(comparison: Comparison, *, texts: bool = False) -> str:
+def as_json(comparison: Comparison) -> str:
     """Return the comparison in the format `crosschain-mock/diff@1` (schemas/meta/diff.json)."""
     found = {
         "format": FORMAT,
         "old": comparison.old,
         "new": comparison.new,
         "summary": {
-            "breaking": len(comparison.of(Level.BREAKING, texts=texts)),
-            "mayBreak": len(comparison.of(Level.MAY_BREAK, texts=texts)),
-            "harmless": len(comparison.of(Level.HARMLESS, texts=texts)),
-            "hidden": 0 if texts else _hidden(comparison),
+            "breaking": len(comparison.of(Level.BREAKING)),
+            "mayBreak": len(comparison.of(Level.MAY_BREAK)),
+            "harmless": len(comparison.of(Level.HARMLESS)),
+            "hidden": comparison.hidden,
         },
-        "changes": [_row(change) for change in _told(comparison, texts)],
+        "changes": [_row(change) for change in comparison.changes],
     }
     return jsontext.pretty(found)
 
 
-def as_markdown(comparison: Comparison, *, texts: bool = False) -> str:
+def as_markdown(comparison: Comparison) -> str:
     """Return the comparison as a page with a table for each level."""
     lines = [
         f"# {_cell(comparison.old)} -> {_cell(comparison.new)}",
         "",
-        f"{summary(comparison, texts=texts)}.",
+        f"{summary(comparison)}.",
     ]
     for level in Level:
-        changes = comparison.of(level, texts=texts)
+        changes = comparison.of(level)
         if not changes:
             continue
         lines += ["", f"## {_TITLES[level].capitalize()} ({len(changes)})", ""]
@@ -69,7 +68,7 @@ def as_markdown(comparison: Comparison, *, texts: bool = False) -> str:
     return "\n".join(lines)
 
 
-def as_github(comparison: Comparison, *, texts: bool = False) -> str:
+def as_github(comparison: Comparison) -> str:
     """Return the comparison as workflow commands, which become notes of a run."""
     lines = [
         github_command(
@@ -77,24 +76,16 @@ def as_github(comparison: Comparison, *, texts: bool = False) -> str:
             _cut(f"{change.operation} {change.place}".strip()),
             f"{_TITLES[change.level]}: {_head(change)}; {_tail(change)}",
         )
-        for change in _told(comparison, texts)
+        for change in comparison.changes
     ]
-    return "\n".join([*lines, summary(comparison, texts=texts)])
+    return "\n".join([*lines, summary(comparison)])
 
 
-def summary(comparison: Comparison, *, texts: bool = False) -> str:
+def summary(comparison: Comparison) -> str:
     """Return how many changes there are of each level, in words."""
-    counts = [(level, len(comparison.of(level, texts=texts))) for level in Level]
+    counts = [(level, len(comparison.of(level))) for level in Level]
     told = ", ".join(f"{count} {_TITLES[level]}" for level, count in counts if count)
     return told or "nothing changes for clients"
-
-
-def _told(comparison: Comparison, texts: bool) -> Sequence[Change]:
-    return [change for change in comparison.changes if texts or not change.text_only]
-
-
-def _hidden(comparison: Comparison) -> int:
-    return sum(change.text_only for change in comparison.changes)
 
 
 def _head(change: Change) -> str:

@@ -134,16 +134,18 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All changes from one version to another, in a stable order."""
+    """The changes from one version to another, in a stable order; of texts some may be hidden."""
 
     old: str
     new: str
     changes: tuple[Change, ...]
+    hidden: int = 0
 
-    def of(self, level: Level, *, texts: bool = False) -> tuple[Change, ...]:
-        """Return the changes of a level; those of mere wording only with `texts`."""
-        return tuple(
-            change
-            for change in self.changes
-            if change.level is level and (texts or not change.text_only)
-        )
+    def without_texts(self) -> "Comparison":
+        """Return the comparison without the changes of mere wording."""
+        kept = tuple(change for change in self.changes if not change.text_only)
+        return replace(self, changes=kept, hidden=len(self.changes) - len(kept))
+
+    def of(self, level: Level) -> tuple[Change, ...]:
+        """Return the changes of a level."""
+        return tuple(change for change in self.changes if change.level is level)
