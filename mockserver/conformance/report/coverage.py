@@ -6,18 +6,14 @@ from dataclasses import field, replace
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.conformance.basis import (
-    SchemaPath,
-    basis_at,
-    general,
-    joined,
-)
+from mockserver.conformance.basis import SchemaPath, basis_at, general, joined
 from mockserver.conformance.checks.schema_walk import Applied, walk
 from mockserver.conformance.requests.words import is_target
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Basis, Contract, Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
+from mockserver.validation import Violation
 from mockserver.values import dataclass
 
 _KEYWORDS = (
@@ -153,8 +149,8 @@ def facts_of_operation(operation: Operation) -> tuple[Fact, ...]:
     alike: Counter[str] = Counter()
     sides = ("request", operation.request_schema), ("answer", operation.response_schema)
     for side, schema in sides:
-        for path, node, keyword, name in _keywords((), schema):
-            fact = _fact(operation, side, path, (node, keyword, name))
+        for path, keyword, node in _keywords((), schema):
+            fact = _fact(operation, side, path, (keyword, node))
             alike[fact.id] += 1
             # Branches of a schema may say the same of one place, each of them a fact of its own.
             again = f"~{alike[fact.id]}" if alike[fact.id] > 1 else ""
@@ -165,45 +161,41 @@ def facts_of_operation(operation: Operation) -> tuple[Fact, ...]:
 def exercised(facts: Iterable[Fact], exchanges: Iterable[Exchange]) -> Coverage:
     """Return which facts the exchanges of a run touched."""
     known = tuple(facts)
-    by_place: dict[tuple[str, str], dict[tuple[SchemaPath, str], str]] = {}
+    by_path: dict[tuple[str, str], dict[SchemaPath, str]] = {}
     for fact in known:
-        key = (fact.operation, fact.side)
-        by_place.setdefault(key, {})[fact.path, _name(fact)] = fact.id
+        by_path.setdefault((fact.operation, fact.side), {})[fact.path] = fact.id
     within_reach: set[str] = set()
     proven: set[str] = set()
     for exchange in exchanges:
         operation = exchange.operation
-        answers = by_place.get((operation.id, "answer"), {})
-        requests = by_place.get((operation.id, "request"), {})
+        answers = by_path.get((operation.id, "answer"), {})
+        requests = by_path.get((operation.id, "request"), {})
         within_reach.update(answers.values())
         tested, shown = _of_request(exchange)
-        within_reach.update(requests[key] for key in tested if key in requests)
-        proven.update(requests[key] for key in shown if key in requests)
-        proven.update(answers[key] for key in _of_answer(exchange) if key in answers)
+        within_reach.update(requests[path] for path in tested if path in requests)
+        proven.update(requests[path] for path in shown if path in requests)
+        proven.update(answers[path] for path in _of_answer(exchange) if path in answers)
     return Coverage(known, frozenset(within_reach), frozenset(proven))
 
 
-Key = tuple[SchemaPath, str]
+_Paths = frozenset[SchemaPath]
 
 
-def _of_answer(exchange: Exchange) -> frozenset[Key]:
+def _of_answer(exchange: Exchange) -> _Paths:
     """Return the facts that an answer has something to say about."""
     if not exchange.whole or exchange.unreadable:
         return frozenset()
     return _touched(exchange.operation.response_schema, exchange.body)
 
 
-def _of_request(exchange: Exchange) -> tuple[frozenset[Key], frozenset[Key]]:
+def _of_request(exchange: Exchange) -> tuple[_Paths, _Paths]:
     """Return the facts that a request puts to the test, and those that its answer proves."""
     operation = exchange.operation
     reading = operation.read(exchange.request)
     if reading.refusal is not None:
         return frozenset(), frozenset()
     if reading.violations:
-        broken = frozenset(
-            (violation.schema_path, _missing(violation.keyword, violation.path))
-            for violation in reading.violations
-        )
+        broken = frozenset(map(_broken, reading.violations))
         # Of several broken facts none is known to be the one that was refused.
         proven = broken if len(broken) == 1 and exchange.refused else frozenset()
         return broken, proven
@@ -211,19 +203,21 @@ def _of_request(exchange: Exchange) -> tuple[frozenset[Key], frozenset[Key]]:
     return kept, kept if exchange.succeeded else frozenset()
 
 
-def _touched(schema: Mapping[str, Any], value: Json) -> frozenset[Key]:
+def _broken(violation: Violation) -> SchemaPath:
+    is_required = violation.keyword == "required"
+    return (*violation.schema_path, *(violation.path[-1:] if is_required else ()))
+
+
+def _touched(schema: Mapping[str, Any], value: Json) -> _Paths:
     return frozenset(
-        key for part in walk(schema, value) if isinstance(part, Applied) for key in _keys(part)
+        path for part in walk(schema, value) if isinstance(part, Applied) for path in _paths(part)
     )
 
 
-def _keys(part: Applied) -> Iterator[Key]:
-    for keyword in _KEYWORDS:
-        if keyword in part.schema:
-            yield (*part.path, keyword), ""
+def _paths(part: Applied) -> Iterator[SchemaPath]:
+    yield from ((*part.path, keyword) for keyword in _KEYWORDS if keyword in part.schema)
     if isinstance(part.value, Mapping):
-        for name in part.schema.get("required", ()):
-            yield (*part.path, "required"), name
+        yield from ((*part.path, "required", name) for name in part.schema.get("required", ()))
 
 
 def _instance(operation: Operation, request: Request) -> dict[str, Json]:
@@ -245,13 +239,13 @@ def _instance(operation: Operation, request: Request) -> dict[str, Json]:
 
 def _keywords(
     path: SchemaPath, node: Mapping[str, Any]
-) -> Iterator[tuple[SchemaPath, Mapping[str, Any], str, str]]:
-    """Yield each keyword of a schema that can be broken: its path, its node, and itself."""
-    for keyword in _KEYWORDS:
-        if keyword in node:
-            yield (*path, keyword), node, keyword, ""
-    for name in node.get("required", ()):
-        yield (*path, "required"), node, "required", name
+) -> Iterator[tuple[SchemaPath, str, Mapping[str, Any]]]:
+    """Yield each keyword of a schema that can be broken, with its path and its node.
+
+    Each required member is one; its path ends with its name.
+    """
+    yield from (((*path, keyword), keyword, node) for keyword in _KEYWORDS if keyword in node)
+    yield from (((*path, "required", name), "required", node) for name in node.get("required", ()))
     for name, member in node.get("properties", {}).items():
         yield from _keywords((*path, "properties", name), member)
     for number, branch in enumerate(node.get("allOf", ())):
@@ -263,13 +257,13 @@ def _keywords(
 
 
 def _fact(
-    operation: Operation, side: str, path: SchemaPath, what: tuple[Mapping[str, Any], str, str]
+    operation: Operation, side: str, path: SchemaPath, what: tuple[str, Mapping[str, Any]]
 ) -> Fact:
-    node, keyword, name = what
-    names = [*general(path), *((name,) if name else ())]
-    place = joined(names)
+    keyword, node = what
+    above, name = (path[:-1], path[-1:]) if keyword == "required" else (path, ())
+    place = joined([*general(above), *map(str, name)])
     says = _says(node, keyword, place)
-    basis = basis_at(operation, side, path, (place, keyword), says)
+    basis = basis_at(operation, side, above, (place, keyword), says)
     fact_id = f"{operation.id}/{side}/{place or 'whole'}/{keyword}"
     return Fact(fact_id, operation.id, side, place, keyword, basis, path)
 
@@ -285,11 +279,3 @@ def _says(node: Mapping[str, Any], keyword: str, place: str) -> str:
         return f"{whole} is one of {', '.join(map(str, node['enum']))}"
     words = node.get("x-expects") or f"{keyword} {node[keyword]}"
     return f"{whole} is {words}"
-
-
-def _name(fact: Fact) -> str:
-    return fact.place.rpartition(".")[2] if fact.keyword == "required" else ""
-
-
-def _missing(keyword: str, path: Sequence[str | int]) -> str:
-    return str(path[-1]) if keyword == "required" and path else ""
