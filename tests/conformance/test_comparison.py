@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from mockserver import contract, resources
 from mockserver.conformance import run
 from mockserver.conformance.comparison import Band, Kind, Terms, compare
-from mockserver.conformance.comparison.answers import compared
-from mockserver.conformance.comparison.bodies import Reading
+from mockserver.conformance.comparison.answers import Reading, compared
 from mockserver.conformance.comparison.items import match
 from mockserver.conformance.comparison.rendering import facts, lines
 from mockserver.conformance.comparison.roles import Role, Roles

@@ -8,8 +8,7 @@ from fnmatch import fnmatchcase
 from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.comparison.answers import compared, missing_answer
-from mockserver.conformance.comparison.bodies import Reading
+from mockserver.conformance.comparison.answers import Reading, compared, missing_answer
 from mockserver.conformance.comparison.comparison import Asked, Comparison
 from mockserver.conformance.comparison.difference import OF_THE_WORLD, Difference, Found
 from mockserver.conformance.comparison.mirroring import Mirror, Pair

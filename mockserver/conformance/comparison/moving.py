@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from decimal import Decimal
 
-from mockserver.conformance.comparison.bodies import Reading, differences
+from mockserver.conformance.comparison.answers import Reading, differences
 from mockserver.conformance.comparison.difference import OF_THE_WORLD
 from mockserver.conformance.comparison.roles import Place, Roles
 from mockserver.conformance.comparison.values import Band
