@@ -24,9 +24,6 @@ from mockserver.cli.types import duration
 from mockserver.conformance.option_table import PERMIT
 
 if TYPE_CHECKING:
-    from mockserver.conformance.session.permit import Permit
-    from mockserver.conformance.session.target import Target
-    from mockserver.contract import Contract
     from mockserver.recordings import Recording
     from mockserver.server.recorder import Keeper, KeeperOptions, RecordingProxy
 
@@ -116,13 +113,16 @@ def proxy_of(given: Mapping[str, Any]) -> "RecordingProxy":
     if given["out"] is None:
         raise click.UsageError("name the folder that gets the recordings with --out DIR")
 
+    from mockserver.conformance.session.permit import Arming, Permit
     from mockserver.conformance.session.target import target_of
     from mockserver.contract import load
     from mockserver.server.recorder import Keeper, ProxyOptions, RecordingProxy
 
     target = target_of(v1=given["v1"], v2=given["v2"])
     # A host that is not allowed is refused before anything is written.
-    permit = _permit(given, target, load("observed"))
+    arming = Arming(given["arm_writes"], given["most_writes"], given["confirm_hosts"])
+    hosts = given["allow_hosts"]
+    permit = Permit(load("observed"), target, hosts=hosts, arming=arming, own_keys=True)
     options = ProxyOptions(
         upstreams=target.bases,
         refusal=permit.refusal,
@@ -162,13 +162,6 @@ def keeper_options(given: Mapping[str, Any], source: str) -> "KeeperOptions":
         stand_ins=StandIns(kinds, salt) if kinds else StandIns(),
         secrets=given["secrets"],
     )
-
-
-def _permit(given: Mapping[str, Any], target: "Target", contract: "Contract") -> "Permit":
-    from mockserver.conformance.session.permit import Arming, Permit
-
-    arming = Arming(given["arm_writes"], given["most_writes"], given["confirm_hosts"])
-    return Permit(contract, target, hosts=given["allow_hosts"], arming=arming, own_keys=True)
 
 
 def _tls(file: Path | None) -> ssl.SSLContext | None:

@@ -54,10 +54,6 @@ class Remote:
         """Have something done and return what came of it."""
         return self.send("POST", path, body=body)
 
-    def delete(self, path: str, /, **query: Json) -> Json:
-        """Have something taken away and return what came of it."""
-        return self.send("DELETE", path, query=query)
-
     def send(
         self, method: str, path: str, *, query: Mapping[str, Json] | None = None, body: Json = None
     ) -> Json:

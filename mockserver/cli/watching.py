@@ -35,7 +35,7 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
     Such as: journal submitOrder --refused
     """
     if clear:
-        print_json(remote.delete("/journal"))
+        print_json(remote.send("DELETE", "/journal"))
         return
     options["operation"] = either(options, "operation")
     search = given(**options)

@@ -51,10 +51,7 @@ class Translation:
         return part
 
     def _body(self, body: bytes) -> bytes:
-        try:
-            told = jsontext.decode(body) if body else None
-        except jsontext.NotJson:
-            return body
+        told = jsontext.decode_or(body)
         if not isinstance(told, dict):
             return body
         changed = {

@@ -15,7 +15,6 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import JSON_TYPE, Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation
-from mockserver.jsontext import Json
 
 _OF_THE_CLIENT = (
     "user-agent",
@@ -90,17 +89,11 @@ def _breaks_headers(case: Case[Any]) -> bool:
     return part is not None and part.mode.is_negative
 
 
-def _members(body: bytes) -> Mapping[str, Json] | None:
-    """Return the members that a signature covers; none of a body that is no object."""
-    try:
-        found = jsontext.decode(body)
-    except jsontext.NotJson:
-        return None
-    return found if isinstance(found, Mapping) else None
-
-
 def _signed(draft: Draft, context: RunContext) -> Draft:
-    from_caller = context.caller.sign_v1(Draft(body=_members(draft.raw_body or b"")))
+    # A signature covers members; a body that is no object has none.
+    found = jsontext.decode_or(draft.raw_body or b"")
+    members = found if isinstance(found, Mapping) else None
+    from_caller = context.caller.sign_v1(Draft(body=members))
     kept = {name: value for name, value in draft.headers.items() if name not in _SIGNED}
     stamps = {name: from_caller.headers[name] for name in _SIGNED}
     return replace(draft, headers={**kept, **stamps})

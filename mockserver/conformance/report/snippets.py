@@ -36,14 +36,14 @@ def curl(exchange: Exchange, target: Target, masker: Masker, *, own_keys: bool) 
     if request.method == "HEAD":
         words.append("--head")
     elif request.method != ("POST" if request.body or bodiless else "GET"):
-        words += ["-X", _word(request.method)]
+        words += ["-X", shlex.quote(request.method)]
     variable = _variables(own_keys)
     sent = request.headers.items_sent
     for name, value in sent:
         stamp = stamp_of(exchange, name)
         header = _header(name, value, masker, variable)
         words += ["-H", header if stamp is None else _stamped(name, stamp, own_keys)]
-    words += [word for line in _unasked(exchange) for word in ("-H", _word(line))]
+    words += [word for line in _unasked(exchange) for word in ("-H", shlex.quote(line))]
     fed = _fed(request.body)
     if fed:
         words += ["--data-binary", "@-"]
@@ -137,7 +137,7 @@ def _variables(own_keys: bool) -> _Variable:
 def _header(name: str, value: str, masker: Masker, variable: _Variable) -> str:
     if not value:
         # This is how curl is told to send a header without a value.
-        return _word(f"{name};")
+        return shlex.quote(f"{name};")
     label = label_of(name)
     if label:
         return _beside(f"{name}: ", variable(label, value))
@@ -161,7 +161,7 @@ def _beside(text: str, variable: str) -> str:
     """Return a text and a quoted variable as one word that is easy to read."""
     if _PLAIN.fullmatch(text):
         return f'"{text}{variable[1:]}'
-    return _word(text) + variable
+    return shlex.quote(text) + variable
 
 
 def _unasked(exchange: Exchange) -> list[str]:
@@ -177,23 +177,15 @@ def _unasked(exchange: Exchange) -> list[str]:
 def _quoted(text: str, masker: Masker, variable: _Variable) -> str:
     """Return a text as one word of a shell, with variables in place of its secrets."""
     return "".join(
-        variable(part.label, part.text) if part.label else _word(part.text)
+        variable(part.label, part.text) if part.label else shlex.quote(part.text)
         for part in masker.parts(text)
     )
-
-
-def _word(text: str) -> str:
-    return shlex.quote(text)
 
 
 def literal_url(url: str) -> str:
     """Return an address with blanks and other bytes that clients refuse percent-encoded."""
     raw = url.encode("utf-8", "surrogatepass")
-    return _UNSAFE.sub(_percent, raw).decode("ascii")
-
-
-def _percent(found: re.Match[bytes]) -> bytes:
-    return f"%{found[0][0]:02X}".encode("ascii")
+    return _UNSAFE.sub(lambda found: b"%%%02X" % found[0][0], raw).decode("ascii")
 
 
 def _literally(url: str) -> list[str]:

@@ -94,12 +94,11 @@ def tests_of(report: Report) -> str:
 
 def _joined(every: Sequence[_Parts], *, remarks: bool = False) -> str:
     """Return imports and helpers of tests, and then what each of them has for itself."""
-    imports = sorted({one for parts in every for one in parts.imports}, key=_order)
+    imports = sorted({one for parts in every for one in parts.imports})
     helpers = [one for one in (_READ, _AT) if any(one in parts.helpers for parts in every)]
     plain = [one for one in imports if one.startswith("import ")]
     others = [one for one in imports if one not in plain]
-    lines = "".join(f"{line}\n" for line in plain)
-    lines += ("\n" if plain and others else "") + "".join(f"{line}\n" for line in others)
+    lines = "\n\n".join("\n".join(group) for group in (plain, others) if group) + "\n"
     if remarks:
         blocks = [one.strip("\n") for one in helpers]
         for parts in every:
@@ -109,10 +108,6 @@ def _joined(every: Sequence[_Parts], *, remarks: bool = False) -> str:
     request = f"\n{parts.request}" if parts.request else ""
     middle = ("\n" + "".join(helpers)) if helpers else ""
     return lines + request + middle + "\n\n" + parts.test
-
-
-def _order(line: str) -> tuple[bool, str]:
-    return (not line.startswith("import "), line)
 
 
 def _parts(cause: Cause, report: Report, number: int | None = None) -> _Parts:

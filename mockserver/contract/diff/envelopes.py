@@ -27,16 +27,15 @@ def answer(media: Mapping[str, Any], basis: Basis, references: References) -> An
         return Answer({**whole, "application/json": (Part(plain, basis),)}, code, False, told)
     code = _code(schema, references)
     if code is None:
-        if _refuses(schema, references):
+        if _tells(schema, references, "not"):
             parts = _taken_apart(schema, basis, references, None, success=False)
             return Answer({**whole, "application/json": parts})
         return Answer(whole)
     success = _taken_apart(schema, basis, references, code, success=True)
-    refusal = (
-        _taken_apart(schema, basis, references, code, success=False)
-        if _conditional(schema, references) and not _constant(schema, references)
-        else None
-    )
+    refusal = None
+    decides = _tells(schema, references, "const", tested=True)
+    if decides and not _tells(schema, references, "const"):
+        refusal = _taken_apart(schema, basis, references, code, success=False)
     return Answer({**whole, "application/json": success}, code, True, refusal)
 
 
@@ -58,19 +57,11 @@ def _code(schema: Any, references: References) -> Json:
     return None
 
 
-def _constant(schema: Any, references: References) -> bool:
-    nodes = (_code_node(branch) for branch in _branches(schema, references))
-    return any(node is not None and "const" in node for node in nodes)
-
-
-def _conditional(schema: Any, references: References) -> bool:
-    nodes = (_code_node(branch.get("if")) for branch in _branches(schema, references))
-    return any(node is not None and "const" in node for node in nodes)
-
-
-def _refuses(schema: Any, references: References) -> bool:
-    nodes = (_code_node(branch) for branch in _branches(schema, references))
-    return any(node is not None and "not" in node for node in nodes)
+def _tells(schema: Any, references: References, keyword: str, *, tested: bool = False) -> bool:
+    """Tell whether an answer says something of its code, or `tested` some condition does."""
+    branches = _branches(schema, references)
+    nodes = (_code_node(one.get("if") if tested else one) for one in branches)
+    return any(node is not None and keyword in node for node in nodes)
 
 
 def _taken_apart(
