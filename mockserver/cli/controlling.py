@@ -222,7 +222,14 @@ def stub() -> None:
 @connected
 def stub_add(remote: Remote, file: str) -> None:
     """Set the stub that a JSON FILE describes; - reads standard input."""
-    print_json(remote.post("/stubs", _json_of(file)))
+    from mockserver import jsontext
+    from mockserver.cli.files import read_input
+
+    try:
+        described = jsontext.decode(read_input(file))
+    except jsontext.NotJson as error:
+        raise click.UsageError(f"{file}: {error}; expected a JSON object") from None
+    print_json(remote.post("/stubs", described))
 
 
 @click.group()
@@ -291,20 +298,6 @@ def control(remote: Remote, method: str, path: str, body: str | None) -> None:
     )
 
 
-def _json_of(file: str) -> Json:
-    from mockserver import jsontext
-    from mockserver.cli.files import read_input
-
-    try:
-        return jsontext.decode(read_input(file))
-    except jsontext.NotJson as error:
-        raise click.UsageError(f"{file}: {error}; expected a JSON object") from None
-
-
-def _stubs(told: Json) -> None:
-    print_json(told["stubs"])
-
-
 _ADVANCE = "Move the clock forward by DURATION, such as 9h or 1h30m."
 _SET = "Move the clock forward to TIME, such as 2026-01-01T00:00:00Z."
 _NEXT = "Jump to the next thing that happens."
@@ -318,7 +311,7 @@ plain(clock, "set", "POST /clock", _SET, "TIME=set", told=_clock)
 plain(clock, "next", "POST /clock", _NEXT, body={"next": True}, told=_clock)
 plain(fault, "remove", "DELETE /faults/{id}", "Take a fault away.")
 plain(fault, "clear", "DELETE /faults", "Take all faults away.", told="{removed} removed")
-plain(stub, "list", "GET /stubs", _LISTED, told=_stubs)
+plain(stub, "list", "GET /stubs", _LISTED, told=lambda told: print_json(told["stubs"]))
 plain(stub, "remove", "DELETE /stubs/{id}", "Take a stub away.")
 plain(stub, "clear", "DELETE /stubs", "Take all stubs away.", told="{removed} removed")
 plain(order, "show", "GET /orders/{order}", _EVENTS)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hypothesis.strategies import SearchStrategy
 
 from mockserver import jsontext
-from mockserver.conformance.generation.strategies import Broken, broken, valid
+from mockserver.conformance.generation.strategies import Broken, Requests, any_of
 from mockserver.conformance.generation.values import smallest_units
 from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Basis, Operation, load
@@ -41,7 +41,7 @@ def requests(operation: str, *, dialect: str = "documented") -> SearchStrategy[R
     address, v1 requests are signed with the demo key. Raises `UnknownOperation`, `UnknownDialect`.
     """
     found = operation_of(operation, dialect)
-    drafts = valid(found, RunContext(load(dialect)), is_free=True)
+    drafts = Requests(found, RunContext(load(dialect)), is_free=True).valid()
     return drafts.map(lambda draft: draft.request(found))
 
 
@@ -53,7 +53,7 @@ def invalid_requests(
     Nothing is generated where an operation has no input to break. Raises as `requests` does.
     """
     found = operation_of(operation, dialect)
-    ways = broken(found, RunContext(load(dialect)), is_free=True)
+    ways = any_of(Requests(found, RunContext(load(dialect)), is_free=True).ways())
     return ways.map(lambda one: _invalid(one, found))
 
 

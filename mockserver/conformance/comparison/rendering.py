@@ -58,8 +58,8 @@ def facts(comparison: Comparison) -> dict[str, Json]:
     """Return a comparison as JSON, in the published format."""
     return {
         "format": FORMAT,
-        "left": _side(comparison.left),
-        "right": _side(comparison.right),
+        "left": picked(comparison.left, "name", "requests", "submissions"),
+        "right": picked(comparison.right, "name", "requests", "submissions"),
         "seed": comparison.seed,
         "dialect": comparison.dialect,
         "band_percent": comparison.band,
@@ -141,10 +141,6 @@ def _difference(cause: Cause, comparison: Comparison) -> dict[str, Json]:
             for found in cause.found[:_MOST_IN_JSON]
         ],
     }
-
-
-def _side(side: Asked) -> dict[str, Json]:
-    return picked(side, "name", "requests", "submissions")
 
 
 def _clean(text: str, comparison: Comparison) -> str:

@@ -51,27 +51,6 @@ class Broken:
     basis: Basis
 
 
-def valid(
-    operation: Operation, context: RunContext, *, is_free: bool = False
-) -> SearchStrategy[Draft]:
-    """Return requests that keep the contract, about chains and tokens that the service lists.
-
-    They reach the bounds of every input. Values of unknown domains come from examples only, unless
-    `is_free` asks for whatever the contract allows.
-    """
-    return Requests(operation, context, is_free=is_free).valid()
-
-
-def broken(
-    operation: Operation, context: RunContext, *, is_free: bool = False
-) -> SearchStrategy[Broken]:
-    """Return requests that break the contract in one input; none where there is none to break.
-
-    With `is_free` the other inputs have whatever the contract allows.
-    """
-    return any_of(Requests(operation, context, is_free=is_free).ways())
-
-
 def any_of(ways: Iterable[SearchStrategy[Broken]]) -> SearchStrategy[Broken]:
     """Return a strategy of what any of some strategies makes.
 
@@ -89,7 +68,9 @@ def itself(strategy: SearchStrategy[_T]) -> SearchStrategy[_T]:
 class Requests:
     """Makes the requests of one operation of what has been seen so far.
 
-    All strategies are made of one look at the lists, which costs more than they do.
+    They are about chains and tokens that the service lists, and reach the bounds of every input;
+    values of unknown domains come from examples only. All strategies are made of one look at the
+    lists, which costs more than they do.
     """
 
     def __init__(self, operation: Operation, context: RunContext, *, is_free: bool = False) -> None:
@@ -149,7 +130,7 @@ class Requests:
         )
 
     def ways(self) -> Iterator[SearchStrategy[Broken]]:
-        """Yield the ways in which a request can be broken."""
+        """Yield the ways in which a request can be broken: in one input each."""
         yield from self.lacking()
         yield from self.wrong()
 

@@ -1,7 +1,7 @@
 """Findings that are accepted for a while: by whom, why, and until when."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -86,21 +86,23 @@ def apply(
     What has expired counts again, and the report says who had accepted it. Entries that name
     nothing there is, and those that nothing needs any more, are told in notes.
     """
-    now = today or today_utc()
-    sorted_out = _SortedOut()
+    now, names = today or today_utc(), [rule.name for rule in rules]
+    left: list[Cause] = []
+    accepted: list[Cause] = []
+    expired: list[Cause] = []
     for cause in report.causes:
-        sorted_out.take(cause, baseline.entries, now)
-    used = sorted_out.used
+        counting, good, over = _apart(cause, baseline.entries, now)
+        left += [cause.only(counting)] if counting else []
+        accepted += [cause.only(some, entry.acceptance) for entry, some in good.items()]
+        expired += [cause.only(some, entry.acceptance) for entry, some in over.items()]
     notes = [
-        note
-        for entry in baseline.entries
-        for note in _notes(entry, entry in used, report, tuple(rules), baseline.file)
+        note for entry in baseline.entries for note in _notes(entry, report, names, baseline.file)
     ]
     return replace(
         report,
-        causes=tuple(sorted_out.left),
-        accepted=tuple(sorted_out.accepted),
-        expired=tuple(sorted_out.expired),
+        causes=tuple(left),
+        accepted=tuple(accepted),
+        expired=tuple(expired),
         notes=(*report.notes, *notes),
     )
 
@@ -142,45 +144,30 @@ def day_of(text: str) -> date | None:
     return found if found.isoformat() == text else None
 
 
-class _SortedOut:
-    """Causes apart: those that count, those that are accepted, those that no longer are."""
-
-    def __init__(self) -> None:
-        self.left: list[Cause] = []
-        self.accepted: list[Cause] = []
-        self.expired: list[Cause] = []
-        self.used: set[Entry] = set()
-
-    def take(self, cause: Cause, entries: Iterable[Entry], today: date) -> None:
-        left: list[Example] = []
-        by_entry: dict[Entry, list[Example]] = {}
-        run_out: dict[Entry, list[Example]] = {}
-        for example in cause.examples:
-            meant = [entry for entry in entries if entry.covers(cause, example)]
-            self.used.update(meant)
-            good = next((entry for entry in meant if not entry.has_expired(today)), None)
-            if good is not None:
-                by_entry.setdefault(good, []).append(example)
-                continue
-            left.append(example)
-            # Whoever accepted it first is asked first.
-            for entry in meant[:1]:
-                run_out.setdefault(entry, []).append(example)
-        if left:
-            self.left.append(cause.only(left))
-        for entry, examples in by_entry.items():
-            self.accepted.append(cause.only(examples, entry.acceptance))
-        for entry, examples in run_out.items():
-            self.expired.append(cause.only(examples, entry.acceptance))
+_ByEntry = dict[Entry, list[Example]]
 
 
-def _notes(
-    entry: Entry, used: bool, report: Report, rules: tuple[Rule, ...], file: Path
-) -> Iterator[str]:
+def _apart(
+    cause: Cause, entries: Iterable[Entry], today: date
+) -> tuple[list[Example], _ByEntry, _ByEntry]:
+    """Return the findings that count, those that are accepted, and those that no longer are."""
+    left: list[Example] = []
+    good: _ByEntry = {}
+    over: _ByEntry = {}
+    for example in cause.examples:
+        meant = [entry for entry in entries if entry.covers(cause, example)]
+        valid = [entry for entry in meant if not entry.has_expired(today)]
+        left += [] if valid else [example]
+        # Whoever accepted it first is asked first.
+        for entry in (valid or meant)[:1]:
+            (good if valid else over).setdefault(entry, []).append(example)
+    return left, good, over
+
+
+def _notes(entry: Entry, report: Report, names: Sequence[str], file: Path) -> Iterator[str]:
     """Yield what is odd about an entry: a name nobody knows, or nothing left to accept."""
     place = f"{file}:{entry.acceptance.line}"
     contract = report.result.contract
-    names = [rule.name for rule in rules]
     operations = [operation.id for operation in contract]
     unknown = False
     if entry.rule and entry.rule not in names:
@@ -190,7 +177,8 @@ def _notes(
         if name not in operations:
             unknown = True
             yield f"{place}: {name!r} is no operation{did_you_mean(name, operations)}"
-    if used or unknown:
+    every = ((cause, example) for cause in report.causes for example in cause.examples)
+    if unknown or any(entry.covers(*one) for one in every):
         return
     judged = {
         outcome.rule.name

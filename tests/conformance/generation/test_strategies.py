@@ -7,7 +7,7 @@ from mockserver.conformance.generation.constraints import demands_of, requiremen
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.patterns import matching
 from mockserver.conformance.generation.reserved import is_reserved
-from mockserver.conformance.generation.strategies import Broken, Requests, any_of, broken, valid
+from mockserver.conformance.generation.strategies import Broken, Requests, any_of
 from mockserver.conformance.generation.value_pools import UNKNOWN_DOMAINS, pool
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -66,7 +66,7 @@ def test_a_pattern_beyond_those_of_the_contract_is_refused(pattern):
 @pytest.mark.parametrize(("contract", "operation"), OPERATIONS)
 def test_a_valid_request_keeps_the_contract(contract, operation):
     @FEW
-    @given(valid(operation, RunContext(contract)))
+    @given(Requests(operation, RunContext(contract)).valid())
     def holds(draft: Draft) -> None:
         reading = operation.read(draft.request(operation))
         assert reading.refusal is None
@@ -77,7 +77,7 @@ def test_a_valid_request_keeps_the_contract(contract, operation):
 
 @pytest.mark.parametrize(("contract", "operation"), OPERATIONS)
 def test_a_broken_request_breaks_the_contract_in_one_input(contract, operation):
-    strategy = broken(operation, RunContext(contract))
+    strategy = any_of(Requests(operation, RunContext(contract)).ways())
     if strategy.is_empty:
         assert not any(requirement(operation, field) for field in operation.fields)
         return
@@ -116,7 +116,9 @@ def test_the_grounds_of_a_broken_request_are_those_of_the_contract():
     found: dict[tuple[str, str], BasisKind] = {}
 
     @quiet(150)
-    @given(broken(contract.operation("v1.getCrossChainQuote"), RunContext(contract)))
+    @given(
+        any_of(Requests(contract.operation("v1.getCrossChainQuote"), RunContext(contract)).ways())
+    )
     def collect(one: Broken) -> None:
         found[one.place, one.kind] = one.basis.kind
 
@@ -132,7 +134,7 @@ def test_the_grounds_of_a_broken_request_are_those_of_the_contract():
 QUOTE = CONTRACTS["documented"].operation("v1.getCrossChainQuote")
 
 
-@given(valid(QUOTE, RunContext(CONTRACTS["documented"])))
+@given(Requests(QUOTE, RunContext(CONTRACTS["documented"])).valid())
 def test_values_of_unknown_domains_come_from_examples_only(draft):
     assert draft.body is not None
     assert draft.body["feeLevel"] == 0
