@@ -2,14 +2,13 @@
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from mockserver.cli.printing import print_json, print_table
 from mockserver.cli.shared_options import JSON
-from mockserver.values import dataclass
 
 if TYPE_CHECKING:
     from mockserver.engine.outages import Window
@@ -57,37 +56,17 @@ def calendar_show(name: str, start: str | None, days: int | None, width: int | N
 
     begin = parse_instant(start) if start else wall_ms() // _DAY_MS * _DAY_MS
     windows = load_calendar(name, start_ms=begin)
-    line = time_line(windows, begin, days, width or _room(windows))
-    _print(line, windows)
-
-
-@dataclass(frozen=True, slots=True)
-class TimeLine:
-    """A drawing: for each subject a mark a column, from one moment to another (ms since 1970)."""
-
-    begin_ms: int
-    end_ms: int
-    rows: tuple[tuple[str, str], ...]
-
-
-def time_line(windows: Sequence["Window"], start_ms: int, days: int | None, width: int) -> TimeLine:
-    """Return the drawing of outages; without `days` it ends with the last of them."""
-    begin = min([start_ms, *(window.from_ms for window in windows)])
+    begin = min([begin, *(window.from_ms for window in windows)])
     last = max([begin + 1, *(window.until_ms or window.from_ms + _DAY_MS for window in windows)])
-    end = begin + days * _DAY_MS if days else last
-    subjects = dict.fromkeys(window.subject for window in windows)
-    rows = []
-    for subject in subjects:
-        mine = [window for window in windows if window.subject == subject]
-        marks = (_mark(mine, *_cell(begin, end, width, column)) for column in range(width))
-        rows.append((subject, "".join(marks)))
-    return TimeLine(begin, end, tuple(rows))
+    _print(windows, begin, begin + days * _DAY_MS if days else last, width or _room(windows))
 
 
-def _cell(begin: int, end: int, width: int, column: int) -> tuple[int, int]:
-    span = end - begin
-    from_ms = begin + span * column // width
-    return from_ms, max(from_ms + 1, begin + span * (column + 1) // width)
+def _marks(windows: Sequence["Window"], begin: int, end: int, width: int) -> Iterator[str]:
+    """Yield a mark a column, from one moment to another (ms since 1970)."""
+    for column in range(width):
+        from_ms = begin + (end - begin) * column // width
+        until_ms = begin + (end - begin) * (column + 1) // width
+        yield _mark(windows, from_ms, max(from_ms + 1, until_ms))
 
 
 def _mark(windows: Sequence["Window"], from_ms: int, until_ms: int) -> str:
@@ -105,20 +84,22 @@ def _room(windows: Sequence["Window"]) -> int:
     return max(20, columns - 2 - max((len(window.subject) for window in windows), default=0))
 
 
-def _print(line: TimeLine, windows: Sequence["Window"]) -> None:
+def _print(windows: Sequence["Window"], begin_ms: int, end_ms: int, width: int) -> None:
     from rich.console import Console
     from rich.text import Text
 
     from mockserver.clock import iso
 
-    label = max((len(subject) for subject, _ in line.rows), default=0)
+    subjects = dict.fromkeys(window.subject for window in windows)
+    label = max(map(len, subjects), default=0)
     styles = dict(_MARKS.values())
     # A pipe gets the marks alone, without colours and without folding.
     console = Console(highlight=False, soft_wrap=True, no_color=not sys.stdout.isatty())
-    console.print(f"{iso(line.begin_ms)} to {iso(line.end_ms)}")
-    for subject, marks in line.rows:
+    console.print(f"{iso(begin_ms)} to {iso(end_ms)}")
+    for subject in subjects:
+        mine = [window for window in windows if window.subject == subject]
         text = Text(f"{subject.ljust(label)}  ")
-        for mark in marks:
+        for mark in _marks(mine, begin_ms, end_ms, width):
             text.append(mark, styles.get(mark, "dim"))
         console.print(text)
     used = sorted({window.mode.value for window in windows})

@@ -10,7 +10,6 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Basis, BasisKind, Contract, Operation, assumed, documented
 from mockserver.contract.reading import sentence
-from mockserver.validation import Violation
 from mockserver.values import dataclass
 
 _FIRMEST = (BasisKind.DOCUMENTED, BasisKind.OBSERVED, BasisKind.ASSUMED)
@@ -95,20 +94,16 @@ def accepted_though_broken(
     """
     if not exchange.succeeded:
         return
-    for violation, basis in broken_by(exchange)[:1]:
+    operation = exchange.operation
+    # A repeated name breaks no schema, and nobody says what a repeated one means.
+    broken = [one for one in operation.read(exchange.request).violations if one.schema_path]
+    found = [(one, basis_of_request(operation, one)) for one in broken]
+    # The firmest of what it breaks tells.
+    for violation, basis in sorted(found, key=lambda pair: _FIRMEST.index(pair[1].kind))[:1]:
         is_wrong = basis.kind is BasisKind.DOCUMENTED
         if is_wrong or (contract is not None and is_to_be_refused(contract, basis)):
             place = ".".join(map(str, violation.path))
             yield from accepted(exchange, sentence(violation), place, basis, violation.keyword)
-
-
-def broken_by(exchange: Exchange) -> list[tuple[Violation, Basis]]:
-    """Return how a request breaks the contract and on what grounds, the firmest first."""
-    operation = exchange.operation
-    violations = operation.read(exchange.request).violations
-    # A repeated name breaks no schema, and nobody says what a repeated one means.
-    found = [(one, basis_of_request(operation, one)) for one in violations if one.schema_path]
-    return sorted(found, key=lambda pair: _FIRMEST.index(pair[1].kind))
 
 
 def is_to_be_refused(contract: Contract, basis: Basis) -> bool:

@@ -25,7 +25,7 @@ _LONGEST_PLACE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One acceptance: of a cause, or of a rule at some operations and a place.
+    """One acceptance up to its `last` day in UTC: of a cause, or of a rule at some places.
 
     Where `operations` are empty all are meant, where `place` is empty every one is.
     """
@@ -46,10 +46,6 @@ class Entry:
         if self.operations and example.operation.id not in self.operations:
             return False
         return not self.place or self.place == place_of(example.finding)
-
-    def has_expired(self, today: date) -> bool:
-        """Tell whether its last day is over, in UTC."""
-        return today > self.last
 
     def __str__(self) -> str:
         what = self.cause or self.rule
@@ -156,7 +152,7 @@ def _apart(
     over: _ByEntry = {}
     for example in cause.examples:
         meant = [entry for entry in entries if entry.covers(cause, example)]
-        valid = [entry for entry in meant if not entry.has_expired(today)]
+        valid = [entry for entry in meant if entry.last >= today]
         left += [] if valid else [example]
         # Whoever accepted it first is asked first.
         for entry in (valid or meant)[:1]:
