@@ -24,6 +24,7 @@ _OF_SERVE = (
     *("overlay", "replay_fallback", "replay_naked", "replay_counted", "matching"),
     *("refusal_status", "app_keys", "app_keys_file", "verify_wallets", "check_answers", "breaks"),
 )
+_ADDRESSES = [f"CROSSCHAIN_MOCK_{name}" for name in ("URL", "BASE_URL", "BASE_URL_V2")]
 _FORWARDED = tuple(
     getattr(signal, name)
     for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2")
@@ -63,7 +64,7 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
         url = f"http://127.0.0.1:{taken}"
         if service.replaying:
             click.echo(service.replaying, err=True)
-        code = _ended(command, {**os.environ, **_addresses(url)})
+        code = _ended(command, {**os.environ, **dict.fromkeys(_ADDRESSES, url)})
     if audited and _found(service.worlds):
         # What the command itself ended with comes first.
         code = code or 1
@@ -87,14 +88,6 @@ def _found(worlds: Iterable["HostedWorld"]) -> bool:
             f"audit: all is well with {sum(told.judged for _, told in found)} orders", err=True
         )
     return any(told for _, told in found)
-
-
-def _addresses(url: str) -> dict[str, str]:
-    return {
-        "CROSSCHAIN_MOCK_URL": url,
-        "CROSSCHAIN_MOCK_BASE_URL": url,
-        "CROSSCHAIN_MOCK_BASE_URL_V2": url,
-    }
 
 
 def _ended(command: Sequence[str], environment: Mapping[str, str]) -> int:

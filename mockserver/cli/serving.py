@@ -142,7 +142,8 @@ def serve(
 
     settings = settings_of(options)
     # The log itself goes to stderr, as that of every command.
-    logging.getLogger().setLevel((log_level or _usual_level()).upper())
+    usual = "info" if sys.stderr.isatty() else "warning"
+    logging.getLogger().setLevel((log_level or usual).upper())
     guard = guard_for(host, control_token, control_origins)
     service = build(replace(settings, guard=guard))
     scenario = settings.scenario
@@ -247,7 +248,3 @@ def _keys_of(file: str | None) -> list[tuple[str, str]]:
             raise click.UsageError(f"{file}:{number}: expected KEY:SECRET")
         found.append((key, secret))
     return found
-
-
-def _usual_level() -> str:
-    return "info" if sys.stderr.isatty() else "warning"

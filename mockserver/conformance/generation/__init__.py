@@ -3,7 +3,6 @@
 No stage is imported before it is asked for, since what it needs is an extra.
 """
 
-from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -38,16 +37,11 @@ def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], 
     for wanted, name in _STAGES.items():
         if getattr(options, wanted):
             try:
-                outcomes.extend(_stage(name)(session, options))
+                stage = getattr(import_module(f"{__name__}.{name}"), name)
+                outcomes.extend(stage(session, options))
             except KeyboardInterrupt:
                 return tuple(outcomes), (INTERRUPTED,)
     return tuple(outcomes), ()
-
-
-def _stage(name: str) -> Callable[[Session, Options], tuple[Outcome, ...]]:
-    found: Callable[[Session, Options], tuple[Outcome, ...]]
-    found = getattr(import_module(f"{__name__}.{name}"), name)
-    return found
 
 
 _STAGES = {"probes": "kept", "sequences": "sequences", "examples": "explore", "deep": "deep"}
