@@ -5,7 +5,6 @@ import logging
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any
 
 import click
@@ -17,61 +16,42 @@ from mockserver.wording import reason_of
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
-_COMMANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "breaking": ("breaks",),
-        "calendars": ("calendar",),
-        "capsules": ("capsule",),
-        "checking": ("doctor", "validate"),
-        "comparing": ("compare", "diff"),
-        "completing": ("completion",),
-        "conforming": ("conform",),
-        "controlling": ("clock", "control", "fault", "order", "outage", "reset", "stub"),
-        "exporting": ("assumptions", "errata", "openapi", "reference", "routes"),
-        "hosting": ("snapshot", "world"),
-        "recording": ("record",),
-        "recordings": ("recordings",),
-        "running": ("run",),
-        "serving": ("serve",),
-        "signing": ("sign",),
-        "watching": ("audit", "check", "journal", "verify"),
-    }
-)
-"""The commands by the module of `mockserver.cli` that has them, under their own names."""
-
-_GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "Serve": ("run -- npm test", ("serve", "run", "record")),
-        "Steer a running server": (
-            "outage start BNB --mode delisted --for 9h",
-            ("clock", "outage", "order", "fault", "stub", "world", "snapshot", "reset", "control"),
+_GROUPS: Mapping[str, tuple[str, str]] = {
+    "Serve": ("run -- npm test", "serving.serve running.run recording.record"),
+    "Steer a running server": (
+        "outage start BNB --mode delisted --for 9h",
+        (
+            "controlling.clock controlling.outage controlling.order controlling.fault "
+            "controlling.stub hosting.world hosting.snapshot controlling.reset controlling.control"
         ),
-        "Look at what came": (
-            "journal --follow",
-            ("journal", "verify", "check", "audit", "capsule"),
+    ),
+    "Look at what came": (
+        "journal --follow",
+        "watching.journal watching.verify watching.check watching.audit capsules.capsule",
+    ),
+    "Judge a service": (
+        "conform http://127.0.0.1:8080 --wait 30s",
+        "conforming.conform comparing.compare comparing.diff breaking.breaks",
+    ),
+    "Files and lists": (
+        "calendar show weekend-halt",
+        (
+            "calendars.calendar recordings.recordings checking.validate signing.sign "
+            "exporting.routes exporting.openapi exporting.assumptions exporting.errata "
+            "exporting.reference"
         ),
-        "Judge a service": (
-            "conform http://127.0.0.1:8080 --wait 30s",
-            ("conform", "compare", "diff", "breaks"),
-        ),
-        "Files and lists": (
-            "calendar show weekend-halt",
-            (
-                *("calendar", "recordings", "validate", "sign", "routes", "openapi"),
-                *("assumptions", "errata", "reference"),
-            ),
-        ),
-        "This installation": ("completion bash", ("doctor", "completion")),
-    }
-)
-"""The commands by what they are for: a line that can be typed as it stands, and their names."""
+    ),
+    "This installation": ("completion bash", "checking.doctor completing.completion"),
+}
+"""What commands are for: a line that can be typed as it stands, and the commands under their names
+in modules of `mockserver.cli`."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What writing fails with where there is no room."""
 
 _SIGPIPE = 13
 
-_MODULES = {name: module for module, names in _COMMANDS.items() for name in names}
+_PLACES = {place.partition(".")[2]: place for _, told in _GROUPS.values() for place in told.split()}
 
 
 class _NotRead(Exception):
@@ -90,20 +70,21 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted(_MODULES)
+        return sorted(_PLACES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, imported now; None for a name that none has."""
-        if cmd_name not in _MODULES:
+        if cmd_name not in _PLACES:
             return None
-        module = import_module(f"mockserver.cli.{_MODULES[cmd_name]}")
+        module = import_module(f"mockserver.cli.{_PLACES[cmd_name].partition('.')[0]}")
         command: click.Command = getattr(module, cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by what they are for, each group with an example."""
-        width = max(map(len, _MODULES))
-        for title, (example, names) in _GROUPS.items():
+        width = max(map(len, _PLACES))
+        for title, (example, told) in _GROUPS.items():
+            names = [place.partition(".")[2] for place in told.split()]
             commands = ((name, self.get_command(ctx, name)) for name in names)
             rows = [(name, one.get_short_help_str(76)) for name, one in commands if one]
             with formatter.section(title):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from mockserver.cli import _GROUPS, _MODULES, _cli, main
+from mockserver.cli import _GROUPS, _PLACES, _cli, main
 from mockserver.testing import running
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "exit-codes.md"
@@ -172,13 +172,13 @@ def test_an_answer_that_is_no_ends_with_1_in_json_too(typed):
 
 
 def test_each_command_is_in_one_group_and_each_example_is_one_of_them(typed):
-    named = [name for _, names in _GROUPS.values() for name in names]
-    assert sorted(named) == sorted(_MODULES)
+    named = [place for _, places in _GROUPS.values() for place in places.split()]
+    assert sorted(named) == sorted(_PLACES.values())
     _, out, _ = typed("--help")
-    for title, (example, names) in _GROUPS.items():
+    for title, (example, places) in _GROUPS.items():
         assert f"{title}:" in out
         assert f"$ crosschain-mock {example}" in out
-        assert example.split()[0] in names
+        assert _PLACES[example.split()[0]] in places.split()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
