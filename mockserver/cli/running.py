@@ -19,10 +19,14 @@ from mockserver.wording import reason_of
 if TYPE_CHECKING:
     from mockserver.responders.hosted import HostedWorld
 
-_OF_SERVE = (
-    *("scenario", "dialect", "erratum", "clock", "start", "seed", "replay"),
-    *("overlay", "replay_fallback", "replay_naked", "replay_counted", "matching"),
-    *("refusal_status", "app_keys", "app_keys_file", "verify_wallets", "check_answers", "breaks"),
+_OF_A_SERVER = (
+    "host",
+    "port",
+    "control_token",
+    "control_origins",
+    "ready_file",
+    "loop",
+    "log_level",
 )
 _ADDRESSES = [f"CROSSCHAIN_MOCK_{name}" for name in ("URL", "BASE_URL", "BASE_URL_V2")]
 _FORWARDED = tuple(
@@ -71,7 +75,7 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
     sys.exit(code)
 
 
-run.params[:0] = [option for option in serving.serve.params if option.name in _OF_SERVE]
+run.params[:0] = [one for one in serving.serve.params if one.name not in _OF_A_SERVER]
 
 
 def _found(worlds: Iterable["HostedWorld"]) -> bool:

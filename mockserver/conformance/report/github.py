@@ -6,12 +6,13 @@ from mockserver.conformance.report.model import CauseModel, ReportModel
 from mockserver.conformance.verdict import Verdict
 from mockserver.wording import github_command, listed
 
-_LEVELS: Mapping[Verdict, str] = {
+LEVELS: Mapping[Verdict, str] = {
     Verdict.VIOLATION: "error",
     Verdict.DIFFERS_OBSERVED: "warning",
     Verdict.DIFFERS_ASSUMPTION: "notice",
     Verdict.EXTRA: "notice",
 }
+"""How loud the findings of a verdict are told, where they do not fail the run."""
 _LONGEST = 2_000
 
 
@@ -24,7 +25,7 @@ def _lines(model: ReportModel) -> Iterator[str]:
     for text in (*model.hints, *model.notes):
         yield github_command("warning", "conform", text)
     for cause in model.causes:
-        level = "error" if cause.verdict in model.failing else _LEVELS[cause.verdict]
+        level = "error" if cause.verdict in model.failing else LEVELS[cause.verdict]
         title = f"{cause.rule.name} [{listed(cause.operations, 3)}]"
         yield github_command(level, title, _told(cause))
     for one in model.accepted:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from mockserver import __version__, jsontext
 from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.report.github import LEVELS
 from mockserver.conformance.report.model import CauseModel, ReportModel
 from mockserver.conformance.verdict import Severity, Verdict, verdict_on
 from mockserver.contract import Contract
@@ -12,10 +13,7 @@ from mockserver.wording import one_line
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Mapping[Verdict, str] = {
-    Verdict.VIOLATION: "error",
-    Verdict.DIFFERS_OBSERVED: "warning",
-    Verdict.DIFFERS_ASSUMPTION: "note",
-    Verdict.EXTRA: "note",
+    verdict: "note" if level == "notice" else level for verdict, level in LEVELS.items()
 }
 _RANKS: Mapping[Severity, int] = {Severity.CRITICAL: 90, Severity.MAJOR: 60, Severity.MINOR: 30}
 _MOST_PLACES = 50

@@ -14,6 +14,7 @@ from mockserver.conformance.discovery.amount_units import (
     attempts,
 )
 from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.generation.rules import ORDERS
 from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
 from mockserver.conformance.requests.valid import SWAP, valid_request
 from mockserver.conformance.session.context import RunContext
@@ -23,7 +24,7 @@ from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, assumed, documented, observed
 from mockserver.values import dataclass
 
-_SUBMIT, _CHECK = "v2.submitOrder", "v2.checkOrder"
+_QUOTE, _SUBMIT, _CHECK = ORDERS.operations
 _ID = documented("order.id")
 _CHECKABLE = documented("v2.check-order")
 _STATUS = documented("order-status.status")
@@ -72,10 +73,8 @@ class OrderFlow(Flow):
     @rule()
     def quote(self) -> None:
         """Ask for a quote, which makes no order."""
-        draft = self._sequence.once(
-            "quote", lambda context: valid_request(context, "v2.getBridgeQuote")
-        )
-        self._sequence.ask("quote", "v2.getBridgeQuote", draft)
+        draft = self._sequence.once("quote", lambda context: valid_request(context, _QUOTE))
+        self._sequence.ask("quote", _QUOTE, draft)
 
     @rule()
     def swap_data(self) -> None:

@@ -12,6 +12,7 @@ from mockserver.conformance.discovery.amounts import units, within
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token, chains_of, tokens_of
 from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
+from mockserver.conformance.generation.rules import READS
 from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.bindings import Bindings
@@ -19,7 +20,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import assumed, documented
 
-_OF_A_CHAIN = "v2.getAssetsByChain"
+_CHAINS, _TOKENS, _OF_A_CHAIN, _, _PRICE = READS.operations
 _MOST_CHAINS = 4
 _ACTIONS = (*4 * ("quote",), "nonsense", "tokens of a chain", "price", "tokens", "chains")
 _BAND = Decimal(3)
@@ -57,9 +58,9 @@ class ReadFlow(Flow):
             case "quote":
                 self._quote(route, times)
             case "chains":
-                self._list("list the chains", "v2.getChain", Draft())
+                self._list("list the chains", _CHAINS, Draft())
             case "tokens":
-                self._list("list the tokens", "v2.getAssets", Draft())
+                self._list("list the tokens", _TOKENS, Draft())
             case "tokens of a chain":
                 # Two at least, since what one is answered shows only beside another.
                 for further in range(min(times + 1, len(self._chains))):
@@ -95,8 +96,7 @@ class ReadFlow(Flow):
 
     def _price(self, token: Token) -> None:
         words = f"price of {token.symbol} on {token.chain!r}"
-        draft = valid_request(self._context, "v2.getPrice", asset=token)
-        self._asked(words, "v2.getPrice", draft)
+        self._asked(words, _PRICE, valid_request(self._context, _PRICE, asset=token))
 
     def _list(self, words: str, operation_id: str, draft: Draft) -> Exchange | None:
         before = self._first.get(words)
@@ -181,6 +181,6 @@ def _contracts(tokens: Iterable[Token]) -> frozenset[tuple[str, str]]:
 
 def _items(exchange: Exchange) -> frozenset[object]:
     """Return what a list says about chains or tokens, whatever their order."""
-    if exchange.operation.id == "v2.getChain":
+    if exchange.operation.id == _CHAINS:
         return frozenset(chains_of(exchange, Bindings()))
     return frozenset(tokens_of(exchange, Bindings()))

@@ -7,6 +7,7 @@ from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, r
 
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.generation.rules import TICKETS
 from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
 from mockserver.conformance.requests.valid import fresh_address, valid_request
 from mockserver.conformance.session.exchange import Exchange
@@ -15,7 +16,7 @@ from mockserver.contract import assumed, documented
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
-_SUBMIT, _LIST, _CHECK = "v2.submitTicket", "v2.getAllTicketByAddress", "v2.checkTicket"
+_SUBMIT, _LIST, _CHECK = TICKETS.operations
 _FILTERS = ("Unknown", "Pending", "Succeeded")
 _ID = documented("ticket.submitted")
 _OWN = documented("v2.get-all-ticket-by-address")

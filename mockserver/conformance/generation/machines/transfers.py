@@ -13,6 +13,7 @@ from mockserver.conformance.checks.submitted import V1_ORDER, Property, Timeline
 from mockserver.conformance.discovery.amount_units import V1_QUOTE, usual_attempt
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.generation.rules import TRANSFERS
 from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
 from mockserver.conformance.generation.timing import PRICE, catch_up
 from mockserver.conformance.requests.valid import fresh_address, valid_request
@@ -22,8 +23,7 @@ from mockserver.contract import assumed, documented, observed
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
-_QUOTE, _RAW = "v1.getCrossChainQuote", "v1.getTransferToMinterRaw"
-_SUBMIT, _DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"
+_QUOTE, _RAW, _SUBMIT, _DETAIL = TRANSFERS.operations
 _STEPS = documented("flow.v1")
 _OF_USER = documented("v1.get-order-detail")
 _ONE_WAY = observed("ESS1", "2, 3 and 6 are where an order ends")
