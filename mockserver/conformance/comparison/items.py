@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from mockserver import jsontext
+from mockserver.contract.diff.canonical import canonical
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
@@ -93,22 +93,13 @@ def _told(key: Key) -> str:
 
 
 def _as_they_are(left: Sequence[Json], right: Sequence[Json]) -> Matched:
-    mine = [_canonical(item) for item in left]
-    other = [_canonical(item) for item in right]
-    lost, gained = Counter(mine) - Counter(other), Counter(other) - Counter(mine)
-    if len(mine) == len(other) == 1 and lost:
+    known = {canonical(item): item for item in (*left, *right)}
+    mine, other = (Counter(map(canonical, items)) for items in (left, right))
+    lost, gained = mine - other, other - mine
+    if len(left) == len(right) == 1 and lost:
         return Matched((("0", left[0], right[0]),), (), ())
     return Matched(
         (),
-        tuple((text[:80], text) for text in lost.elements()),
-        tuple((text[:80], text) for text in gained.elements()),
+        tuple((text[:80], known[text]) for text in lost.elements()),
+        tuple((text[:80], known[text]) for text in gained.elements()),
     )
-
-
-def _canonical(value: Json) -> str:
-    if isinstance(value, Mapping):
-        inside = ",".join(f"{name}:{_canonical(value[name])}" for name in sorted(value))
-        return f"{{{inside}}}"
-    if isinstance(value, list | tuple):
-        return f"[{','.join(map(_canonical, value))}]"
-    return jsontext.encode(value).decode("ascii")
