@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,17 +32,22 @@ def nested(*ignored: str) -> list[str]:
     return [sys.executable, "-c", NEST, "outer", NEST, *ignored]
 
 
-def started(*ignored: str):
-    popen = subprocess.Popen(
+@contextmanager
+def started(*ignored: str) -> Iterator[tuple["subprocess.Popen[str]", list[int]]]:
+    """Run a command with a child, and give the process and who they are."""
+    with subprocess.Popen(
         [sys.executable, "-m", "mockserver", "run", "--", *nested(*ignored)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert popen.stdout is not None
-    return popen, [int(popen.stdout.readline()) for _ in range(2)]
+    ) as popen:
+        assert popen.stdout is not None
+        try:
+            yield popen, [int(popen.stdout.readline()) for _ in range(2)]
+        finally:
+            popen.kill()
 
 
 def gone(pids: list[int]) -> bool:
@@ -58,9 +65,9 @@ def _lives(pid: int) -> bool:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 @pytest.mark.parametrize("name", ["SIGHUP", "SIGQUIT", "SIGUSR1", "SIGTERM", "SIGKILL"])
 def test_whatever_ends_it_the_command_and_its_children_end(name):
-    popen, pids = started()
-    popen.send_signal(getattr(signal, name))
-    _, err = popen.communicate(timeout=60)
+    with started() as (popen, pids):
+        popen.send_signal(getattr(signal, name))
+        _, err = popen.communicate(timeout=60)
     assert popen.returncode == (-9 if name == "SIGKILL" else 128 + getattr(signal, name))
     assert err == ""
     eventually(lambda: gone(pids), "all have ended")
