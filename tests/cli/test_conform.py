@@ -15,7 +15,10 @@ import pytest
 from mockserver import documents
 from mockserver.testing import running
 from tests.cli.conftest import command
+from tests.conformance.conftest import ticks
 from tests.conformance.rawserver import http, raw_server, saying
+
+__all__ = ["ticks"]
 
 SECRET = "shhh-0d6c2b9a77e1"  # noqa: S105 (made up)
 KEY = "live-key-7f3a91"

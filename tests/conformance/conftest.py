@@ -1,5 +1,6 @@
 """Time that passes as a test says, for runs whose verdicts follow from it."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -23,9 +24,20 @@ class Ticks:
         self._ms += round(seconds * 1000)
 
 
-@pytest.fixture
-def ticks(monkeypatch: pytest.MonkeyPatch) -> Ticks:
-    """The clock by which runs measure answers: a machine that is busy does not show in it."""
+@pytest.fixture(scope="package", autouse=True)
+def ticks() -> Iterator[Ticks]:
+    """The clock by which runs measure answers: a machine that is busy does not show in it.
+
+    What comes late is asked for again, and is unclear where it comes in time then; neither is the
+    business of a test of other rules. A test that needs the true time asks for `wall_time`.
+    """
     ticks = Ticks()
-    monkeypatch.setattr(runner, "Transport", partial(Transport, ticks=ticks))
-    return ticks
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "Transport", partial(Transport, ticks=ticks))
+        yield ticks
+
+
+@pytest.fixture
+def wall_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure answers by the true time."""
+    monkeypatch.setattr(runner, "Transport", Transport)

@@ -153,6 +153,7 @@ def test_an_answer_that_does_not_arrive_in_whole_is_found(talk, cause):
     assert [finding.cause for finding in outcome.findings] == [cause]
 
 
+@pytest.mark.usefixtures("wall_time")
 def test_an_answer_that_does_not_end_is_found():
     outcome = of_server(endless, "answers-are-whole", request_ms=700, time_ms=8_000)
     assert outcome.verdict is VIOLATION

@@ -94,6 +94,7 @@ def test_an_answer_comes_soon_unless_few_are_late(answers, verdict):
     ("slow_ms", "verdict"),
     [(20, Verdict.DIFFERS_ASSUMPTION), (60_000, Verdict.HOLDS)],
 )
+@pytest.mark.usefixtures("wall_time")
 def test_the_bound_is_an_option_and_what_is_late_is_asked_again(slow_ms, verdict):
     with running(clock="auto", breaks=("allowed-latency",)) as mock:
         target = Target(mock.url, mock.url)
@@ -104,6 +105,7 @@ def test_the_bound_is_an_option_and_what_is_late_is_asked_again(slow_ms, verdict
     assert len(again) == (2 if verdict.is_finding else 0)
 
 
+@pytest.mark.usefixtures("wall_time")
 def test_a_service_that_takes_longer_than_it_was_given_is_found_out():
     with running(clock="auto", breaks=("slower-than-expire-time",)) as mock:
         result = run(Target(mock.url, mock.url), Options(only=("keeps-expire-time",)))

@@ -139,6 +139,7 @@ def test_where_it_redirects_to_is_tried():
         assert f"{server.url}/new/place does" in lines[0]
 
 
+@pytest.mark.usefixtures("wall_time")
 def test_a_hint_keeps_budget_and_time():
     with raw_server(saying(http(b"", status="404 Not Found"))) as server:
         _, _, result, _ = asked(at(server, "/a/b/c"), budget=4)
