@@ -7,7 +7,7 @@ from mockserver.contract.envelope import Generation, RefusalRule
 from mockserver.contract.facts import Fact, FactRegister, UnknownFact, documented, shipped_facts
 from mockserver.contract.load import ContractSource, load
 from mockserver.contract.operation import Operation
-from mockserver.contract.reading import Field, Inputs, Reading, describe, sentence
+from mockserver.contract.reading import Field, Inputs, describe, sentence
 
 __all__ = [
     "Assumption",
@@ -24,7 +24,6 @@ __all__ = [
     "Inputs",
     "Layer",
     "Operation",
-    "Reading",
     "RefusalRule",
     "Source",
     "UnknownDialect",

@@ -1,13 +1,13 @@
 """An operation: one row of the endpoint table with its schemas, ready to judge messages."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract.envelope import Generation
-from mockserver.contract.reading import Field, Reading, RequestReader
-from mockserver.contract.writing import Writer, writer_of
+from mockserver.contract.reading import Field, Inputs, RequestReader
+from mockserver.contract.writing import writer_of
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation
@@ -37,7 +37,7 @@ class Operation:
         """Whether a call changes something: an order or a ticket comes into being."""
         self.request_schema = request_schema
         self.data_schema = data_schema
-        self._last: tuple[Request | None, Reading | None] = (None, None)
+        self._last: tuple[Request | None, Inputs | None] = (None, None)
 
     def __repr__(self) -> str:
         return f"<Operation {self.id}: {self.method} {self.path}>"
@@ -73,17 +73,16 @@ class Operation:
 
     def write(self, data: Json) -> bytes:
         """Return the body of a success around `data`, cut to what this dialect shows."""
-        before, after = self._frame
-        return f"{before}{self._writer(data)}{after}".encode("ascii")
+        return self._written(data)
 
-    def read(self, request: Request) -> Reading:
+    def read(self, request: Request) -> Inputs:
         """Return the inputs of a request with everything that breaks the contract."""
-        before, reading = self._last
+        before, inputs = self._last
         # Faults, the simulation and an explanation each ask for the reading of the same request.
-        if reading is None or before is not request:
-            reading = self._reader.read(request)
-            self._last = request, reading
-        return reading
+        if inputs is None or before is not request:
+            inputs = self._reader.read(request)
+            self._last = request, inputs
+        return inputs
 
     def violations(self, request: Request) -> tuple[Violation, ...]:
         """Return what breaks the contract in a request, sooner than `read` where anything does."""
@@ -94,18 +93,12 @@ class Operation:
         return self._response_check.violations(body)
 
     @cached_property
-    def _writer(self) -> Writer:
-        return writer_of(self.data_schema)
-
-    @cached_property
-    def _frame(self) -> tuple[str, str]:
-        """What stands before and behind the data."""
-        if not self.enveloped:
-            return "", ""
-        mark = "@"
-        envelope = jsontext.encode(self.generation.answer(mark)).decode("ascii")
-        before, _, after = envelope.partition(f'"{mark}"')
-        return before, after
+    def _written(self) -> Callable[[Json], bytes]:
+        """What writes data between the two ends of the envelope, where there is one."""
+        writer, mark = writer_of(self.data_schema), "@"
+        envelope = jsontext.encode(self.generation.answer(mark) if self.enveloped else mark)
+        before, _, after = envelope.decode("ascii").partition(f'"{mark}"')
+        return lambda data: f"{before}{writer(data)}{after}".encode("ascii")
 
     @cached_property
     def _reader(self) -> RequestReader:

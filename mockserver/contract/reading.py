@@ -12,7 +12,6 @@ from mockserver.contract.quickreading import QuickInput, QuickReader, is_note, t
 from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation
-from mockserver.values import value_class
 
 LOCATIONS = ("headers", "query", "body")
 AMOUNT_ROLES = ("amount", "fromAmount")
@@ -52,9 +51,17 @@ class Field:
 
 
 class Inputs:
-    """What an operation was called with, by role, wherever it travelled."""
+    """What an operation was called with, by role, wherever it travelled.
+
+    `violations` tell what is wrong with it. `refusal` names a refusal that stands above the schema,
+    and `reason` tells why: a body that is no JSON at all.
+    """
 
     __slots__ = ("_fields", "_values")
+
+    violations: tuple[Violation, ...] = ()
+    refusal: str | None = None
+    reason: str = ""
 
     def __init__(self, values: Mapping[str, Json], fields: Mapping[str, Field]) -> None:
         """Keep the values by role, and the fields that tell how each role is called outside."""
@@ -109,17 +116,22 @@ class Inputs:
         return describe((field.location, field.name)) if field else repr(role)
 
 
-@value_class(frozen=True, slots=True)
-class Reading:
-    """The outcome of reading a request: the instance that was checked, and what is wrong with it.
+class WrongInputs(Inputs):
+    """Inputs that break the contract."""
 
-    `refusal` names a refusal that stands above the schema: a body that is no JSON at all.
-    """
+    __slots__ = ("reason", "refusal", "violations")
 
-    inputs: Inputs
-    violations: tuple[Violation, ...] = ()
-    refusal: str | None = None
-    reason: str = ""
+    def __init__(
+        self,
+        values: Mapping[str, Json],
+        fields: Mapping[str, Field],
+        violations: tuple[Violation, ...] = (),
+        refusal: str | None = None,
+        reason: str = "",
+    ) -> None:
+        """Keep what is wrong beside the values."""
+        super().__init__(values, fields)
+        self.violations, self.refusal, self.reason = violations, refusal, reason
 
 
 class RequestReader:
@@ -153,20 +165,18 @@ class RequestReader:
         self._has_body = "body" in schema.get("properties", {})
         self._quick = self._quick_reader()
 
-    def read(self, request: Request) -> Reading:
+    def read(self, request: Request) -> Inputs:
         """Return the inputs of a request with everything that breaks the contract."""
         values = None if self._quick is None else self._quick.values(request)
-        if values is None:
-            return self.read_in_full(request)
-        return Reading(Inputs(values, self._by_role))
+        return self.read_in_full(request) if values is None else Inputs(values, self._by_role)
 
-    def read_in_full(self, request: Request) -> Reading:
+    def read_in_full(self, request: Request) -> Inputs:
         """Return the same as `read`, sooner where the request breaks the contract."""
         extra: list[Violation] = []
         try:
             query = self._read_query(request.query, extra) if request.query else {}
         except BadEncoding as error:
-            return Reading(Inputs({}, self._by_role), refusal="not-utf8", reason=f"query: {error}")
+            return self._unreadable("not-utf8", f"query: {error}")
         headers = self._read_headers(request.headers, extra) if self._headers else {}
         instance: dict[str, Json] = {"query": query, "headers": headers}
         if self._has_body:
@@ -174,19 +184,21 @@ class RequestReader:
                 instance["body"] = jsontext.decode(request.body)
             except jsontext.NotJson as error:
                 name = "not-utf8" if str(error).startswith("not UTF-8") else "not-json"
-                reason = f"body: {error}; expected a JSON object"
-                return Reading(Inputs({}, self._by_role), refusal=name, reason=reason)
+                return self._unreadable(name, f"body: {error}; expected a JSON object")
         kept = self._accepts.accepts(instance)
         if extra or not kept:
             violations = () if kept else self._accepts.explained(instance)
-            return Reading(self._made(self._values(instance)), (*extra, *violations))
+            return WrongInputs(self._values(instance), self._by_role, (*extra, *violations))
         values = self._values(instance)
         told = [part for part in instance.values() if type(part) is dict]
         # An input whose name nobody knows has no place among the values.
         whole = len(told) == len(instance) and len(values) == sum(map(len, told))
         if self._quick is not None and whole:
             self._quick.learn(values)
-        return Reading(self._made(values))
+        return Inputs(values, self._by_role)
+
+    def _unreadable(self, refusal: str, reason: str) -> Inputs:
+        return WrongInputs({}, self._by_role, refusal=refusal, reason=reason)
 
     def _quick_reader(self) -> QuickReader | None:
         """Return what reads most requests, or None where values cannot be judged one by one."""
@@ -242,9 +254,6 @@ class RequestReader:
             text = text.strip()
             found[name] = text if typed is None else typed(text)
         return found
-
-    def _made(self, values: Mapping[str, Json]) -> Inputs:
-        return Inputs(values, self._by_role)
 
     def _values(self, instance: Mapping[str, Json]) -> dict[str, Json]:
         values: dict[str, Json] = {}

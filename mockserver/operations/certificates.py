@@ -47,9 +47,11 @@ def certificate(inputs: Inputs) -> Certificate | None:
 def certificate_of(text: str, *, strict: bool) -> Certificate | None:
     """Return the deposit that a hex text tells of; see `certificate`."""
     told = _decoded(text, strict=strict)
-    if told is None or not (strict or not told.keys().isdisjoint(_NEEDED)):
+    if told is None:
         return None
     if not told.keys() >= (_ALL_SET if strict else _NEEDED_SET):
+        if not strict and told.keys().isdisjoint(_NEEDED):
+            return None
         missing = [key for key in (_ALL if strict else _NEEDED) if key not in told]
         raise _bad(f"the order information lacks {', '.join(map(repr, missing))}")
     if strict:

@@ -25,10 +25,9 @@ class Named:
 
 def named_by(operation: Operation, request: Request, world: World) -> Named:
     """Return the chains and the order that a request names in a world."""
-    reading = operation.read(request)
-    if reading.refusal or reading.violations:
+    inputs = operation.read(request)
+    if inputs.refusal or inputs.violations:
         return Named()
-    inputs = reading.inputs
     deposit = deposit_of(inputs)
     texts = [inputs.text(role) for role in _CHAINS if inputs.optional(role)]
     texts += [deposit.chain] if deposit else []

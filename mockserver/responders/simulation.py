@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from mockserver.contract import Inputs, Reading, sentence
+from mockserver.contract import Inputs, sentence
 from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
@@ -44,10 +44,10 @@ class Simulation:
     def respond(self, call: Call) -> Response:
         """Return the answer the world gives."""
         operation = call.operation
-        reading = operation.read(call.request)
-        if reading.refusal or reading.violations:
-            return self._broken(call, reading)
-        inputs, refuser = reading.inputs, call.hosted.refuser
+        inputs = operation.read(call.request)
+        if inputs.violations or inputs.refusal:
+            return self._broken(call, inputs)
+        refuser = call.hosted.refuser
         if operation.auth != NO_AUTH and (denial := STRATEGIES[operation.auth](call, inputs)):
             return refuser.refuse(operation.generation, denial.name, denial.reason)
         try:
@@ -73,18 +73,18 @@ class Simulation:
             return OWN_ANSWERS[call.operation.id](call, inputs)
         return function(call.hosted.world, inputs)
 
-    def _broken(self, call: Call, reading: Reading) -> Response:
+    def _broken(self, call: Call, inputs: Inputs) -> Response:
         generation, refuser = call.operation.generation, call.hosted.refuser
-        if reading.refusal:
-            return refuser.refuse(generation, reading.refusal, reading.reason)
-        told = [sentence(violation) for violation in reading.violations[:_TOLD]]
-        if len(reading.violations) > _TOLD:
-            told.append(f"and {len(reading.violations) - _TOLD} more")
+        if inputs.refusal:
+            return refuser.refuse(generation, inputs.refusal, inputs.reason)
+        told = [sentence(violation) for violation in inputs.violations[:_TOLD]]
+        if len(inputs.violations) > _TOLD:
+            told.append(f"and {len(inputs.violations) - _TOLD} more")
         hosted = call.hosted
         explained = self._contracts.explanation(hosted.contract, call.operation, call.request)
         if explained:
             return refuser.refuse(generation, "other-dialect", "; ".join([*told, explained]))
-        return refuser.refuse(generation, _name(reading.violations[0]), "; ".join(told))
+        return refuser.refuse(generation, _name(inputs.violations[0]), "; ".join(told))
 
 
 def _name(violation: Violation) -> str:

@@ -46,13 +46,13 @@ class Permissive:
         operation = call.operation
         if operation.id not in self.service.answers:
             return None
-        reading = operation.read(call.request)
+        inputs = operation.read(call.request)
         if operation.id in CHECKS:
-            answer = self._checked(operation.id, reading.inputs)
-        elif reading.violations or reading.refusal:
+            answer = self._checked(operation.id, inputs)
+        elif inputs.violations or inputs.refusal:
             return None
         elif operation.id in SUBMISSIONS:
-            answer = self._begun(call, reading.inputs)
+            answer = self._begun(call, inputs)
         else:
             answer = self._next(operation.id)
         return None if answer is None else Response(200, (JSON_TYPE,), jsontext.encode(answer))

@@ -46,9 +46,8 @@ def _request(operation, told, query=None):
 
 
 def _outcome(reader, request):
-    reading = reader.read(request)
-    inputs = reading.inputs
-    return inputs._values, reading.violations, reading.refusal, reading.reason
+    inputs = reader.read(request)
+    return inputs._values, inputs.violations, inputs.refusal, inputs.reason
 
 
 @costly(40, 1000)
@@ -78,12 +77,12 @@ def test_what_is_right_is_read_value_by_value_once_the_like_is_known() -> None:
     read = 0
     for key, operation in OPERATIONS.items():
         request = _request(operation, operation.row.get("example", {}))
-        reading = FULL[key].read(request)
+        inputs = FULL[key].read(request)
         # What getSign signs has no names.
-        if not reading.violations and not reading.refusal and operation.id != "v1.getSign":
+        if not inputs.violations and not inputs.refusal and operation.id != "v1.getSign":
             quick = QUICK[key]._quick
             assert quick is not None
-            assert quick.values(request) == reading.inputs._values
+            assert quick.values(request) == inputs._values
             read += 1
     assert read > len(OPERATIONS) // 2
 

@@ -105,11 +105,11 @@ def orders_of(told: Iterable[Told], catalog: Catalog, usd: Mapping[str, Decimal]
 
 def _refused(world: World, contract: Contract, one: Told) -> str:
     """Submit an order again, whoever signed it; return why a world refuses it, empty if not."""
-    reading = contract.operation(one.operation).read(with_signature(contract, one.exchange))
-    if reading.refusal or reading.violations:
-        return reading.reason or "; ".join(map(sentence, reading.violations[:3]))
+    inputs = contract.operation(one.operation).read(with_signature(contract, one.exchange))
+    if inputs.refusal or inputs.violations:
+        return inputs.reason or "; ".join(map(sentence, inputs.violations[:3]))
     try:
-        OPERATIONS[one.operation](world, reading.inputs)
+        OPERATIONS[one.operation](world, inputs)
     except Refusal as refusal:
         return refusal.reason
     return ""

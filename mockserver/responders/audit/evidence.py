@@ -161,7 +161,7 @@ def evidence_of(hosted: HostedWorld) -> Evidence:
 
 
 def _note(found: Evidence, hosted: HostedWorld, operation: Operation, entry: Entry) -> None:
-    inputs, world = operation.read(entry.request).inputs, hosted.world
+    inputs, world = operation.read(entry.request), hosted.world
     data = _told(operation, entry)
     if traces.is_submission(operation.id) and entry.responder not in _MADE_UP:
         paid = traces.paid(world, inputs)

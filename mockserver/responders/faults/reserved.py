@@ -55,11 +55,11 @@ def reserved_strike(call: Call) -> Strike | None:
     Amounts, addresses and hashes of a request that keeps the contract are looked at, and those
     inside the `sourceCerts` of an order.
     """
-    reading = call.operation.read(call.request)
-    if reading.refusal or reading.violations:
+    inputs = call.operation.read(call.request)
+    if inputs.refusal or inputs.violations:
         return None
     catalog = call.hosted.world.scenario.catalog
-    for reserved in _reserved(call.operation, reading.inputs, catalog):
+    for reserved in _reserved(call.operation, inputs, catalog):
         if reserved.effect is Effect.FAULT:
             return _strike(reserved, call)
     return None
