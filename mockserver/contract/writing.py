@@ -4,10 +4,10 @@ Members that a schema does not declare are left out, members without value stay 
 becomes text (or text a number) where the dialect publishes the other type.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii
-from operator import itemgetter
+from operator import call, itemgetter
 from typing import Any
 
 from mockserver import jsontext
@@ -22,8 +22,7 @@ def writer_of(schema: Mapping[str, Any]) -> Writer:
     members = dict(_members(schema))
     if members:
         writer = _object_writer(members)
-        texts = len(members) > 1 and all(map(_is_text, members.values()))
-        return _text_writer(list(members), writer) if texts else writer
+        return _whole_writer(members, writer) if len(members) > 1 else writer
     items = schema.get("items")
     if isinstance(items, Mapping):
         return _array_writer(writer_of(items))
@@ -78,18 +77,21 @@ def _is_text(schema: Mapping[str, Any]) -> bool:
     return "string" in _types(schema) and not any(key in schema for key in inside)
 
 
-def _text_writer(names: Sequence[str], otherwise: Writer) -> Writer:
-    """Return a writer for objects that have, nearly always, all of their members, each a text."""
-    keys = [encode_basestring_ascii(name).replace("%", "%%") for name in names]
+def _whole_writer(members: Mapping[str, Mapping[str, Any]], otherwise: Writer) -> Writer:
+    """Return a writer for objects that have, nearly always, all of their members."""
+    keys = [encode_basestring_ascii(name).replace("%", "%%") for name in members]
     template = "{" + ",".join([f"{key}:%s" for key in keys]) + "}"
-    members = itemgetter(*names)
+    values = itemgetter(*members)
+    writers = [
+        encode_basestring_ascii if _is_text(node) else writer_of(node) for node in members.values()
+    ]
 
     def write(value: Json) -> str:
         if type(value) is dict:
             try:
-                return template % tuple(map(encode_basestring_ascii, members(value)))
+                return template % tuple(map(call, writers, values(value)))
             except (KeyError, TypeError):
-                # One is missing, or is no text.
+                # One is missing, or should be a text and is none.
                 pass
         return otherwise(value)
 

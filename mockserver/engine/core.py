@@ -9,7 +9,7 @@ from mockserver.engine.agenda import Agenda
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Placed
 from mockserver.engine.layered import Layered
-from mockserver.engine.ledger import AccountKey, touched
+from mockserver.engine.ledger import AccountKey, account_address, touched
 from mockserver.engine.orders import Order
 from mockserver.engine.outages import Route
 from mockserver.engine.refusal import Refusal
@@ -46,7 +46,7 @@ class Reports:
 
     def add(self, ticket: Ticket) -> None:
         """Note a new ticket."""
-        key, address = hash_key(ticket.chain, ticket.hash), reporter_key(ticket.address)
+        key, address = hash_key(ticket.chain, ticket.hash), account_address(ticket.address)
         if key not in self.first:
             self.first[key] = ticket.id
         self.same[key, address] = ticket.id
@@ -58,7 +58,7 @@ class Reports:
     def of(self, address: str) -> list[int]:
         """Return the tickets of an address, oldest first."""
         found = []
-        number = self.newest.get(reporter_key(address))
+        number = self.newest.get(account_address(address))
         while number is not None:
             found.append(number)
             number = self.older.get(number)
@@ -75,7 +75,8 @@ class State:
 
     Copies share what they have in common, so that a fork or a snapshot costs the same at any size.
     `sn_runs` tells up to which moment the order numbers from another one on are taken; `forced`
-    counts the events that orders keep because somebody forced or steered them.
+    counts the events that orders keep because somebody forced or steered them. Of an account that
+    one order concerns there is no more than its id and what its submission has changed.
     """
 
     clock: Clock
@@ -84,7 +85,7 @@ class State:
     tickets: Layered[int, Ticket] = field(default_factory=Layered)
     by_hash: Layered[HashKey, str] = field(default_factory=Layered)
     by_sn: Layered[str, str] = field(default_factory=Layered)
-    accounts: Layered[AccountKey, Account] = field(default_factory=Layered)
+    accounts: Layered[AccountKey, Account | tuple[str, int]] = field(default_factory=Layered)
     senders: Layered[str, int] = field(default_factory=Layered)
     reports: Reports | None = None
     sn_runs: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -125,10 +126,10 @@ class State:
         for key, change in touched(order):
             account = self.account(key)
             if account is None:
-                self.accounts.put(key, Account(self.owner, [order_id], change))
+                self.accounts.put(key, (order_id, change))
             else:
                 account.add(order_id, change)
-        sender = sender_key(order.sender)
+        sender = account_address(order.sender)
         self.senders.put(sender, (self.senders.get(sender) or 0) + 1)
         if self._agenda is not None:
             self.agenda().touch(order.id)
@@ -152,7 +153,12 @@ class State:
     def account(self, key: AccountKey) -> Account | None:
         """Return the account of a user, to be read or changed; None where no order concerns it."""
         account = self.accounts.get(key)
-        if account is not None and account.owner is not self.owner:
+        if account is None:
+            return None
+        if isinstance(account, tuple):
+            order_id, change = account
+            account = self.accounts[key] = Account(self.owner, [order_id], change)
+        elif account.owner is not self.owner:
             account = self.accounts[key] = account.copied(self.owner)
         return account
 
@@ -222,17 +228,6 @@ def hash_key(chain: str, tx_hash: str) -> tuple[str, str]:
     lowered = tx_hash.lower()
     # The normal form of a hash is in lower case already: it is kept once, and not as its own copy.
     return chain, tx_hash if lowered == tx_hash else lowered
-
-
-def sender_key(address: str) -> str:
-    """Return an address as senders are counted by it: in any case."""
-    lowered = address.lower()
-    return address if lowered == address else lowered
-
-
-def reporter_key(address: str) -> str:
-    """Return an address as tickets are found by it: hexadecimal ones in any case."""
-    return sender_key(address) if address[:2] == "0x" else address
 
 
 def route_of(source: Placed, target: Placed) -> Route:

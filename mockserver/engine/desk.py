@@ -19,7 +19,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.values import value_class
 
 # A member of an enumeration takes longer to be looked up than a name.
-_QUOTE = Phase.QUOTE
+_QUOTE, _SUBMIT = Phase.QUOTE, Phase.SUBMIT
 
 
 @value_class(frozen=True, slots=True)
@@ -48,14 +48,28 @@ class Desk(View):
         self, amount: int, source: Placed, target: Placed, phase: Phase, channel_bps: int = 0
     ) -> BridgeQuote:
         """Quote a 2.0 transfer between tokens on chains. Raises `Refusal`."""
+        now = self._admitted_ms(source, target, phase)
+        return self._core.scenario.transfers.bridge(amount, source, target, now, channel_bps)
+
+    def charged(
+        self, amount: int, source: Placed, target: Placed, channel_bps: int = 0
+    ) -> tuple[int, int, int, int]:
+        """Return what a 2.0 transfer that is submitted gives, its fee, its gas and the rate.
+
+        Raises `Refusal`.
+        """
+        now = self._admitted_ms(source, target, _SUBMIT)
+        return self._core.scenario.transfers.charged(amount, source, target, now, channel_bps)[:4]
+
+    def _admitted_ms(self, source: Placed, target: Placed, phase: Phase) -> int:
+        """Return the time by which a transfer is charged. Raises `Refusal` where none is let in."""
         core = self._core
-        transfers = core.scenario.transfers
         # Where no outage is planned and no price drifts, the answer is the same at any time.
-        steady = not core.state.calendar.windows and transfers.prices.drift is None
+        steady = not core.state.calendar.windows and core.scenario.prices.drift is None
         now = core.state.clock.virtual_ms if steady else core.now()
         if not (steady and source.offered and target.offered):
             self.admit(source, target, phase, now)
-        return transfers.bridge(amount, source, target, now, channel_bps)
+        return now
 
     def cross_chain(
         self, amount: Decimal, symbol: str, source_chain: str, target_chain: str, fee_level: int

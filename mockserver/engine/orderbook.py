@@ -6,10 +6,11 @@ from dataclasses import replace
 from mockserver.clock import ClockMode
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Chain
-from mockserver.engine.core import Core, HashKey, View, hash_key, no_order, sender_key
+from mockserver.engine.core import Core, HashKey, View, hash_key, no_order
 from mockserver.engine.courses import Course, Policy, Status, Step
 from mockserver.engine.desk import Desk
 from mockserver.engine.hashes import known_hash
+from mockserver.engine.ledger import account_address
 from mockserver.engine.mishaps import CannotSteer
 from mockserver.engine.orders import (
     Event,
@@ -160,8 +161,8 @@ class OrderBook(View):
         return len(self._core.state.orders)
 
     def count_from(self, address: str) -> int:
-        """Return how many orders an address has paid for, EVM addresses in any case."""
-        return self._core.state.senders.get(sender_key(address)) or 0
+        """Return how many orders an address has paid for, hexadecimal ones in any case."""
+        return self._core.state.senders.get(account_address(address)) or 0
 
     def events(self, order_id: str) -> tuple[Event, ...]:
         """Return an order's events, past and to come. Raises `Refusal` for an unknown order."""

@@ -195,7 +195,9 @@ def standing(order: Order, calendar: Calendar, now_ms: int) -> Event:
     reached, *later = order.course.steps
     after_ms = 0
     for step in later:
-        if step.status is not reached.status and step.after_ms <= age:
+        if step.after_ms > age:
+            break
+        if step.status is not reached.status:
             reached, after_ms = step, max(0, step.after_ms)
     return Event(order.started_ms + after_ms, reached.status, reached.reason)
 

@@ -139,6 +139,28 @@ class TransferQuotes:
 
         Raises `Refusal` where the amount does not cover the fees or may not be sent at all.
         """
+        gross, fee, gas, rate, tariff = self.charged(amount, source, target, now_ms, channel_bps)
+        if isinstance(tariff, BridgeQuote):
+            return tariff
+        return BridgeQuote(
+            gross,
+            amounts.pointed(gross * tariff.usd // tariff.one, 18),
+            fee,
+            gas,
+            rate,
+            target.decimals,
+            tariff.price,
+            tariff.price_text,
+        )
+
+    def charged(
+        self, amount: int, source: Placed, target: Placed, now_ms: int, channel_bps: int = 0
+    ) -> tuple[int, int, int, int, Tariff | BridgeQuote]:
+        """Return what a 2.0 transfer gives, its fee and its gas, which is all an order asks for.
+
+        The rate and what they follow from, a tariff or a fixed quote, are returned with them.
+        Raises `Refusal` as `bridge` does.
+        """
         if not 0 < amount <= amounts.MAX_UNITS:
             amounts.checked_units(amount)
         tariff = self._tariffs.get((source.symbol, source.chain.nickname, target.chain.nickname))
@@ -151,23 +173,14 @@ class TransferQuotes:
             route = source.symbol, source.chain.nickname, target.chain.nickname, channel_bps
             known = self._known(amount, route)
             if known is not None:
-                return known
+                return known.gross, known.service_fee, known.gas_fee, known.rate_bps, known
         if tariff is None:
             tariff = self._tariff(source, target, now_ms)
         gross = amount * tariff.rise // tariff.fall
         fee, gas = gross * rate // amounts.BPS, tariff.gas
         if gross - fee - gas <= 0:
             raise too_low(_least_bridge(source, target, rate, gas), source)
-        return BridgeQuote(
-            gross,
-            amounts.pointed(gross * tariff.usd // tariff.one, 18),
-            fee,
-            gas,
-            rate,
-            target.decimals,
-            tariff.price,
-            tariff.price_text,
-        )
+        return gross, fee, gas, rate, tariff
 
     def _known(self, amount: int, route: tuple[str, str, str, int]) -> BridgeQuote | None:
         """Return the quote that is fixed for an amount, or follows from one for a near amount."""

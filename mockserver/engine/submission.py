@@ -1,6 +1,6 @@
 """What a submission turns into: an order with its quote, its course and its bookings."""
 
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from sys import intern
@@ -25,7 +25,7 @@ from mockserver.jsontext import plain
 from mockserver.values import value_class
 
 # A member of an enumeration takes longer to be looked up than a name.
-_BRIDGE, _V2, _SUBMIT = Kind.BRIDGE, Generation.V2, Phase.SUBMIT
+_BRIDGE, _V2 = Kind.BRIDGE, Generation.V2
 
 
 @value_class(frozen=True, slots=True)
@@ -89,14 +89,9 @@ class OrderRequestV1:
     to_address: str | None = None
 
 
-@value_class(frozen=True, slots=True)
-class Terms:
-    """What an order gives and costs, in smallest units of the token out."""
-
-    gross: int
-    service_fee: int
-    channel_fee: int
-    gas_fee: int
+Terms = tuple[int, int, int, int]
+"""What an order gives before all fees, then the service's fee, the channel's and gas, in smallest
+units of the token out."""
 
 
 @value_class(frozen=True, slots=True)
@@ -123,7 +118,8 @@ def draft(core: Core, desk: Desk, request: OrderRequest) -> Draft:
     source, target = core.scenario.catalog.ends_by_index(
         request.source_chain, request.source_index, request.target_chain, request.target_index
     )
-    _check_slippage(request)
+    if request.slippage_bps:
+        _check_slippage(request)
     checked_address(source.chain, request.sender, "sender")
     checked_address(target.chain, request.recipient, "recipient")
     cert_hash = checked_hash(source.chain, request.cert_hash)
@@ -170,7 +166,7 @@ def draft_opaque(core: Core, desk: Desk, request: OpaqueOrderRequest) -> Draft:
         recipient=request.recipient,
         evm_address=request.sender,
         cert_hash=derived_hash(core.scenario.seed, "deposit", *map(repr, astuple(request))),
-        terms=Terms(0, 0, 0, 0),
+        terms=(0, 0, 0, 0),
         channel=request.channel,
     )
 
@@ -219,7 +215,8 @@ def placed_order(core: Core, wanted: Draft) -> Order:
 def _new_order(core: Core, wanted: Draft) -> Order:
     scenario, state, now = core.scenario, core.state, core.now()
     calendar = state.calendar
-    terms, amount, sender, cert_hash = wanted.terms, wanted.amount, wanted.sender, wanted.cert_hash
+    amount, sender, cert_hash = wanted.amount, wanted.sender, wanted.cert_hash
+    gross, service_fee, channel_fee, gas_fee = wanted.terms
     order_id, route = _order_id(core), core.route(wanted.source, wanted.target)
     course, policy, polls_needed = _steering(core, wanted)
     sn = None if wanted.generation is _V2 else _sn(core, wanted, now)
@@ -239,10 +236,10 @@ def _new_order(core: Core, wanted: Draft) -> Order:
         submitted_ms,
         started_ms,
         amount,
-        terms.gross,
-        terms.service_fee,
-        terms.channel_fee,
-        terms.gas_fee,
+        gross,
+        service_fee,
+        channel_fee,
+        gas_fee,
         _dust(wanted),
         topup,
         sender,
@@ -301,21 +298,20 @@ def _terms(desk: Desk, request: OrderRequest, source: Placed, target: Placed) ->
                 f"{target.symbol!r}; submit an aggregate order for that",
                 about="target token",
             )
-        bridge = desk.bridge_placed(request.amount, source, target, _SUBMIT, request.channel_bps)
-        service, channel = _split(bridge.service_fee, request.channel_bps, bridge.rate_bps)
-        return Terms(bridge.gross, service, channel, bridge.gas_fee)
+        gross, fee, gas, rate = desk.charged(request.amount, source, target, request.channel_bps)
+        return gross, *_split(fee, request.channel_bps, rate), gas
     quote = desk.aggregate_placed(request.amount, source, target, Phase.SUBMIT, request.channel_bps)
     gross, service, gas = (
         amounts.rescale_floor(part, quote.decimals, target.decimals)
         for part in (quote.gross, quote.service_fee, quote.gas_fee)
     )
-    return Terms(gross, *_split(service, request.channel_bps, quote.rate_bps), gas)
+    return gross, *_split(service, request.channel_bps, quote.rate_bps), gas
 
 
 def _capped(terms: Terms, expected: int) -> Terms:
     """Return terms that pay out no more than expected; the service keeps the rest (SOL)."""
-    surplus = max(0, _net(terms) - expected)
-    return replace(terms, service_fee=terms.service_fee + surplus)
+    gross, service, channel, gas = terms
+    return gross, service + max(0, _net(terms) - expected), channel, gas
 
 
 def _terms_v1(
@@ -337,7 +333,7 @@ def _terms_v1(
         rate = rates.v1_aggregate_bps + level
     # v1 charges in the token in; what is lost on the way is booked as fee first, then as gas.
     fee = min(amounts.bps_floor(gross, rate), gross - out)
-    return Terms(gross, *_split(fee, level, rate), gross - out - fee)
+    return gross, *_split(fee, level, rate), gross - out - fee
 
 
 def _split(fee: int, channel_bps: int, rate_bps: int) -> tuple[int, int]:
@@ -414,7 +410,8 @@ def _matches(rule: OrderRule, wanted: Draft) -> bool:
 
 
 def _net(terms: Terms) -> int:
-    return terms.gross - terms.service_fee - terms.channel_fee - terms.gas_fee
+    gross, *fees = terms
+    return gross - sum(fees)
 
 
 def _same(order: Order, wanted: Draft) -> Order:

@@ -6,9 +6,10 @@ How they stand is assumed (A-154).
 from dataclasses import replace
 from enum import StrEnum
 
-from mockserver.engine.core import HashKey, Ticket, View, hash_key, reporter_key
+from mockserver.engine.core import HashKey, Ticket, View, hash_key
 from mockserver.engine.courses import Status
 from mockserver.engine.hashes import checked_hash
+from mockserver.engine.ledger import account_address
 from mockserver.engine.orders import Order, standing
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.engine.room import check_ticket
@@ -55,7 +56,7 @@ class Tickets(View):
         tx_hash = checked_hash(known, tx_hash)
         key = hash_key(known.nickname, tx_hash)
         reports = state.reports
-        earlier = None if reports is None else reports.same.get((key, reporter_key(address)))
+        earlier = None if reports is None else reports.same.get((key, account_address(address)))
         if earlier is not None:
             return self._view(state.tickets[earlier])
         check_ticket(state, address, tx_hash)

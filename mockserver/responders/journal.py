@@ -189,26 +189,26 @@ class Journal:
         request: Request,
         response: Response,
         responder: str,
-        *,
         fault: str = "",
     ) -> None:
         """Write down an exchange."""
-        entries = self._entries
+        entries, number, before = self._entries, self._next, self.weight
         if entries is None:
             entries = self._entries = deque()
         weight = _OVERHEAD + request.headers.size + len(request.path) + len(request.query)
         weight += len(request.body) + len(response.body)
-        for _, value in response.headers:
-            weight += len(value)
-        entries.append((self._next, at_ms, operation, request, response, responder, fault, weight))
-        self._next += 1
-        before = self.weight
-        self.weight += weight
-        while len(entries) > self._capacity or self.weight > self._most:
-            self.weight -= entries.popleft()[-1]
+        # A success has a single header, which is short.
+        if len(response.headers) > 1:
+            weight += sum([len(value) for _, value in response.headers])
+        entries.append((number, at_ms, operation, request, response, responder, fault, weight))
+        self._next = number + 1
+        needed = before + weight
+        while len(entries) > self._capacity or needed > self._most:
+            needed -= entries.popleft()[-1]
+        self.weight = needed
         # One that takes the place of another like it needs no more room.
-        if self._shelf is not None and self.weight != before:
-            self._shelf.changed(self, self.weight - before)
+        if needed != before and self._shelf is not None:
+            self._shelf.changed(self, needed - before)
 
     def halve(self) -> None:
         """Let the older half go, by bytes, and at least one entry."""

@@ -165,8 +165,7 @@ class Service:
         at_ms = hosted.world.now()
         responder, answer, fault = self._delivered(call)
         response = answer if isinstance(answer, Response) else answer.response
-        name = call.operation.id
-        hosted.journal.add(at_ms, name, request, response, responder, fault=fault)
+        hosted.journal.add(at_ms, call.operation.id, request, response, responder, fault)
         self._tell(call.operation, path, request, response, fault)
         opened = self._opened(response, hosted.key, request.headers)
         if isinstance(answer, Response):
@@ -184,11 +183,11 @@ class Service:
         """Count an exchange, and log it."""
         plain = response.headers is JSON_HEADERS
         refusal = None if plain else response.header(REFUSAL_HEADER)
-        name = operation.id if operation else None
-        self._counters.count(name, refusal, fault)
-        # Where the text of a refusal tells nothing, this line is the first place to look.
-        bare = refusal and operation is not None and not operation.generation.tells_why
-        level = logging.WARNING if bare else logging.INFO
+        self._counters.count(operation.id if operation else None, refusal, fault)
+        level = logging.INFO
+        if refusal and operation is not None and not operation.generation.tells_why:
+            # Its text tells nothing: this line is the first place to look.
+            level = logging.WARNING
         if log.isEnabledFor(level):
             log.log(
                 level,
@@ -204,21 +203,21 @@ class Service:
         if call.operation.writes and (full := self.worlds.full_of_orders()):
             return "server", _beyond(call, full), ""
         try:
-            strike = call.hosted.faults.strike(call) if call.hosted.faults.items else None
+            hosted = call.hosted
+            strike = hosted.faults.strike(call) if hosted.faults.items else None
             if strike is None and may_reserve(call.request):
                 strike = reserved_strike(call)
             if strike is not None:
                 return self._disturbed(call, strike)
-            if call.hosted.breaks.active:
+            if hosted.breaks.active:
                 responder, outcome = self._respond(call)
                 return responder, outcome.delivery, outcome.told
-            responder, response = self._unbroken(call)
+            return *self._unbroken(call), ""
         except Exception as error:
             if full := without_files(error):
                 return "server", _beyond(call, full), ""
             log.exception("failed to answer %s", call.operation.id)
             return "server", self._failed(call, error), ""
-        return responder, response, ""
 
     def _disturbed(self, call: HostedCall, strike: Strike) -> tuple[str, Delivery, str]:
         """Return an answer as faults let it out, on top of what breaks made of it."""
