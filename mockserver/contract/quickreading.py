@@ -10,6 +10,7 @@ What is not surely right, and every schema with other words, is left to `reading
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import filterfalse
 from typing import Any
 
 from mockserver import jsontext
@@ -79,6 +80,10 @@ class QuickReader:
         self._headers = [(name.lower(), one) for name, one in parts["headers"].items()]
         self._query = parts["query"]
         self._body = parts.get("body")
+        members = (self._body or {}).items()
+        self._renamed = {name: one.role for name, one in members if name != one.role}
+        self._members: set[tuple[str, Json]] = set()
+        """Some members of bodies that were accepted, each a text, by name and value."""
         self._tied = tuple(tied)
         self._pairs: dict[str, tuple[str, Json]] = {}
         """Some parts of query strings, with role and value; a value left out has no role."""
@@ -158,16 +163,23 @@ class QuickReader:
         self, known: Mapping[str, QuickInput], body: bytes, values: dict[str, Json]
     ) -> bool:
         try:
-            told = jsontext.decode(body)
+            told: dict[str, Json] = jsontext.decode(body)
         except jsontext.NotJson:
             return False
         if type(told) is not dict:
             return False
-        for name, value in told.items():
-            one = known.get(name)
-            if one is None or not ((type(value) is str and value in one.seen) or one.takes(value)):
-                return False
-            values[one.role] = value
+        try:
+            for name, value in filterfalse(self._members.__contains__, told.items()):
+                one = known.get(name)
+                if one is None or not one.takes(value):
+                    return False
+                if value in one.seen:
+                    self._members.add((name, value))
+        except TypeError:
+            # An array or an object, which nothing is remembered of.
+            return False
+        roles = self._renamed
+        values.update({roles.get(key, key): told[key] for key in told} if roles else told)
         return True
 
 

@@ -186,17 +186,31 @@ _KEPT_ROUTES = 4_096
 class Core:
     """A world's scenario, state and clock, handed to each of its services."""
 
-    __slots__ = ("scenario", "state", "wall")
+    __slots__ = ("_held", "scenario", "state", "wall")
 
     def __init__(self, scenario: Scenario, state: State, wall: Callable[[], int]) -> None:
         """Keep the parts; `wall` returns the wall clock's time in milliseconds."""
         self.scenario = scenario
         self.state = state
         self.wall = wall
+        self._held: tuple[Clock | None, int] = (None, 0)
+        """What a clock showed that is not to be read again; one that was moved since is."""
 
     def now(self) -> int:
         """Return the world's time, in milliseconds since 1970."""
-        return self.state.clock.now(self.wall())
+        clock, shown = self._held
+        return shown if clock is self.state.clock else self.state.clock.now(self.wall())
+
+    def hold(self) -> int:
+        """Return the time, which is the same from now on until `release` or a move of the clock."""
+        clock = self.state.clock
+        shown = clock.now(self.wall())
+        self._held = clock, shown
+        return shown
+
+    def release(self) -> None:
+        """Let the time pass again."""
+        self._held = None, 0
 
     def jump(self, to_ms: int) -> None:
         """Move the clock forward to a moment; one that has passed already changes nothing."""

@@ -1,8 +1,8 @@
 """A mapping whose copies cost the same at any size: what two have in common, they share."""
 
-from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -16,16 +16,26 @@ class Layered(Mapping[K, V], Generic[K, V]):
     each entry is moved a logarithmic number of times.
     """
 
-    __slots__ = ("_below", "_own", "count")
+    __slots__ = ("_below", "_own", "count", "get")
 
     count: int
     """How many keys there are."""
+    get: Callable[..., V | None]  # type: ignore[assignment]
+    """Returns the value of a key, or the default; while there is one layer, its own look-up."""
 
     def __init__(self, below: tuple[dict[K, V], ...] = (), count: int = 0) -> None:
         """Begin empty, or with layers that are shared, oldest first, of `count` different keys."""
         self._below = below
         self.count = count
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a layer."""
         self._own: dict[K, V] = {}
+        if self._below:
+            self.get = _through((*self._below, self._own))
+        else:
+            self.get = self._own.get
 
     def __getitem__(self, key: K) -> V:
         found = self.get(key)
@@ -33,18 +43,8 @@ class Layered(Mapping[K, V], Generic[K, V]):
             raise KeyError(key)
         return found
 
-    def get(self, key: K, default: V | None = None) -> V | None:  # type: ignore[override]
-        """Return the value of a key, or the default."""
-        found = self._own.get(key)
-        if found is None and self._below:
-            for layer in reversed(self._below):
-                found = layer.get(key)
-                if found is not None:
-                    break
-        return default if found is None else found
-
     def __contains__(self, key: object) -> bool:
-        return self.get(key) is not None  # type: ignore[arg-type]
+        return self.get(key) is not None
 
     def put(self, key: K, value: V) -> None:
         """Set the value of a key. The interpreter makes a call of this, and more of brackets."""
@@ -103,14 +103,29 @@ class Layered(Mapping[K, V], Generic[K, V]):
 
     def clear(self) -> None:
         """Forget everything."""
-        self._below, self.count, self._own = (), 0, {}
+        self._below, self.count = (), 0
+        self._begin()
 
     def copy(self) -> "Layered[K, V]":
         """Return a mapping with the same entries; from now on each goes its own way."""
         if self._own:
             self._below = _merged((*self._below, self._own))
-            self._own = {}
+            self._begin()
         return Layered(self._below, self.count)
+
+
+def _through(layers: tuple[dict[K, V], ...]) -> Callable[..., Any]:
+    """Return a look-up in layers, the youngest first."""
+    newest_first = layers[::-1]
+
+    def get(key: K, default: V | None = None) -> V | None:
+        for layer in newest_first:
+            found = layer.get(key)
+            if found is not None:
+                return found
+        return default
+
+    return get
 
 
 def _merged(layers: tuple[dict[K, V], ...]) -> tuple[dict[K, V], ...]:

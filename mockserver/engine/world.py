@@ -78,8 +78,18 @@ class World:
 
     def now(self) -> int:
         """Return its time, in milliseconds since 1970."""
-        core = self._core
-        return core.state.clock.now(core.wall())
+        return self._core.now()
+
+    def hold(self) -> int:
+        """Return its time, and see no other one until `release`, unless its clock is moved.
+
+        The clock of the machine is dear to read, and a request happens in one moment.
+        """
+        return self._core.hold()
+
+    def release(self) -> None:
+        """Let its time pass again."""
+        self._core.release()
 
     def gas_usd(self) -> Mapping[str, Decimal]:
         """Return what execution costs on each chain, in USD by nickname."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from operator import itemgetter
 
 from mockserver import jsontext
 from mockserver.contract import Inputs
@@ -16,6 +17,7 @@ _TEXTS = ("fromChain", "fromAddr", "certHash")
 _NEEDED = ("fromAmount", "fromIndex", *_TEXTS)
 _ALL = (*_NEEDED, "fromPublicKey", "signature")
 _NEEDED_SET, _ALL_SET = frozenset(_NEEDED), frozenset(_ALL)
+_texts_of = itemgetter(*_TEXTS)
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,76}")
 _PUBLIC_KEY = re.compile(r"(?:0x)?(?:[0-9a-fA-F]{64}|0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})?")
 
@@ -57,10 +59,11 @@ def certificate_of(text: str, *, strict: bool) -> Certificate | None:
     if strict:
         _check_public_key(told["fromPublicKey"])
     amount, index = _number(told, "fromAmount"), _number(told, "fromIndex")
-    for key in _TEXTS:
-        if not isinstance(told[key], str):
-            raise _bad(f"{key!r} is {ascii(told[key])[:60]}, expected text")
-    return Certificate(amount, index, told["fromChain"], told["fromAddr"], told["certHash"])
+    chain, address, cert_hash = texts = _texts_of(told)
+    if not type(chain) is type(address) is type(cert_hash) is str:
+        key = next(key for key, text in zip(_TEXTS, texts, strict=True) if type(text) is not str)
+        raise _bad(f"{key!r} is {ascii(told[key])[:60]}, expected text")
+    return Certificate(amount, index, chain, address, cert_hash)
 
 
 def _decoded(text: str, *, strict: bool) -> Mapping[str, Json] | None:
@@ -92,7 +95,7 @@ def _check_public_key(value: Json) -> None:
 def _number(told: Mapping[str, Json], key: str) -> int:
     value = told[key]
     text = str(value) if type(value) is int else value
-    if isinstance(text, str) and _DIGITS.fullmatch(text):
+    if type(text) is str and _DIGITS.fullmatch(text):
         return int(text)
     raise _bad(f"{key!r} is {ascii(value)[:60]}, expected a whole number as text")
 

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from aiohttp.http import SERVER_SOFTWARE
 from aiohttp.web_response import Response as WebResponse
 
-from mockserver.clock import wall_ms
+from mockserver.clock import wall_s
 from mockserver.exchange import Response
 from mockserver.values import keep
 
@@ -40,7 +40,7 @@ class Heads:
             self._last = response.headers, response.status, head
         if not head or not body:
             return None
-        second = wall_ms() // 1000
+        second = wall_s()
         if second != self._second:
             self._second = second
             date = formatdate(second, usegmt=True)

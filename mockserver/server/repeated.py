@@ -21,7 +21,7 @@ _MOST_HEAD, _MOST_BODY = 4_096, 65_536
 _KEPT = 256
 _KEPT_SHAPES = 8
 _LINE = re.compile(r'(GET|POST) (/(?!/)[!"$->@-~]*)(?:\?([!"$-~]*))? HTTP/1\.1')
-_VALUE = "([!-~](?:[ -~]*[!-~])?)"
+_VALUE = "([!-~][ -~]*(?<! ))"
 _END = b"\r\n\r\n"
 _HOW_IT_TRAVELS = {
     **dict.fromkeys(

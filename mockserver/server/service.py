@@ -162,8 +162,11 @@ class Service:
     def _called(self, call: HostedCall, path: str) -> Response | Delivery:
         """Return the answer to a call of an operation, and note it in its world."""
         hosted, request = call.hosted, call.request
-        at_ms = hosted.world.now()
-        responder, answer, fault = self._delivered(call)
+        at_ms = hosted.world.hold()
+        try:
+            responder, answer, fault = self._delivered(call)
+        finally:
+            hosted.world.release()
         response = answer if isinstance(answer, Response) else answer.response
         hosted.journal.add(at_ms, call.operation.id, request, response, responder, fault)
         self._tell(call.operation, path, request, response, fault)

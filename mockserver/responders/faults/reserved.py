@@ -71,9 +71,10 @@ def may_reserve(request: Request) -> bool:
     Nearly every request ends here, as a search takes less than a look at each value.
     """
     body, query = request.body, request.query
-    if _COMMON_BYTES in body and _HINT_BYTES.search(body):
+    # Not by `in`, which takes bytes for a number first, and fails.
+    if body and body.find(_COMMON_BYTES) >= 0 and _HINT_BYTES.search(body):
         return True
-    if _COMMON_HEX in body and _HINT_HEX.search(body):
+    if body and body.find(_COMMON_HEX) >= 0 and _HINT_HEX.search(body):
         return True
     if _COMMON in query and _HINT.search(query):
         return True
