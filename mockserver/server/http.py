@@ -45,6 +45,8 @@ class HttpServer(EndingServer):
             max_line_size=_LINE,
             max_field_size=_LINE,
             handler_cancellation=True,
+            # Connections have it from the socket that listens.
+            tcp_keepalive=False,
             auto_decompress=False,
             keepalive_timeout=limits.IDLE.most,
             # What is still to come of a refused body is read for a moment, so that the client sees

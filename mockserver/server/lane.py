@@ -58,7 +58,9 @@ class LaneConnection(Connection):
             return
         # A client that does not read, or a connection that ends, is no business of the lane.
         busy = self._paused or self._upgraded or self._close or self._force_close
-        if waiter is None or waiter.done() or self._messages or busy:
+        # The ordinary road waits, or has not begun: uvloop reads before it runs a new task.
+        idle = not self._request_count if waiter is None else not waiter.done()
+        if not idle or self._messages or busy:
             waiting = len(self._messages)
             super().data_received(data)
             self._between = self._between and self._came_alone(data, waiting)
@@ -77,7 +79,8 @@ class LaneConnection(Connection):
         finally:
             self._waiter = waiter
         self._between = self._between and self._came_alone(data, 0)
-        if self._messages and not (len(self._messages) == 1 and self._answered(data)):
+        answered = len(self._messages) == 1 and self._answered(data)
+        if self._messages and not answered and waiter is not None:
             waiter.set_result(None)
 
     def _came_alone(self, data: bytes, waiting: int) -> bool:

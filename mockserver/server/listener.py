@@ -96,6 +96,8 @@ def bound(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Whoever is accepted has it, too. On each connection uvloop makes a socket to set it.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         listener.bind(place)
     except OSError as error:
         listener.close()

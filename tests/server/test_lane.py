@@ -315,6 +315,31 @@ def test_a_stream_byte_by_byte_gets_the_same_bytes(piece) -> None:
     assert fast == ordinary
 
 
+def test_a_request_that_comes_before_the_ordinary_road_has_begun_is_answered_at_once() -> None:
+    """As uvloop delivers it where a client sends right after it has connected."""
+
+    async def answered() -> tuple[bytes, bytes]:
+        server = HttpServer(build(Settings(clock=ClockMode.FROZEN, start_ms=START_MS)))
+        ours, theirs = socket.socketpair()
+        loop, connection = asyncio.get_running_loop(), server()
+        theirs.setblocking(False)
+        transport, _ = await loop.connect_accepted_socket(asyncio.Protocol, ours)
+        with theirs:
+            transport.set_protocol(connection)
+            connection.connection_made(transport)
+            connection.data_received(_GET)
+            at_once = theirs.recv(65_536)
+            await loop.sock_sendall(theirs, _GET)
+            later = await loop.sock_recv(theirs, 65_536)
+            transport.abort()
+            await turns(2)
+        return _DATE.sub(b"-", at_once), _DATE.sub(b"-", later)
+
+    at_once, later = asyncio.run(answered())
+    assert at_once.startswith(b"HTTP/1.1 200 OK")
+    assert at_once == later
+
+
 def test_a_client_that_does_not_read_is_left_to_the_ordinary_road() -> None:
     async def flooded(*, fast: bool) -> int:
         async with _served(fast=fast) as place:
