@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from mockserver.clock import Clock
-from mockserver.engine.accounts import Account, Owner
-from mockserver.engine.agenda import Agenda
+from mockserver.engine.accounts import Account, Agenda, Owner
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Placed
 from mockserver.engine.layered import Layered

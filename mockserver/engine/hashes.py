@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Mapping
+from hashlib import sha256
 from types import MappingProxyType
 
-from mockserver.engine import base58
 from mockserver.engine.catalog import EVM_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Chain
 from mockserver.engine.derived import derived_hash, derived_int
 from mockserver.engine.refusal import Refusal, shown
 from mockserver.values import dataclass
+
+_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+"""Base 58, as Bitcoin wrote it first: how Tron shows addresses and Solana transactions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,20 @@ _BY_FAMILY: Mapping[int, HashForm] = MappingProxyType(
 """EVM, UTXO, Tron, Kaspa, Solana and Aptos (KF); every other family has the widest form."""
 
 
+def base58(raw: bytes) -> str:
+    """Return bytes in base 58; each leading zero byte is a `1`."""
+    number, text = int.from_bytes(raw, "big"), ""
+    while number:
+        number, digit = divmod(number, 58)
+        text = _ALPHABET[digit] + text
+    return "1" * (len(raw) - len(raw.lstrip(b"\0"))) + text
+
+
+def base58_checked(raw: bytes) -> str:
+    """Return bytes in base 58 with the four bytes of their checksum behind them."""
+    return base58(raw + sha256(sha256(raw).digest()).digest()[:4])
+
+
 def hash_form(chain: Chain) -> HashForm:
     """Return the form in which a chain writes hashes."""
     return _BY_FAMILY.get(chain.family, _OTHER)
@@ -57,7 +74,7 @@ def made_up_hash(chain: Chain, seed: int, *parts: object) -> str:
     """Return a hash in the form of a chain that depends on the seed and the parts alone."""
     if hash_form(chain) is _BASE58:
         halves = (derived_int(seed, half, *parts).to_bytes(32, "big") for half in range(2))
-        return base58.encoded(b"".join(halves))
+        return base58(b"".join(halves))
     text = derived_hash(seed, *parts)
     return hash_form(chain).normal(text) or text
 

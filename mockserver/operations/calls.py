@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.engine import abi, base58
+from mockserver.engine import abi
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import NATIVE, Chain, Placed
+from mockserver.engine.hashes import base58_checked
 from mockserver.engine.orders import Kind
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
@@ -118,7 +119,7 @@ def _address_on(chain: Chain, argument: str) -> str:
     """Return an address in a call as its chain writes it: Tron has a byte and a checksum more."""
     if chain.evm or argument == NATIVE:
         return argument
-    return base58.checked(b"\x41" + bytes.fromhex(argument[2:]))
+    return base58_checked(b"\x41" + bytes.fromhex(argument[2:]))
 
 
 def _swap(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> OrderRequest:

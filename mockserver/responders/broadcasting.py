@@ -17,7 +17,6 @@ from mockserver.operations.calls import ContractCall, Reverted, order_in, order_
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.seen import SeenTransaction
 from mockserver.signing import transactions
-from mockserver.values import dataclass
 
 _HEX = frozenset("0123456789abcdefABCDEF")
 _NO_CALL = "calls neither vaultOut nor swap, so it carries no order"
@@ -27,14 +26,6 @@ _MEMBERS = ("chain", "raw", "from", "to", "value", "data", "hash", "token", "mem
 
 class BadTransaction(CrosschainMockError):
     """A transaction that cannot be told of; nothing has changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A transaction as it was told: the call, and the sender's count of transactions before it."""
-
-    call: ContractCall
-    nonce: int
 
 
 def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
@@ -55,7 +46,7 @@ def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
     if chain.evm and "raw" in body:
         return shown(take_raw(hosted, chain.nickname, _text(body, "raw")))
     call = _call(hosted, chain, body)
-    return shown(take(hosted, Told(call, nonce_of(hosted, call.chain, call.sender))))
+    return shown(_taken(hosted, call, lambda: order_in(hosted.world, call)))
 
 
 def take_raw(hosted: HostedWorld, chain: str, raw: str) -> SeenTransaction:
@@ -70,12 +61,7 @@ def take_raw(hosted: HostedWorld, chain: str, raw: str) -> SeenTransaction:
             f"'raw': signed for chain id {signed.chain_id}, but {chain!r} has {network}"
         )
     call = ContractCall(chain, signed.hash, signed.sender, signed.to, signed.value, signed.data)
-    return take(hosted, Told(call, signed.nonce))
-
-
-def take(hosted: HostedWorld, told: Told) -> SeenTransaction:
-    """Take a transaction: one that carries an order makes it; taken again it changes nothing."""
-    return _taken(hosted, told, lambda: order_in(hosted.world, told.call))
+    return _taken(hosted, call, lambda: order_in(hosted.world, call), signed.nonce)
 
 
 def nonce_of(hosted: HostedWorld, chain: str, sender: str) -> int:
@@ -111,14 +97,19 @@ def _take_transfer(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json]) 
         memo,
     )
     token = _text(body, "token", NATIVE)
-    told = Told(call, nonce_of(hosted, call.chain, call.sender))
-    return _taken(hosted, told, lambda: order_of_transfer(hosted.world, call, token))
+    return _taken(hosted, call, lambda: order_of_transfer(hosted.world, call, token))
 
 
 def _taken(
-    hosted: HostedWorld, told: Told, read: Callable[[], OrderRequest | None]
+    hosted: HostedWorld,
+    call: ContractCall,
+    read: Callable[[], OrderRequest | None],
+    nonce: int | None = None,
 ) -> SeenTransaction:
-    call = told.call
+    """Take a transaction: one that carries an order makes it; taken again it changes nothing.
+
+    `nonce` is how many its sender had sent before; by default those that were seen.
+    """
     known = hosted.transactions.get(call.chain, call.hash)
     if known is not None and _stands(hosted, known):
         return known
@@ -128,7 +119,7 @@ def _taken(
     order_id, reason, reverted = _outcome(hosted, read, evm=evm)
     seen = SeenTransaction(
         **asdict(call),
-        nonce=told.nonce,
+        nonce=nonce_of(hosted, call.chain, call.sender) if nonce is None else nonce,
         number=len(hosted.transactions) + 1,
         at_ms=hosted.world.now(),
         order_id=order_id,

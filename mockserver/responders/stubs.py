@@ -11,8 +11,8 @@ from mockserver.responders.faults.trigger import operation_id
 from mockserver.responders.forms import (
     BadControl,
     check,
+    form,
 )
-from mockserver.responders.formtable import form
 from mockserver.responders.refusing import JSON_TYPE, Refuser
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable

@@ -9,9 +9,9 @@ from mockserver.responders.forms import (
     BadControl,
     check,
     duration_ms,
+    form,
     instant_ms,
 )
-from mockserver.responders.formtable import form
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.responders.stubs import StubResponder

@@ -9,8 +9,7 @@ from mockserver.clock import FASTEST, ClockMode, ClockRefused
 from mockserver.testing.border import bordered
 from mockserver.testing.orders import OrderRef, order_id
 from mockserver.testing.sight import Sight
-from mockserver.testing.times import Duration, duration_ms, instant_ms, moment
-from mockserver.testing.words import check_names, word
+from mockserver.testing.words import Duration, check_names, duration_ms, instant_ms, moment, word
 
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
 

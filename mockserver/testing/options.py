@@ -7,8 +7,7 @@ from typing import Literal, TypedDict
 
 from mockserver.engine.outages import Direction, InFlight, Mode, Window
 from mockserver.jsontext import Json, camel
-from mockserver.testing.times import Duration, duration_ms, instant_ms
-from mockserver.testing.words import check_names, word
+from mockserver.testing.words import Duration, check_names, duration_ms, instant_ms, word
 
 OutageMode = Literal[
     "delisted", "disabled", "listed-dead", "quote-only", "accept-stall", "lagging", "flapping"

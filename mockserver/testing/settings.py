@@ -15,7 +15,7 @@ from mockserver.responders.breaks import breaks_named
 from mockserver.responders.forms import BadControl
 from mockserver.responders.founding import WorldOptions
 from mockserver.responders.replay import BadMode, ReplayMode
-from mockserver.testing.times import instant_ms
+from mockserver.testing.words import instant_ms
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 

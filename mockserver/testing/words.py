@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
 
+from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.jsontext import camel
 from mockserver.responders.forms import BadControl
 from mockserver.validation import did_you_mean
@@ -45,3 +47,34 @@ def in_python(text: str, names: Iterable[str]) -> str:
     spelled = {camel(name): name for name in names if "_" in name}
     text = _PLACE.sub(lambda found: f"option {found[1]!r}", text).replace("body: ", "")
     return re.sub(r"\b[a-z]+[A-Z]\w*", lambda found: spelled.get(found[0], found[0]), text)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
+
+Duration = str | timedelta
+"""A length of time: `9h`, `1h30m`, `250ms`, or a `timedelta`."""
+
+
+def duration_ms(duration: Duration) -> int:
+    """Return a duration in whole milliseconds (floor). Raises `ClockRefused` for other texts."""
+    if isinstance(duration, str):
+        return parse_duration(duration)
+    if isinstance(duration, timedelta):
+        return duration // _MS
+    raise ClockRefused(
+        f"{duration!r} has no unit; write '15s', timedelta(seconds=15) or, to advance, seconds=15"
+    )
+
+
+def instant_ms(moment: str | datetime) -> int:
+    """Return a time in ms since 1970. Raises `ClockRefused` for one without an offset."""
+    text = moment.isoformat() if isinstance(moment, datetime) else moment
+    if not isinstance(text, str):
+        raise ClockRefused(f"{moment!r} is no time; write '2026-01-01T00:00:00Z' or a datetime")
+    return parse_instant(text)
+
+
+def moment(ms: int) -> datetime:
+    """Return ms since 1970 as a time in UTC."""
+    return _EPOCH + ms * _MS

@@ -32,9 +32,8 @@ from mockserver.testing.options import (
 from mockserver.testing.orders import MockOrders
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.sight import Sight
-from mockserver.testing.times import Duration, duration_ms
 from mockserver.testing.traffic import journal_text, operation_ids, told
-from mockserver.testing.words import check_names
+from mockserver.testing.words import Duration, check_names, duration_ms
 
 if TYPE_CHECKING:
     from mockserver.strategies import GeneratedService

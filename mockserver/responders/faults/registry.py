@@ -19,9 +19,9 @@ from mockserver.responders.forms import (
     BadControl,
     Schema,
     check,
+    shipped_forms,
     variants,
 )
-from mockserver.responders.formtable import shipped_forms
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
 from mockserver.values import dataclass

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from mockserver.clock import ClockMode
 from mockserver.engine.orders import Event, at, struck
 from mockserver.engine.outages import Route
-from mockserver.responders.replay.above import route_of_exchange
-from mockserver.responders.replay.struck import on_its_way
+from mockserver.responders.replay.above import on_its_way, route_of_exchange
 from mockserver.responders.replay.tape import Replay, Tape, Taped
 from mockserver.responders.responder import Call
 from mockserver.values import dataclass

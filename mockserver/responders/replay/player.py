@@ -7,10 +7,9 @@ from mockserver.engine.orders import Event
 from mockserver.exchange import Response
 from mockserver.recordings import RequestReading, read_request
 from mockserver.responders.refusing import JSON_TYPE
-from mockserver.responders.replay.above import Simulating, disturbed, forbidden
+from mockserver.responders.replay.above import Simulating, as_struck, disturbed, forbidden
 from mockserver.responders.replay.pace import turn_of
 from mockserver.responders.replay.played import Played
-from mockserver.responders.replay.struck import as_struck
 from mockserver.responders.replay.tape import Replay, Tape, Taped
 from mockserver.responders.responder import Call
 from mockserver.responders.stubs import FRAMING

@@ -10,7 +10,7 @@ from typing import Any
 
 from mockserver import documents, limits, resources, tables
 from mockserver.jsontext import Json
-from mockserver.responders.formtable import FormTable, filled, named_code, shipped_forms
+from mockserver.responders.forms import FormTable, filled, named_code, shipped_forms
 from mockserver.server.control.row import KEPT_DEPTH, Example, Row
 
 

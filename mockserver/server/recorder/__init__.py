@@ -1,7 +1,6 @@
 """The recorder: a local proxy that keeps what a service answers."""
 
-from mockserver.server.recorder.importing import keep_all
-from mockserver.server.recorder.keeper import Keeper, KeeperOptions
+from mockserver.server.recorder.keeper import Keeper, KeeperOptions, keep_all
 from mockserver.server.recorder.proxy import ProxyOptions, RecordingProxy, record
 
 __all__ = ["Keeper", "KeeperOptions", "ProxyOptions", "RecordingProxy", "keep_all", "record"]

@@ -1,7 +1,7 @@
 """Keeping exchanges: redacted, written to files, and noted what they tell of the service."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 from email.utils import parsedate_to_datetime
@@ -12,6 +12,7 @@ from mockserver import jsontext, limits
 from mockserver.contract import Contract, ContractSource
 from mockserver.exchange import Request, Response
 from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, StandIns
+from mockserver.recordings.formats import ForeignExchange, ForeignRecording, Skipped
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.dialects import Contracts
 from mockserver.server import codings
@@ -240,3 +241,45 @@ def _shown(body: bytes, coding: str | None) -> tuple[bytes, str]:
         return b"", f"it unpacks to more than {limits.RECORDED_BODY}"
     except (codings.UnknownCoding, codings.BadCoding) as error:
         return b"", str(error)
+
+
+_MOST_PREFIX = 6
+
+
+def keep_all(found: ForeignRecording, keeper: Keeper) -> list[Skipped]:
+    """Keep the exchanges of a file that are of an operation; return what was left out, and why.
+
+    What a service answered is redacted like everything that is recorded. Raises `CannotKeep`.
+    """
+    left_out = list(found.skipped)
+    for one, advance_ms in _with_advances(found):
+        request = _below_prefix(one.request, keeper.contract)
+        came = passed(request, one.response, one.time_ms, one.duration_ms, one.omitted)
+        if not keeper.keep(replace(came, advance_ms=advance_ms)):
+            sentence = f"{request.method} {one.request.path} is no operation of the service"
+            left_out.append(Skipped(one.place, sentence))
+    return left_out
+
+
+def _with_advances(found: ForeignRecording) -> Iterator[tuple[ForeignExchange, int]]:
+    """Yield the exchanges, each with how far the clock of a simulation moved before it."""
+    before: int | None = None
+    for one in found.exchanges:
+        moved = 0
+        if found.origin == "simulation" and one.time_ms is not None:
+            moved = max(0, one.time_ms - before) if before is not None else 0
+            before = one.time_ms
+        yield one, moved
+
+
+def _below_prefix(request: Request, contract: Contract) -> Request:
+    """Return the request with the path that operations have: without what a gateway puts before."""
+    path = request.path
+    for _ in range(_MOST_PREFIX):
+        if contract.find(request.method, path) is not None:
+            return replace(request, path=path)
+        _, slash, rest = path.removeprefix("/").partition("/")
+        if not slash:
+            break
+        path = f"/{rest}"
+    return request
