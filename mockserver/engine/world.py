@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from mockserver.clock import Clock
 from mockserver.engine.balances import Balances
@@ -47,7 +48,7 @@ class World:
         self._snapshots: dict[str, State] | None = None
 
     @classmethod
-    def load(cls, dump: object, scenario: Scenario, wall: Callable[[], int]) -> "World":
+    def load(cls, dump: Mapping[str, Any], scenario: Scenario, wall: Callable[[], int]) -> "World":
         """Return the world of a dump. Raises `StateNotLoadable`."""
         return cls(scenario, wall, loaded(dump, scenario, wall()))
 

@@ -141,10 +141,7 @@ class Founder:
         """Return the world of a dump. Raises `StateNotLoadable` or `BadControl`."""
         self._check(dump)
         told = dump["world"]
-        name, seed = told.get("scenario"), told.get("seed")
-        scenario = self._of_dump(name)
-        if isinstance(seed, int) and not isinstance(seed, bool) and name == scenario.name:
-            scenario = replace(scenario, seed=seed)
+        scenario = replace(self._of_dump(told["scenario"]), seed=told["seed"])
         options = replace(self._options, dialect=dump["dialect"], breaks=())
         hosted = self.hosted(key, World.load(told, scenario, self._wall), options)
         try:
@@ -196,9 +193,9 @@ class Founder:
             self._shipped[name] = scenarios.load_scenario(name)
         return self._shipped[name]
 
-    def _of_dump(self, name: Json) -> Scenario:
+    def _of_dump(self, name: str) -> Scenario:
         try:
-            return self._named(name if isinstance(name, str) else "")
+            return self._named(name)
         except (BadControl, InvalidFile):
             raise StateNotLoadable(
                 f"this dump is of scenario {ascii(name)[:80]}, which is neither shipped nor this "

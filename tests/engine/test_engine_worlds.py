@@ -230,17 +230,12 @@ def test_what_has_happened_does_not_depend_on_how_time_passed(
     assert list(fork.orders.all()) == list(here.orders.all())
 
 
-def test_the_dump_of_another_version_or_scenario_is_not_loaded() -> None:
+def test_a_dump_that_is_damaged_inside_is_not_loaded() -> None:
     here = world()
     here.orders.submit(bridge())
     dump = here.dump()
     order = dump["orders"][0]
     for broken, words in (
-        (None, "no dump of a world"),
-        ({**dump, "format": "other"}, "no dump of a world"),
-        ({**dump, "version": 2}, "version 2; this release loads 1"),
-        ({**dump, "scenario": "else"}, "of scenario 'else'"),
-        ({**dump, "seed": 8}, "seed 8"),
         ({**dump, "clock": {}}, "clock.mode"),
         ({**dump, "orders": None}, "damaged at orders"),
         ({**dump, "orders": [{}]}, "keys of Order"),
