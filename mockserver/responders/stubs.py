@@ -8,11 +8,7 @@ from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.trigger import operation_id
-from mockserver.responders.forms import (
-    BadControl,
-    check,
-    form,
-)
+from mockserver.responders.forms import BadControl, check, form
 from mockserver.responders.refusing import JSON_TYPE, Refuser
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable

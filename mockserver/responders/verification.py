@@ -5,13 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
 from mockserver.responders.faults.trigger import operation_id
-from mockserver.responders.forms import (
-    BadControl,
-    check,
-    duration_ms,
-    form,
-    instant_ms,
-)
+from mockserver.responders.forms import BadControl, check, duration_ms, form, instant_ms
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.journal import Entry
 from mockserver.responders.stubs import StubResponder

@@ -10,12 +10,7 @@ from mockserver.responders.journal import Entry
 from mockserver.responders.nearest import nearest_form
 from mockserver.responders.verification import unexpected_refusals
 from mockserver.testing.sight import Sight
-from mockserver.testing.traffic import (
-    name_of_refusal,
-    operation_ids,
-    refusal_name,
-    told,
-)
+from mockserver.testing.traffic import name_of_refusal, operation_ids, refusal_name, told
 
 _DEFECT = "internal-error"
 _NEAR_MS = 300_000

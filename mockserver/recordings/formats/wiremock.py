@@ -8,12 +8,7 @@ from mockserver import jsontext, limits, userfiles
 from mockserver.exchange import BadEncoding, Headers, Request, Response, by_name, query_pairs
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings.bodies import as_text, encode
-from mockserver.recordings.formats.foreign import (
-    ForeignExchange,
-    ForeignRecording,
-    Node,
-    Skipped,
-)
+from mockserver.recordings.formats.foreign import ForeignExchange, ForeignRecording, Node, Skipped
 from mockserver.recordings.recording import RecordedExchange
 
 _PATTERNS = ("urlPattern", "urlPathPattern", "urlPathTemplate")

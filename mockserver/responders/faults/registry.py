@@ -15,13 +15,7 @@ from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.faults.kinds import KINDS, Disturb, Quota, Struck, rule_name
 from mockserver.responders.faults.trigger import Trigger, trigger_of
-from mockserver.responders.forms import (
-    BadControl,
-    Schema,
-    check,
-    shipped_forms,
-    variants,
-)
+from mockserver.responders.forms import BadControl, Schema, check, shipped_forms, variants
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
 from mockserver.values import dataclass
