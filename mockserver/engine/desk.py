@@ -6,7 +6,6 @@ from mockserver.engine.aggregates import (
     AggregateQuote,
     AggregateQuoteV1,
     SwapCall,
-    SwapQuotes,
     SwapRequest,
     claimed,
 )
@@ -100,18 +99,22 @@ class Desk(View):
     ) -> AggregateQuote:
         """Quote a 2.0 swap between tokens on chains. Raises `Refusal`."""
         self.admit(source, target, phase)
-        return self._swaps().aggregate(amount, source, target, self._core.now(), channel_bps)
+        return self._core.scenario.swaps.aggregate(
+            amount, source, target, self._core.now(), channel_bps
+        )
 
     def aggregate_v1(
         self, amount: Decimal, source: Placed, target: Placed, phase: Phase, fee_level: int
     ) -> AggregateQuoteV1:
         """Quote a v1 swap of whole tokens; see `v1_placed` for the tokens. Raises `Refusal`."""
         self.admit(source, target, phase)
-        return self._swaps().aggregate_v1(amount, source, target, self._core.now(), fee_level)
+        return self._core.scenario.swaps.aggregate_v1(
+            amount, source, target, self._core.now(), fee_level
+        )
 
     def gross(self, amount: int, source: Placed, target: Placed) -> int:
         """Return what a pool gives for smallest units before all fees."""
-        return self._swaps().gross(amount, source, target, self._core.now())
+        return self._core.scenario.swaps.gross(amount, source, target, self._core.now())
 
     def swap(self, source_ref: TokenRef, target_ref: TokenRef, asked: SwapRequest) -> SwapCall:
         """Return the transaction that swaps on one chain. Raises `Refusal`."""
@@ -124,7 +127,7 @@ class Desk(View):
                 about="target chain",
             )
         self.admit(source, target, Phase.QUOTE)
-        return self._swaps().swap(source, target, asked, self._core.now())
+        return self._core.scenario.swaps.swap(source, target, asked, self._core.now())
 
     def price(self, symbol: str) -> Price:
         """Return a token's USD price. Raises `Refusal` for an unknown token."""
@@ -169,18 +172,6 @@ class Desk(View):
         if calendar.windows:
             now = self._core.now() if now_ms is None else now_ms
             calendar.check(route_of(source, target), phase, now)
-
-    def _swaps(self) -> SwapQuotes:
-        scenario = self._core.scenario
-        return SwapQuotes(
-            scenario.catalog,
-            scenario.rates,
-            scenario.prices,
-            scenario.seed,
-            scenario.fixed.aggregate,
-            scenario.fixed.swaps,
-            scenario.fixed.near_percent,
-        )
 
 
 def _not_offered(placed: Placed, end: str) -> Refusal:

@@ -5,7 +5,7 @@ from dataclasses import field
 from decimal import Decimal
 
 from mockserver.clock import ClockMode
-from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey
+from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, SwapQuotes
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy, course_problems
@@ -106,6 +106,8 @@ class Scenario:
     transfers: TransferQuotes = field(init=False, repr=False, compare=False)
     """Its quotes of transfers."""
 
+    swaps: SwapQuotes = field(init=False, repr=False, compare=False)
+    """Its quotes of swaps."""
     opening_units: dict[tuple[str, int], int] = field(init=False, repr=False, compare=False)
     """What an address that is not named owns at the beginning, by symbol and decimals."""
 
@@ -121,6 +123,16 @@ class Scenario:
             self.rates, self.prices, fixed.bridge, fixed.near_percent, fixed.cross_chain
         )
         put(self, "transfers", quotes)
+        swaps = SwapQuotes(
+            self.catalog,
+            self.rates,
+            self.prices,
+            self.seed,
+            fixed.aggregate,
+            fixed.swaps,
+            fixed.near_percent,
+        )
+        put(self, "swaps", swaps)
         put(self, "opening_units", {})
         put(self, "routes", {})
 

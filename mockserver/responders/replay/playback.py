@@ -3,7 +3,6 @@
 What plays them is imported with the first world that replays: most servers have none.
 """
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mockserver.exchange import Response
@@ -11,7 +10,6 @@ from mockserver.responders.responder import Call
 
 if TYPE_CHECKING:
     from mockserver.responders.replay.above import Simulating
-    from mockserver.responders.replay.player import Player
 
 
 class Playback:
@@ -30,10 +28,8 @@ class Playback:
     def respond(self, call: Call) -> Response | None:
         """Return the recorded answer to a call; None where the world or its mode has none."""
         replay = call.hosted.replay
-        return None if replay is None else self._player.played(call, replay)
+        if replay is None:
+            return None
+        from mockserver.responders.replay.player import played  # noqa: PLC0415 - as said above
 
-    @cached_property
-    def _player(self) -> "Player":
-        from mockserver.responders.replay.player import Player  # noqa: PLC0415 - as said above
-
-        return Player(self._simulation)
+        return played(call, replay, self._simulation)

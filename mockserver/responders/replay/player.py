@@ -19,39 +19,32 @@ SOURCE_HEADER = "X-Mock-Source"
 _MOST_CHOICES = 10_000
 
 
-class Player:
-    """Plays what was recorded, in a world that replays."""
+def played(call: Call, replay: Replay, simulation: Simulating) -> Response | None:
+    """Return the recorded answer to a call; None where its mode has none.
 
-    def __init__(self, simulation: Simulating) -> None:
-        """Take the simulation, which knows what outages make of the lists."""
-        self._simulation = simulation
+    The simulation knows what outages make of the lists.
+    """
+    operation, naked = call.operation, replay.mode.naked
+    if not naked and (refused := forbidden(call, replay.rules.of(operation.id))):
+        return refused
+    found = _found(call, replay)
+    if found is not None:
+        answer = _answer(call, found)
+        return answer if naked else disturbed(call, answer, simulation)
+    if not replay.mode.strict:
+        return None
+    tape = replay.tape(call.hosted.contract)
+    reason = tape.miss(next(_readings(call, replay, tape))).sentence(operation.id)
+    return call.hosted.refuser.refuse(operation.generation, "not-recorded", reason)
 
-    def played(self, call: Call, replay: Replay) -> Response | None:
-        """Return the recorded answer to a call; None where its mode has none."""
-        if not replay.mode.naked and (refused := self._forbidden(call, replay)):
-            return refused
-        found = _found(call, replay)
-        if found is not None:
-            return self._played(call, replay, found)
-        if not replay.mode.strict:
-            return None
-        operation, tape = call.operation, replay.tape(call.hosted.contract)
-        reading = next(_readings(call, replay, tape))
-        reason = tape.miss(reading).sentence(operation.id)
-        return call.hosted.refuser.refuse(operation.generation, "not-recorded", reason)
 
-    def _forbidden(self, call: Call, replay: Replay) -> Response | None:
-        return forbidden(call, replay.rules.of(call.operation.id))
-
-    def _played(self, call: Call, replay: Replay, found: "_Found") -> Response:
-        played, chosen = call.hosted.played, found.chosen
-        began = played.began.get(chosen.label)
-        played.began[chosen.label] = call.hosted.world.now() if began is None else began
-        _bind(played, chosen.reading, found.reading)
-        answer = _sendable(chosen, played, f"{chosen.label}{found.near}")
-        if found.event is not None:
-            answer = as_struck(call.operation.id, answer, found.event)
-        return answer if replay.mode.naked else disturbed(call, answer, self._simulation)
+def _answer(call: Call, found: "_Found") -> Response:
+    remembered, chosen = call.hosted.played, found.chosen
+    began = remembered.began.get(chosen.label)
+    remembered.began[chosen.label] = call.hosted.world.now() if began is None else began
+    _bind(remembered, chosen.reading, found.reading)
+    answer = _sendable(chosen, remembered, f"{chosen.label}{found.near}")
+    return answer if found.event is None else as_struck(call.operation.id, answer, found.event)
 
 
 @dataclass(frozen=True, slots=True)
