@@ -4,9 +4,11 @@ What an outage does to orders in flight is assumed (A-157).
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
 
 from mockserver.engine.catalog import Catalog
 from mockserver.values import dataclass, value_class
@@ -48,6 +50,10 @@ class InFlight(StrEnum):
     NONE = "none"
 
 
+WORDS: Mapping[str, type[StrEnum]] = MappingProxyType(
+    {"mode": Mode, "direction": Direction, "in_flight": InFlight}
+)
+"""The options of an outage that are a word out of a few."""
 LIST_CHANGING = (Mode.DELISTED, Mode.DISABLED)
 """The modes whose beginning and end raise the version of the lists."""
 
@@ -92,6 +98,20 @@ class Window:
     down_percent: int = 50
     closed: bool = False
     reason: str = ""
+
+    @classmethod
+    def of(
+        cls, told: Mapping[str, Any], from_ms: int, until_ms: int | None, ms: Callable[[Any], int]
+    ) -> "Window":
+        """Return the window that options describe, called as in a calendar's file.
+
+        `ms` reads their durations. Raises `ValueError` for a word that has no meaning.
+        """
+        given = {name: told[name] for name in ("lag", "down_percent", "reason") if name in told}
+        given |= {name: kind(told[name]) for name, kind in WORDS.items() if name in told}
+        spans = {"announced": "lead_ms", "period": "period_ms"}
+        given |= {name: ms(told[option]) for option, name in spans.items() if option in told}
+        return cls(told.get("chain"), told.get("token"), from_ms, until_ms, **given)
 
     @property
     def subject(self) -> str:

@@ -8,7 +8,7 @@ from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.documents import FieldPath, read
 from mockserver.engine.calendar import RandomOutages, random_windows
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.outages import Direction, InFlight, Mode, Window, window_problems
+from mockserver.engine.outages import Mode, Window, window_problems
 from mockserver.errors import InvalidFile
 from mockserver.scenarios.catalogs import load_catalog
 from mockserver.scenarios.library import located
@@ -82,20 +82,7 @@ class _Unreadable(ValueError):
 
 def _window(item: Mapping[str, Any], start_ms: int) -> Window:
     begin = _moment(item, "at", start_ms)
-    return Window(
-        chain=item.get("chain"),
-        token=item.get("token"),
-        from_ms=begin,
-        until_ms=_end(item, begin, start_ms),
-        mode=Mode(item["mode"]),
-        direction=Direction(item.get("direction", "both")),
-        in_flight=InFlight(item.get("in_flight", "stall")),
-        lead_ms=parse_duration(item.get("announced", "0s")),
-        lag=item.get("lag", 1),
-        period_ms=parse_duration(item.get("period", "0s")),
-        down_percent=item.get("down_percent", 50),
-        reason=item.get("reason", ""),
-    )
+    return Window.of(item, begin, _end(item, begin, start_ms), parse_duration)
 
 
 def _end(item: Mapping[str, Any], begin_ms: int, start_ms: int) -> int | None:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
-from mockserver.engine.outages import Direction, InFlight, Mode, Window
+from mockserver.engine.outages import WORDS, Direction, Window
 from mockserver.jsontext import Json, camel
 from mockserver.testing.words import Duration, check_names, duration_ms, instant_ms, word
 
@@ -173,20 +173,10 @@ def window(chain: str | None, token: str | None, now_ms: int, options: Outage) -
     check_names(options, Outage.__annotations__, "an outage")
     begin = instant_ms(options["starting"]) if "starting" in options else now_ms
     lasting = options.get("lasting")
-    return Window(
-        chain=chain,
-        token=token,
-        from_ms=begin,
-        until_ms=None if lasting is None else begin + duration_ms(lasting),
-        mode=word("mode", Mode, options.get("mode", Mode.LISTED_DEAD)),
-        direction=word("direction", Direction, options.get("direction", Direction.BOTH)),
-        in_flight=word("in_flight", InFlight, options.get("in_flight", InFlight.STALL)),
-        lead_ms=duration_ms(options.get("announced", "0s")),
-        lag=options.get("lag", 1),
-        period_ms=duration_ms(options.get("period", "0s")),
-        down_percent=options.get("down_percent", 50),
-        reason=options.get("reason", ""),
-    )
+    until = None if lasting is None else begin + duration_ms(lasting)
+    given: dict[str, Any] = {**options, "chain": chain, "token": token}
+    words = {name: word(name, kind, given[name]) for name, kind in WORDS.items() if name in given}
+    return Window.of({**given, **words}, begin, until, duration_ms)
 
 
 def direction_of(named: str | None) -> Direction | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from mockserver import limits, scenarios
 from mockserver.clock import iso
 from mockserver.engine.mishaps import InvalidOutage
-from mockserver.engine.outages import Direction, InFlight, Mode, Window
+from mockserver.engine.outages import Direction, Window
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, duration_ms, instant_ms
@@ -14,6 +14,8 @@ from mockserver.validation import did_you_mean
 
 _MOST = limits.OUTAGES.most
 _DAY_MS = 86_400_000
+_IN_FILES = {"inFlight": "in_flight", "downPercent": "down_percent", "lead": "announced"}
+"""Members of an outage that calendars call otherwise."""
 
 
 def show(asked: Asked) -> Json:
@@ -114,20 +116,8 @@ def _window(body: Mapping[str, Json], now_ms: int) -> Window:
         )
     end = instant_ms(body["until"]) if "until" in body else None
     end = begin + duration_ms(body["for"]) if "for" in body else end
-    return Window(
-        chain=body.get("chain"),
-        token=body.get("token"),
-        from_ms=begin,
-        until_ms=end,
-        mode=Mode(body.get("mode", Mode.LISTED_DEAD.value)),
-        direction=Direction(body.get("direction", Direction.BOTH.value)),
-        in_flight=InFlight(body.get("inFlight", InFlight.STALL.value)),
-        reason=body.get("reason", ""),
-        lead_ms=duration_ms(body.get("lead", "0s")),
-        lag=body.get("lag", 1),
-        period_ms=duration_ms(body.get("period", "0s")),
-        down_percent=body.get("downPercent", 50),
-    )
+    told = {_IN_FILES.get(name, name): value for name, value in body.items()}
+    return Window.of(told, begin, end, duration_ms)
 
 
 def _given(body: Mapping[str, Json], now_ms: int) -> list[Window]:
