@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mockserver.clock import iso
 from mockserver.exchange import Headers
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, picked
 from mockserver.recordings import RecordedExchange, Recording, text_of
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders import verification
@@ -70,12 +70,10 @@ def verify(asked: Asked) -> Json:
     """Tell whether what a test wants is true of the requests a world has seen."""
     verdict = verification.verify(asked.hosted, asked.body)
     return {
-        "held": verdict.held,
-        "told": verdict.told,
+        **picked(verdict, "held", "told"),
         "count": len(verdict.entries),
         "sequences": [entry.sequence for entry in verdict.entries],
-        "nearest": list(verdict.nearest),
-        "dropped": verdict.dropped,
+        **picked(verdict, "nearest", "dropped"),
     }
 
 

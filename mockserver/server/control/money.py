@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from mockserver.engine import amounts
+from mockserver.engine.aggregates import AggregateQuote
 from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.ledger import AccountKey
@@ -37,30 +38,21 @@ def quote(asked: Asked) -> Json:
     wanted = query.get("targetToken", query["token"])
     target = _placed(world.scenario.catalog, query["to"], wanted, "target")
     units = amounts.units_exact(Decimal(query["amount"]), source.decimals)
-    if source.symbol == target.symbol:
-        found = world.quotes.bridge_placed(units, source, target, Phase.QUOTE)
-        decimals = target.decimals
-    else:
-        swap = world.quotes.aggregate_placed(units, source, target, Phase.QUOTE)
-        return _told(units, source, swap.gross, swap.net, swap.decimals) | {
-            "serviceFee": str(swap.service_fee),
-            "gasFee": str(swap.gas_fee),
-            "aggregator": swap.aggregator,
-        }
-    return _told(units, source, found.gross, found.net, decimals) | {
-        "serviceFee": str(found.service_fee),
-        "gasFee": str(found.gas_fee),
-        "aggregator": None,
-    }
-
-
-def _told(units: int, source: Placed, gross: int, net: int, decimals: int) -> dict[str, Json]:
+    quoted = (
+        world.quotes.bridge_placed
+        if source.symbol == target.symbol
+        else world.quotes.aggregate_placed
+    )
+    found = quoted(units, source, target, Phase.QUOTE)
     return {
         "amount": str(units),
         "amountDecimals": source.decimals,
-        "gross": str(gross),
-        "net": str(net),
-        "decimals": decimals,
+        "gross": str(found.gross),
+        "net": str(found.net),
+        "decimals": found.decimals,
+        "serviceFee": str(found.service_fee),
+        "gasFee": str(found.gas_fee),
+        "aggregator": found.aggregator if isinstance(found, AggregateQuote) else None,
     }
 
 

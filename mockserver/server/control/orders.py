@@ -187,9 +187,7 @@ def _moves(world: World, order: str) -> list[Json]:
             "past": posting.at_ms <= now,
             "entries": [
                 {
-                    "account": entry.account,
-                    "chain": entry.chain,
-                    "token": entry.token,
+                    **jsontext.picked(entry, "account", "chain", "token"),
                     "units": str(entry.units),
                     "decimals": _decimals(world, entry.chain, entry.token),
                 }

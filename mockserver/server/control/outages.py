@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from mockserver import limits, scenarios
+from mockserver import jsontext, limits, scenarios
 from mockserver.clock import iso
 from mockserver.engine.mishaps import InvalidOutage
 from mockserver.engine.outages import Direction, Window
@@ -79,9 +79,7 @@ def timeline(asked: Asked) -> Json:
                 "subject": span.subject,
                 "from": iso(span.from_ms),
                 "until": iso(span.until_ms),
-                "mode": span.window.mode.value,
-                "direction": span.window.direction.value,
-                "reason": span.window.reason,
+                **jsontext.picked(span.window, "mode", "direction", "reason"),
             }
             for span in world.outages.timeline(begin, end)
         ],
@@ -91,12 +89,7 @@ def timeline(asked: Asked) -> Json:
 def shown(window: Window, now_ms: int) -> dict[str, Json]:
     """Return an outage as the control API shows it; durations in milliseconds."""
     return {
-        "subject": window.subject,
-        "chain": window.chain,
-        "token": window.token,
-        "mode": window.mode.value,
-        "direction": window.direction.value,
-        "inFlight": window.in_flight.value,
+        **jsontext.picked(window, "subject", "chain", "token", "mode", "direction", "in_flight"),
         "from": iso(window.from_ms),
         "until": None if window.until_ms is None else iso(window.until_ms),
         "active": window.covers(now_ms),
