@@ -148,11 +148,8 @@ def _paid_v1(world: World, inputs: Inputs) -> Paid:
 
 
 def _bridge(world: World, inputs: Inputs, data: Json) -> Quoted:
-    catalog, symbol = world.scenario.catalog, inputs.text("symbol")
-    source, target = (
-        catalog.placed(catalog.chain(inputs.text(role)), catalog.token(symbol))
-        for role in ("fromChain", "toChain")
-    )
+    names = map(inputs.text, ("symbol", "fromChain", "toChain"))
+    source, target = world.scenario.catalog.ends(*names)
     transfer = Transfer(
         Kind.BRIDGE, route_of(source, target), inputs.integer("amount"), _third_party(inputs)
     )

@@ -148,12 +148,8 @@ def _order(world: World, view: OrderView) -> Json:
     """Return an order as v1 shows it: whole tokens as text, refunds in `back*` (ESS1)."""
     order, catalog = view.order, world.scenario.catalog
     route = order.route
-    source_chain, target_chain = (
-        catalog.chain(route.source_chain),
-        catalog.chain(route.target_chain),
-    )
-    source = catalog.placed(source_chain, catalog.token(route.source_token))
-    target = catalog.placed(target_chain, catalog.token(route.target_token))
+    source = catalog.token_on(route.source_chain, route.source_token)
+    target = catalog.token_on(route.target_chain, route.target_token)
     returned = view.back_amount > 0
     return {
         "sn": order.sn,
@@ -162,18 +158,18 @@ def _order(world: World, view: OrderView) -> Json:
         "certHash": order.cert_hash,
         "fromAddress": order.sender,
         "fromAmount": _whole(order.amount, source.decimals),
-        "fromChain": source_chain.v1_name,
+        "fromChain": source.chain.v1_name,
         "fromToken": route.source_token,
         "toAddress": order.recipient,
         "toAmount": _whole(view.amount_out, target.decimals),
-        "toChain": target_chain.v1_name,
+        "toChain": target.chain.v1_name,
         "toHash": view.exec_hash,
         "toToken": route.target_token,
         "feeLevel": None if order.fee_level is None else str(order.fee_level),
         **_third_party(view, target),
         "backAddress": order.sender if returned else None,
         "backAmount": _whole(view.back_amount, source.decimals),
-        "backChain": source_chain.v1_name if returned else None,
+        "backChain": source.chain.v1_name if returned else None,
         "backHash": view.back_hash or None,
         "backToken": route.source_token if returned else None,
     }

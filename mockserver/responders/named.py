@@ -58,9 +58,9 @@ def _nicknames(world: World, name: str) -> Iterator[str]:
 
 def _order(inputs: Inputs, deposit: Certificate | None, world: World) -> str | None:
     orders = world.orders
-    if inputs.optional("id"):
-        return _found(world, inputs.text("id"))
     try:
+        if inputs.optional("id"):
+            return orders.look(inputs.text("id")).order.id
         if inputs.optional("sn"):
             return orders.id_of_sn(inputs.text("sn"))
         if deposit is not None:
@@ -77,10 +77,3 @@ def _order(inputs: Inputs, deposit: Certificate | None, world: World) -> str | N
         except Refusal:
             continue
     return None
-
-
-def _found(world: World, order_id: str) -> str | None:
-    try:
-        return world.orders.look(order_id).order.id
-    except Refusal:
-        return None
