@@ -187,6 +187,11 @@ def by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
+def folded(pairs: Iterable[tuple[str, str]]) -> dict[str, Json]:
+    """Return pairs as a mapping, with a list where a name is repeated."""
+    return {name: one[0] if len(one) == 1 else one for name, one in by_name(pairs).items()}
+
+
 def _decoded(text: str) -> str:
     if "%" not in text and "+" not in text:
         return text

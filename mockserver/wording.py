@@ -8,6 +8,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def times(number: int) -> str:
+    """Return how often something was: `never`, `once`, `twice`, `3 times`."""
+    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
 def listed(names: Sequence[str], most: int = 6) -> str:
     """Return names in a row, with the number of those left out."""
     shown = ", ".join(names[:most])

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 from mockserver.clock import Clock
@@ -91,11 +90,6 @@ class World:
     def release(self) -> None:
         """Let its time pass again."""
         self._core.release()
-
-    def gas_usd(self) -> Mapping[str, Decimal]:
-        """Return what execution costs on each chain, in USD by nickname."""
-        rates = self.scenario.rates
-        return {chain.nickname: rates.gas(chain) for chain in self.scenario.catalog.chains}
 
     def fork(self) -> "World":
         """Return a world that has been the same up to now and shares nothing that changes."""

@@ -41,7 +41,7 @@ def gas_price(world: World, chain: Chain) -> int:
         usd = world.quotes.price(chain.base_coin).usd
     except Refusal:
         return _FALLBACK_GAS_PRICE
-    coins = Fraction(world.gas_usd()[chain.nickname]) / Fraction(usd)
+    coins = Fraction(world.scenario.rates.gas(chain)) / Fraction(usd)
     price = amounts.floor(coins * 10**chain.decimals / GAS_TOKEN)
     return min(max(1, price), _MOST_GAS_PRICE)
 

@@ -218,14 +218,14 @@ def get_order_id_by_hash(world: World, inputs: Inputs) -> Json:
 
 def get_chain_gas_usd(world: World, inputs: Inputs) -> Json:
     """Return what execution costs on each chain, in USD (observed only, ESS2)."""
-    gas = world.gas_usd()
+    gas = world.scenario.rates.gas
     return [
         {
             "chain": one.nickname,
             "chainId": one.network,
-            "basecoin": gas[one.nickname],
-            "token": gas[one.nickname],
-            "dex": gas[one.nickname],
+            "basecoin": gas(one),
+            "token": gas(one),
+            "dex": gas(one),
         }
         for one in world.lists.chains().items
     ]

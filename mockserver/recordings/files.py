@@ -1,7 +1,7 @@
 """Recording files in YAML: where they are found, read, and written the same byte for byte."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from mockserver import documents, resources
 from mockserver.clock import duration, iso, parse_duration, parse_instant
 from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile, Problem
-from mockserver.exchange import BadEncoding, Headers, Request, Response, by_name, query_pairs
+from mockserver.exchange import BadEncoding, Headers, Request, Response, folded, query_pairs
 from mockserver.jsontext import Json
 from mockserver.recordings import bodies
 from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
@@ -150,12 +150,6 @@ def _spread(members: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _folded(pairs: Sequence[tuple[str, str]]) -> dict[str, Json]:
-    """Return pairs as a mapping, with a list where a name is repeated."""
-    found = by_name(pairs)
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
-
-
 def _row(exchange: RecordedExchange, origin: str, files: Mapping[bytes, str]) -> dict[str, Json]:
     time, took = exchange.time_ms, exchange.duration_ms
     members = {
@@ -177,14 +171,14 @@ def _request_row(exchange: RecordedExchange, files: Mapping[bytes, str]) -> dict
     request = exchange.request
     row: dict[str, Json] = {"method": request.method, "path": request.path}
     row |= _query_row(request.query)
-    headers = _folded(request.headers.items_sent)
+    headers = folded(request.headers.items_sent)
     row |= {"headers": headers} if headers else {}
     return row | _body_row(request.body, exchange.request_omitted, files)
 
 
 def _response_row(exchange: RecordedExchange, files: Mapping[bytes, str]) -> dict[str, Json]:
     response = exchange.response
-    headers = _folded(response.headers)
+    headers = folded(response.headers)
     row: dict[str, Json] = {"status": response.status} | ({"headers": headers} if headers else {})
     return row | _body_row(response.body, exchange.response_omitted, files)
 
@@ -194,7 +188,7 @@ def _query_row(query: str) -> dict[str, Json]:
         pairs = query_pairs(query)
     except BadEncoding:
         return {"rawQuery": query}
-    shown = _folded(pairs)
+    shown = folded(pairs)
     if not query or _spread(shown) == pairs:
         return {"query": shown} if shown else {}
     return {"rawQuery": query}

@@ -64,11 +64,6 @@ def take_raw(hosted: HostedWorld, chain: str, raw: str) -> SeenTransaction:
     return _taken(hosted, call, lambda: order_in(hosted.world, call), signed.nonce)
 
 
-def nonce_of(hosted: HostedWorld, chain: str, sender: str) -> int:
-    """Return how many transactions an address has sent on a chain."""
-    return hosted.transactions.count_from(chain, sender)
-
-
 def shown(seen: SeenTransaction) -> Json:
     """Return a transaction as the control API shows it."""
     return {
@@ -119,7 +114,7 @@ def _taken(
     order_id, reason, reverted = _outcome(hosted, read, evm=evm)
     seen = SeenTransaction(
         **asdict(call),
-        nonce=nonce_of(hosted, call.chain, call.sender) if nonce is None else nonce,
+        nonce=hosted.transactions.count_from(call.chain, call.sender) if nonce is None else nonce,
         number=len(hosted.transactions) + 1,
         at_ms=hosted.world.now(),
         order_id=order_id,

@@ -16,7 +16,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.operations.deposits import GAS_NATIVE, GAS_TOKEN, gas_price
-from mockserver.responders.broadcasting import BadTransaction, nonce_of, take_raw
+from mockserver.responders.broadcasting import BadTransaction, take_raw
 from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.seen import SeenTransaction
 from mockserver.values import dataclass
@@ -247,7 +247,7 @@ METHODS: Mapping[str, Callable[[Asked], Json]] = MappingProxyType(
         "eth_gasPrice": lambda asked: hex(gas_price(asked.hosted.world, asked.chain)),
         "eth_estimateGas": _estimate,
         "eth_getTransactionCount": lambda asked: hex(
-            nonce_of(asked.hosted, asked.chain.nickname, asked.text(0))
+            asked.hosted.transactions.count_from(asked.chain.nickname, asked.text(0))
         ),
         "eth_getBalance": lambda asked: hex(
             asked.hosted.world.balances.of(asked.chain.nickname, NATIVE, asked.text(0)).units

@@ -11,6 +11,7 @@ from mockserver.responders.journal import Entry
 from mockserver.responders.stubs import StubResponder
 from mockserver.responders.subsets import Subset, subset_of
 from mockserver.values import dataclass
+from mockserver.wording import times
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def verify(hosted: HostedWorld, told: Mapping[str, Json]) -> Verdict:
     ]
     subject = _subject(search)
     if not complaints:
-        seen = _times(len(entries))
+        seen = times(len(entries))
         return Verdict(True, f"{subject} came {seen}, as wanted", tuple(entries))
     return Verdict(
         False,
@@ -146,11 +147,11 @@ def _counted(told: Mapping[str, Json], entries: Sequence[Entry]) -> list[str]:
     wanted = 0 if told.get("never") else told.get("exactly")
     found = []
     if wanted is not None and count != wanted:
-        found.append(f"expected {_times(wanted)}, came {_times(count)}")
+        found.append(f"expected {times(wanted)}, came {times(count)}")
     if count < told.get("atLeast", 0):
-        found.append(f"expected at least {_times(told['atLeast'])}, came {_times(count)}")
+        found.append(f"expected at least {times(told['atLeast'])}, came {times(count)}")
     if count > told.get("atMost", count):
-        found.append(f"expected at most {_times(told['atMost'])}, came {_times(count)}")
+        found.append(f"expected at most {times(told['atMost'])}, came {times(count)}")
     return found
 
 
@@ -202,7 +203,3 @@ def _subject(search: Search) -> str:
     named = search.operation or " ".join(filter(None, (search.method, search.path)))
     refused = {True: "refused ", False: "answered ", None: ""}[search.refused]
     return f"{refused}{named or 'requests'}"
-
-
-def _times(count: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")

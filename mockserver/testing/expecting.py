@@ -11,6 +11,7 @@ from mockserver.responders.nearest import nearest_form
 from mockserver.responders.verification import unexpected_refusals
 from mockserver.testing.sight import Sight
 from mockserver.testing.traffic import name_of_refusal, operation_ids, refusal_name, told
+from mockserver.wording import times
 
 _DEFECT = "internal-error"
 _NEAR_MS = 300_000
@@ -126,9 +127,5 @@ def _idle_stubs(hosted: HostedWorld) -> Iterator[str]:
         parts = f" with {dict(stub.told['match'])!r}" if "match" in stub.told else ""
         yield (
             f"stub {stub.id!r} was not used up: expected {stub.operation}{parts} "
-            f"{_times(wanted)}, it answered {_times(used)}; of {stub.operation} came:\n{told(came)}"
+            f"{times(wanted)}, it answered {times(used)}; of {stub.operation} came:\n{told(came)}"
         )
-
-
-def _times(number: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")

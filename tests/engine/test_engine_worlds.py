@@ -341,7 +341,7 @@ def test_an_idle_world_is_small() -> None:
     state = here._core.state
     parts = (here, here._core, state, state.orders, state.tickets, state.by_hash, state.by_sn)
     assert sum(map(sys.getsizeof, parts)) < 1_000
-    assert here.gas_usd()["BNB"] == Decimal("0.3")
+    assert shared.rates.gas(shared.catalog.chain("BNB")) == Decimal("0.3")
     assert here.fork().scenario is shared
 
 

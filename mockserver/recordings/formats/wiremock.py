@@ -5,7 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlencode
 
 from mockserver import jsontext, limits, userfiles
-from mockserver.exchange import BadEncoding, Headers, Request, Response, by_name, query_pairs
+from mockserver.exchange import (
+    BadEncoding,
+    Headers,
+    Request,
+    Response,
+    by_name,
+    folded,
+    query_pairs,
+)
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings.bodies import as_text, encode
 from mockserver.recordings.formats.foreign import ForeignExchange, ForeignRecording, Node, Skipped
@@ -181,13 +189,11 @@ def _body_pattern(body: bytes) -> dict[str, Json]:
 
 def _told(response: Response) -> Json:
     told: dict[str, Json] = {"status": response.status}
-    named = by_name(response.headers)
+    headers = folded(response.headers)
     if response.body and response.header("Content-Type") is None:
-        named["Content-Type"] = ["application/json"]
-    if named:
-        told["headers"] = {
-            name: values[0] if len(values) == 1 else values for name, values in named.items()
-        }
+        headers["Content-Type"] = "application/json"
+    if headers:
+        told["headers"] = headers
     text = as_text(response.body)
     if response.body:
         told |= {"body": text} if text is not None else {"base64Body": _base64(response.body)}

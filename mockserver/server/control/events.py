@@ -1,6 +1,7 @@
 """What happens in a world, told as it happens: a stream of server-sent events."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mockserver import jsontext, limits
 from mockserver.jsontext import Json
@@ -72,7 +73,7 @@ class Events:
         return {
             "world": hosted.key,
             "epoch": hosted.epoch,
-            "clock": clock_of(self.asked.of(hosted)),
+            "clock": clock_of(replace(self.asked, hosted=hosted)),
             "revision": hosted.revision,
             "last": hosted.journal.last_sequence,
             "dropped": hosted.journal.dropped,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 from mockserver import limits
@@ -64,10 +64,6 @@ class Asked:
     query: Mapping[str, Json]
     body: Json
     headers: Headers
-
-    def of(self, hosted: HostedWorld) -> "Asked":
-        """Return the same request for another world."""
-        return replace(self, hosted=hosted)
 
 
 KEPT_DEPTH = limits.DEPTH.most - 8
