@@ -86,53 +86,35 @@ HEALTHY = "healthy"
 
 def tried(
     mock: MockServer,
-    broken: Break,
+    broken: Break | None,
     *,
     armed: bool,
     seed: int = 1,
     options: Options | None = None,
 ) -> Trial:
-    """Return what the rules say of a world with one break."""
-    result = _result(mock, broken.name, (broken.name,), _options(options, armed, seed))
-    return Trial(
-        broken.name,
-        broken.layer.value,
-        broken.verdict.value,
-        broken.control,
-        broken.needs_writes,
-        armed,
-        seed,
-        *_outcome(result),
-    )
-
-
-def healthy(mock: MockServer, *, armed: bool, seed: int, options: Options | None = None) -> Trial:
-    """Return what the rules say of a world as it is."""
-    result = _result(mock, f"{HEALTHY}-{seed}", (), _options(options, armed, seed))
-    name = f"{HEALTHY} (seed {seed})"
-    return Trial(name, HEALTHY, "none", True, False, armed, seed, *_outcome(result))
-
-
-def _options(options: Options | None, armed: bool, seed: int) -> Options:
+    """Return what the rules say of a world with one break, or of one as it is."""
+    called = f"{HEALTHY}-{seed}" if broken is None else broken.name
     arming = ARMED if armed else Arming()
-    return replace(options or Options(rate=_UNHURRIED), arming=arming, seed=seed)
-
-
-def _result(mock: MockServer, name: str, breaks: tuple[str, ...], options: Options) -> Result:
-    with mock.world(name, breaks=breaks) as world:
-        return run(Target(world.base_url, world.base_url), options)
-
-
-def _outcome(
-    result: Result,
-) -> tuple[tuple[Told, ...], int, int, int, tuple[str, ...], frozenset[str]]:
-    return (
-        _told(result),
-        result.requests,
-        result.submissions,
-        result.elapsed_ms,
-        _defects(result),
-        _unasked(result),
+    options = replace(options or Options(rate=_UNHURRIED), arming=arming, seed=seed)
+    with mock.world(called, breaks=() if broken is None else (called,)) as world:
+        result = run(Target(world.base_url, world.base_url), options)
+    failed = [one for one in result.outcomes if one.reason.startswith(DEFECT)]
+    every = {outcome.rule.name for outcome in result.outcomes}
+    asked = {one.rule.name for one in result.outcomes if one.verdict is not Verdict.NOT_APPLICABLE}
+    return Trial(
+        name=f"{HEALTHY} (seed {seed})" if broken is None else called,
+        layer=HEALTHY if broken is None else broken.layer.value,
+        expected="none" if broken is None else broken.verdict.value,
+        control=broken is None or broken.control,
+        needs_writes=broken is not None and broken.needs_writes,
+        armed=armed,
+        seed=seed,
+        told=_told(result),
+        requests=result.requests,
+        submissions=result.submissions,
+        elapsed_ms=result.elapsed_ms,
+        defects=tuple(f"{one.id}: {one.reason}" for one in failed),
+        unasked=frozenset(every - asked),
     )
 
 
@@ -143,17 +125,3 @@ def _told(result: Result) -> tuple[Told, ...]:
         for finding in outcome.findings
     )
     return tuple(sorted(set(found)))
-
-
-def _defects(result: Result) -> tuple[str, ...]:
-    return tuple(
-        f"{outcome.id}: {outcome.reason}"
-        for outcome in result.outcomes
-        if outcome.reason.startswith(DEFECT)
-    )
-
-
-def _unasked(result: Result) -> frozenset[str]:
-    every = {outcome.rule.name for outcome in result.outcomes}
-    asked = {one.rule.name for one in result.outcomes if one.verdict is not Verdict.NOT_APPLICABLE}
-    return frozenset(every - asked)

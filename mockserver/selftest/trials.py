@@ -5,9 +5,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from mockserver.responders.breaks.catalogue import CATALOGUE
-from mockserver.selftest.trial import Trial, healthy, tried
+from mockserver.selftest.trial import Trial, tried
 from mockserver.testing import running
-from mockserver.testing.server import MockServer
 from mockserver.values import dataclass
 
 _MOST_IN_A_PORTION = 8
@@ -59,13 +58,8 @@ def _portion(jobs: Sequence[Job]) -> list[Trial]:
     return list(_made(jobs))
 
 
-def _made(jobs: Sequence[Job]) -> Iterator[Trial]:
+def _made(jobs: Iterable[Job]) -> Iterator[Trial]:
     with running(clock="auto", refusals="allow") as mock:
         for job in jobs:
-            yield _trial(mock, job)
-
-
-def _trial(mock: MockServer, job: Job) -> Trial:
-    if job.name is None:
-        return healthy(mock, armed=job.armed, seed=job.seed)
-    return tried(mock, CATALOGUE[job.name], armed=job.armed, seed=job.seed)
+            broken = None if job.name is None else CATALOGUE[job.name]
+            yield tried(mock, broken, armed=job.armed, seed=job.seed)

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from mockserver.conformance import Verdict, run
-from mockserver.conformance.checks.places import placed
+from mockserver.conformance.checks.judge import placed
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.clocks import seconds_of
 from mockserver.conformance.discovery.routes import is_plausible

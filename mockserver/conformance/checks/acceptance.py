@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from mockserver.conformance.checks.comparing import wrongly_refused
 from mockserver.conformance.checks.evidence import answered, is_its_own, said, was_refused
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.requests.alternative_forms import CONTRASTS, contrasts_of
 from mockserver.conformance.requests.negative_cases import is_negative

@@ -1,7 +1,7 @@
 """Two answers held against each other: moving prices, chains that come and go, and who is who."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
@@ -60,53 +60,47 @@ class Quote:
 def quotes(context: RunContext, operation_id: str) -> tuple[Quote, ...]:
     """Return every sound quote that was given, in the order of the requests."""
     given = context.of(operation_id)
+
+    def read() -> tuple[Quote, ...]:
+        return tuple(quote for one in given if (quote := quote_of(context, one)))
+
     # Many checks look at all quotes, and there are hundreds of them once everything was asked.
-    return context.cached(
-        ("quotes", operation_id, len(context.exchanges)), lambda: _quotes(context, given)
-    )
-
-
-def _quotes(context: RunContext, given: Iterable[Exchange]) -> tuple[Quote, ...]:
-    found = (quote_of(context, exchange) for exchange in given)
-    return tuple(quote for quote in found if quote is not None)
+    return context.cached(("quotes", operation_id, len(context.exchanges)), read)
 
 
 def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
     """Return what a quote tells; None for a refusal or a request that is no sound one."""
-    if not exchange.succeeded:
+    of_v1 = exchange.operation.id == V1_QUOTE
+    try:
+        needs.that(exchange.succeeded)
+        return _v1_quote(context, exchange) if of_v1 else _quote(context, exchange)
+    except needs.Untold:
         return None
-    if exchange.operation.id == V1_QUOTE:
-        return _v1_quote(context, exchange)
+
+
+def _quote(context: RunContext, exchange: Exchange) -> Quote:
     sent, tokens = exchange.parameters, inventory_of(context).tokens
-    operation_id = exchange.operation.id
-    route = _transfer(tokens, sent, "symbol") if operation_id == BRIDGE else _swap(tokens, sent)
-    put = amount_asked(exchange)
-    if route is None or put is None or put <= 0:
-        return None
-    source, target = route.source, route.target
-    if source.decimals is None or target.decimals is None:
-        return None
-    if reading_of(context, operation_id) == "smallest units":
-        put = amounts.EXACT.scaleb(put, -source.decimals)
-    out = amounts.number(exchange.data.get("outAmount"))
-    decimals = target.decimals
+    of_bridge = exchange.operation.id == BRIDGE
+    route = needs.value(_transfer(tokens, sent, "symbol") if of_bridge else _swap(tokens, sent))
+    put, decimals = needs.value(amount_asked(exchange)), needs.value(route.target.decimals)
+    given_in = needs.value(route.source.decimals)
+    needs.that(put > 0)
+    if reading_of(context, exchange.operation.id) == "smallest units":
+        put = amounts.EXACT.scaleb(put, -given_in)
     counted = exchange.data.get("chainDecimal")
-    if (
-        isinstance(counted, int)
-        and 0 <= counted <= _MOST_DECIMALS
-        and is_elsewhere(context, exchange, target)
-    ):
-        decimals = counted
+    in_range = isinstance(counted, int) and 0 <= counted <= _MOST_DECIMALS
+    if in_range and is_elsewhere(context, exchange, route.target):
+        decimals = int(counted or 0)
+    out = amounts.number(exchange.data.get("outAmount"))
     got = None if out is None else amounts.EXACT.scaleb(out, -decimals)
     return Quote(exchange, route, put, got, decimals)
 
 
-def _v1_quote(context: RunContext, exchange: Exchange) -> Quote | None:
-    route = v1_route(context, exchange)
-    put = amounts.number(exchange.members.get("amount"))
-    if route is None or put is None or put <= 0:
-        return None
-    data = exchange.member("data")
+def _v1_quote(context: RunContext, exchange: Exchange) -> Quote:
+    tokens, data = inventory_of(context).v1_tokens, exchange.member("data")
+    route = needs.value(_transfer(tokens, exchange.members, "token"))
+    put = needs.value(amounts.number(exchange.members.get("amount")))
+    needs.that(put > 0)
     got, place = amounts.number(scalar(data, "amountOut")), scalar_place(data, "amountOut")
     return Quote(exchange, route, put, got, route.target.decimals or 0, f"data{place}")
 
@@ -266,13 +260,6 @@ def echoed(
                 yield name, str(numbers[0]), str(numbers[1]), numbers[0] == numbers[1]
         elif isinstance(told, str) and isinstance(wanted, str):
             yield name, told[:80], wanted, told.lower() == wanted.lower()
-
-
-def v1_route(context: RunContext, exchange: Exchange) -> Route | None:
-    """Return the route that a v1 request asks about, or None."""
-    if exchange.operation.id != V1_QUOTE:
-        return None
-    return _transfer(inventory_of(context).v1_tokens, exchange.members, "token")
 
 
 def power_of_ten(one: Decimal, other: Decimal) -> int:

@@ -5,10 +5,8 @@ from decimal import Decimal
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.comparing import Quote, echoed, named_quote, out_of, steady
-from mockserver.conformance.checks.judging import JUDGED, Sayings
 from mockserver.conformance.checks.lists import V1_CHAINS, V1_TOKENS
-from mockserver.conformance.checks.raw_transactions import moved
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, require_accepted
 from mockserver.conformance.discovery.discovered import inventory_of
@@ -20,8 +18,11 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Operation, assumed, shipped_facts
+from mockserver.signing import rlp
+from mockserver.values import dataclass
 
 NO_CHAIN = assumed("A-276", "v1 offers chains while 2.0 offers EVM chains")
+_TRANSFER = bytes.fromhex("a9059cbb")
 _CHAINS_OF_2 = "v2.getChain/usual"
 _TOKENS = "data.tokenVos[]"
 _NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
@@ -167,7 +168,7 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     body = exchange.members
     tokens = [one for one in inventory_of(context).v1_tokens if one.chain == body.get("chain")]
     named = (token for token in tokens if token.symbol == body.get("token"))
-    found, token = needs.value(moved(exchange)), needs.value(next(named, None))
+    found, token = needs.value(_moved(exchange)), needs.value(next(named, None))
     put, decimals = needs.value(amounts.number(body.get("amount"))), needs.value(token.decimals)
     needs.that(put > 0)
     wanted = amounts.units_of(put, decimals)
@@ -221,3 +222,42 @@ def _looks(context: RunContext, token: Token) -> tuple[Exchange, ...]:
     given = [one for one in context.of(V1_TOKENS) if one.succeeded]
     here = [one for one in given if one.request.headers.get("chain") == token.chain]
     return tuple(here or given[:1])
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a transaction moves, and to whom: smallest units, of a token or of the chain's coin."""
+
+    units: int
+    payee: str
+    contract: str = ""
+    coins: int = 0
+    """What is sent along of the chain's coin where a token is moved."""
+
+
+def _moved(exchange: Exchange) -> Moved | None:
+    """Return what the raw transaction of an answer moves; None where it has not the observed form:
+    RLP in hex, then a signature (OAE).
+    """
+    text = scalar(exchange.member("data"), "raw")
+    if not isinstance(text, str) or len(text) > 100_000:
+        return None
+    try:
+        items = rlp.decoded(bytes.fromhex(text.partition("_")[0].removeprefix("0x")))
+    except (ValueError, rlp.NotRlp):
+        return None
+    if not isinstance(items, list) or len(items) not in (6, 9):
+        return None
+    to, value, data = items[3:6]
+    if not (isinstance(to, bytes) and isinstance(value, bytes) and isinstance(data, bytes)):
+        return None
+    if not data:
+        return Moved(int.from_bytes(value, "big"), f"0x{to.hex()}")
+    if data[:4] != _TRANSFER or len(data) != 68:
+        return None
+    return Moved(
+        int.from_bytes(data[36:], "big"),
+        f"0x{data[16:36].hex()}",
+        f"0x{to.hex()}",
+        int.from_bytes(value, "big"),
+    )

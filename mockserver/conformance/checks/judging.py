@@ -1,29 +1,17 @@
 """The frame around checks: it counts what they judged, so that they say only what is wrong."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from enum import Enum
 from typing import Any
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import check_edges_are_asked
-from mockserver.conformance.checks.rule import Check, Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Check, Finding, Findings, Sayings
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Unjudged
 from mockserver.contract import Operation
 
-
-class Judged(Enum):
-    """Says that there was something to judge; what is wrong with it is said as findings."""
-
-    ONE = "one"
-
-
-JUDGED = Judged.ONE
-"""Yielded for each thing that a check looked at and could have found fault with."""
-
-Sayings = Iterator[Finding | Judged]
 Judging = Callable[[RunContext, Operation], Sayings]
 """A check that says what it judged. It raises what every check may raise, and `Untold`."""
 

@@ -8,9 +8,8 @@ them have, all have.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from mockserver.conformance.checks.judging import JUDGED, Sayings
 from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.discovered import tokens_in
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.listing import folded, list_place, listed

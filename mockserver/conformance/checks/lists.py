@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver import jsontext
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.discovered import chains_beside, tokens_in
 from mockserver.conformance.discovery.guessing import MEANT_OTHERWISE, can_play

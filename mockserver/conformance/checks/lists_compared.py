@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks.comparing import known_chains, last_chains
-from mockserver.conformance.checks.judging import JUDGED, Sayings
 from mockserver.conformance.checks.lists import ASSETS, CHAINS, OF_CHAIN, some
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.discovered import inventory_of, tokens_in
 from mockserver.conformance.discovery.inventory import Token, asked_chain
 from mockserver.conformance.discovery.listing import folded, listed

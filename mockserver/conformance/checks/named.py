@@ -7,8 +7,7 @@ from itertools import pairwise
 from mockserver.conformance.checks import needs, submitted
 from mockserver.conformance.checks.comparing import echoed, says_it_is_away
 from mockserver.conformance.checks.evidence import said
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.checks.tickets import Entry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.known_elsewhere import known_chain_names

@@ -5,8 +5,7 @@ from itertools import chain
 
 from mockserver.conformance.checks import things
 from mockserver.conformance.checks.comparing import check_still_offered, named_quote
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.checks.submitted import ORDER, Property, Timeline, breaking, time_of
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, accepted

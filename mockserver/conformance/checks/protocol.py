@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable
 
 from mockserver.conformance.checks.evidence import IN_BETWEEN, answered, is_redirect, said, sent
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.requests.protocol import HOSTILE, is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble

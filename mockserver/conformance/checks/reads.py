@@ -7,16 +7,8 @@ from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.comparing import quotes, token_at
 from mockserver.conformance.checks.pricing import DOLLARS, is_a_dollar
 from mockserver.conformance.checks.rule import Finding, Findings
-from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE
-from mockserver.conformance.discovery.clocks import (
-    LEAST_S,
-    MILLISECONDS,
-    MOST_S,
-    looks_like_a_time,
-    seconds_of,
-    service_time,
-)
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.listing import folded, text
@@ -125,15 +117,15 @@ def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
 
 def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
     value = text(exchange.data.get("updateTime"))
-    seconds, shown = seconds_of(value), f"updateTime is {value[:60]!r}"
-    needs.that(value and (seconds is not None or not looks_like_a_time(value)))
+    seconds, shown = clocks.seconds_of(value), f"updateTime is {value[:60]!r}"
+    needs.that(value and (seconds is not None or not clocks.looks_like_a_time(value)))
     if seconds is None:
         yield Finding(f"{shown}, no time that can be read", basis=documented("price.update-time"))
         return
-    now = service_time(context, exchange)
-    if not LEAST_S <= seconds <= MOST_S:
+    now = clocks.service_time(context, exchange)
+    if not clocks.LEAST_S <= seconds <= clocks.MOST_S:
         yield Finding(f"{shown}, a time outside of this century", cause="century")
-    elif value.isdecimal() and int(value) >= MILLISECONDS:
+    elif value.isdecimal() and int(value) >= clocks.MILLISECONDS:
         yield Finding(f"{shown}, milliseconds instead of seconds", cause="unit")
     elif now is not None and _AHEAD_S < seconds - now < _ANOTHER_TIME_S:
         ahead = (seconds - now) // 3600
@@ -142,7 +134,7 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
 
 def update_time_never_goes_back(_: RunContext, one: Exchange, again: Exchange) -> Findings:
     told = [text(answer.data.get("updateTime")) for answer in (one, again)]
-    before, now = (needs.value(seconds_of(value)) for value in told)
+    before, now = (needs.value(clocks.seconds_of(value)) for value in told)
     if now < before:
         yield Finding(f"updateTime goes back from {told[0]} to {told[1]}")
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from mockserver.conformance.basis import basis_of_request
 from mockserver.conformance.checks.evidence import check_edges_are_asked, is_its_own, said
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.inventory import chains_of
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.requests.negative import Kind, NegativeCase

@@ -13,8 +13,7 @@ from mockserver.conformance.checks.comparing import (
     wrongly_refused,
 )
 from mockserver.conformance.checks.evidence import is_its_own, sent
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, V1_QUOTE
 from mockserver.conformance.requests.words import (

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from enum import Enum
 
 from mockserver.conformance.requests.probe import Need
 from mockserver.conformance.session.context import RunContext
@@ -30,7 +31,17 @@ class Finding:
     should_refuse: bool = False
 
 
+class Judged(Enum):
+    """Says that there was something to judge; what is wrong with it is said as findings."""
+
+    ONE = "one"
+
+
+JUDGED = Judged.ONE
+"""Yielded for each thing that a check looked at and could have found fault with."""
+
 Findings = Iterator[Finding]
+Sayings = Iterator[Finding | Judged]
 Check = Callable[[RunContext, Operation], Findings]
 """Yields a finding for each place where it does not hold. Raises `NotRun`, `Vacuous` or
 `Inconclusive`, and nothing else, whatever the answers are."""

@@ -4,8 +4,7 @@ Which thing it is, the table of rules says.
 """
 
 from mockserver.conformance.checks.comparing import says_it_is_away
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.checks.submitted import (
     KINDS,
     V1_ORDER,

@@ -5,6 +5,7 @@ alike.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
+from typing import Any
 
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.settling import ORDER_STATUSES, V1_ORDER_STATUSES
@@ -57,10 +58,6 @@ class Submitted:
     def is_over(self, look: Exchange) -> bool:
         """Tell whether a look shows that it has come to its end."""
         return self.status(look) in self.final
-
-    def left_its_end(self, before: str, now: str) -> bool:
-        """Tell whether a status follows a final one that is another."""
-        return before in self.final and now != before
 
     def is_second(self, first: str, again: str) -> bool:
         """Tell whether the number that the same submission got again is that of a second one."""
@@ -164,45 +161,42 @@ class Change:
 class Timeline:
     """The looks at one thing that was submitted, in their order.
 
-    `facts` holds what was told of it first after it had come to its end.
+    Of its status and its time it keeps what was told last, of the facts that are told with its end
+    what was told first, each with the look that shows it.
     """
 
     kind: Submitted
-    status: str = ""
-    timestamp: int | None = None
-    facts: dict[str, str] = field(default_factory=dict)
-    _last: Exchange | None = None
-    _timed: Exchange | None = None
-    _ended: Exchange | None = None
+    _told: dict[str, tuple[str | int, Exchange]] = field(default_factory=dict)
 
-    def follow(self, look: Exchange) -> tuple[Change, ...]:
+    def told(self, name: str) -> str | int:
+        """Return what is kept of a member; an empty text where it was not told."""
+        return self._told[name][0] if name in self._told else ""
+
+    def follow(self, look: Exchange) -> list[Change]:
         """Take the next look, which was answered with success; return what it breaks."""
-        return (*self._ends_once(look), *self._goes_on(look), *self._stays_told(look))
+        now: list[tuple[Property, str, str | int]] = [
+            (Property.ENDS_ONCE, "status", self.kind.status(look))
+        ]
+        time = time_of(look)
+        if time is not None:
+            now.append((Property.GOES_ON, "timestamp", time))
+        if self.kind.is_over(look):
+            now += [(Property.STAYS_TOLD, name, look.text(name)) for name in self.kind.facts]
+        return [change for one in now for change in self._changes(look, *one)]
 
-    def _ends_once(self, look: Exchange) -> Iterator[Change]:
-        was, now = self.status, self.kind.status(look)
-        if self._last is not None and self.kind.left_its_end(was, now):
-            yield Change(Property.ENDS_ONCE, "status", was, now, (self._last, look))
-        self.status, self._last = now, look
+    def _changes(self, look: Exchange, of: Property, name: str, now: str | int) -> Iterator[Change]:
+        was, before = self._told.get(name, (now, look))
+        if of is not Property.STAYS_TOLD or name not in self._told:
+            self._told[name] = (now, look)
+        if _BREAKS[of](self.kind, was, now):
+            yield Change(of, name, was, now, (before, look))
 
-    def _goes_on(self, look: Exchange) -> Iterator[Change]:
-        now = time_of(look)
-        if now is None:
-            return
-        if self._timed is not None and self.timestamp is not None and now < self.timestamp:
-            looks = (self._timed, look)
-            yield Change(Property.GOES_ON, "timestamp", self.timestamp, now, looks)
-        self.timestamp, self._timed = now, look
 
-    def _stays_told(self, look: Exchange) -> Iterator[Change]:
-        if not self.kind.is_over(look):
-            return
-        self._ended = self._ended or look
-        for name in self.kind.facts:
-            now = look.text(name)
-            was = self.facts.setdefault(name, now)
-            if now != was:
-                yield Change(Property.STAYS_TOLD, name, was, now, (self._ended, look))
+_BREAKS: Mapping[Property, Callable[[Submitted, Any, Any], bool]] = {
+    Property.ENDS_ONCE: lambda kind, was, now: was in kind.final and now != was,
+    Property.GOES_ON: lambda kind, was, now: now < was,
+    Property.STAYS_TOLD: lambda kind, was, now: now != was,
+}
 
 
 def time_of(look: Exchange) -> int | None:

@@ -6,8 +6,7 @@ from decimal import Decimal
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.comparing import out_of, quote_of, steady
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, usual_attempt
 from mockserver.conformance.discovery.discovered import inventory_of

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests.valid import fresh_hash
 from mockserver.conformance.requests.words import (

@@ -5,8 +5,7 @@ from collections.abc import Hashable, Sequence
 from itertools import pairwise
 
 from mockserver.conformance.checks.evidence import said, sent, successes
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.requests.slower import again, is_far_slower
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble

@@ -9,19 +9,11 @@ from mockserver.conformance.checks.comparing import (
     wrongly_refused,
 )
 from mockserver.conformance.checks.evidence import is_its_own, said
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
-from mockserver.conformance.discovery import amounts
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, BRIDGE, accepted, attempts
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import asked_chain
-from mockserver.conformance.discovery.routes import (
-    OTHER_AMOUNTS,
-    is_plausible,
-    is_stable,
-    price_of,
-    scale_of,
-)
 from mockserver.conformance.requests.negative_cases import is_negative
 from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.requests.words import CONTROL, LARGER, PRICED, SAMPLES
@@ -59,13 +51,13 @@ def listed_chains_are_taken(context: RunContext, operation: Operation) -> Findin
 
 def listed_tokens_can_be_moved(context: RunContext, _: Operation) -> Findings:
     first = attempts(context, BRIDGE)[0]
-    sent = context.sent(*(f"{BRIDGE}/{name}" for name in (*ATTEMPT_NAMES, *OTHER_AMOUNTS)))
+    sent = context.sent(*(f"{BRIDGE}/{name}" for name in (*ATTEMPT_NAMES, *routes.OTHER_AMOUNTS)))
     if not sent:
         context.require(first.probe)
     if accepted(context, BRIDGE) is None:
         yield _none_is_moved(context, sent)
         return
-    if scale_of(context, BRIDGE) == 1:
+    if routes.scale_of(context, BRIDGE) == 1:
         yield from _refused_before(context, sent)
     unclear = ""
     for name in SAMPLES:
@@ -129,8 +121,8 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
         one.succeeded and one.parameters.get("symbol") == token.symbol for one in context.of(BRIDGE)
     ):
         return True
-    price = price_of(context, token)
-    return is_stable(token) or (price is not None and is_plausible(price))
+    price = routes.price_of(context, token)
+    return routes.is_stable(token) or (price is not None and routes.is_plausible(price))
 
 
 def _number_is_sound(context: RunContext, name: str) -> bool:

@@ -1,8 +1,7 @@
 """Orders of v1 over time; the form of their `data` is observed, so it is read by role."""
 
 from mockserver.conformance.checks.comparing import echoed
-from mockserver.conformance.checks.judging import JUDGED, Sayings
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.checks.submitted import V1_ORDER
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.discovery.listing import text

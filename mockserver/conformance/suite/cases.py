@@ -1,21 +1,14 @@
 """One case a rule and operation, and the rules that a selection of cases needs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.generation.rules import (
-    FLOWS,
-    FUZZED,
-    GENERATED,
-    KEPT,
-    STAGES,
-    stage_rules,
-)
+from mockserver.conformance.generation import rules as generated
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.probe import Group, Need
+from mockserver.conformance.requests.probe import Group
 from mockserver.contract import Layer, load
 from mockserver.values import dataclass
 
@@ -42,12 +35,12 @@ class Case:
 @cache
 def all_cases() -> tuple[Case, ...]:
     """Return every case there is, in the order of reports: rules, then what is generated."""
-    return (*cases_of(RULES), *cases_of(stage_rules(load())))
+    return (*cases_of(RULES), *cases_of(generated.stage_rules(load())))
 
 
 def is_generated(case: Case) -> bool:
     """Tell whether a case is about generated requests or sequences, and not about the plan."""
-    return case.rule.check in STAGES
+    return case.rule.check in generated.STAGES
 
 
 def generating(options: Options, selected: Sequence[Case], every: Sequence[Case]) -> Options:
@@ -56,15 +49,15 @@ def generating(options: Options, selected: Sequence[Case], every: Sequence[Case]
     Requests at edges are judged by the rules of the plan, so that they belong to all of them.
     """
     checks = {case.rule.check for case in selected}
-    wanted = tuple(c.operation_id for c in selected if c.rule.check is GENERATED)
+    wanted = tuple(c.operation_id for c in selected if c.rule.check is generated.GENERATED)
     return replace(
         options,
         edges=options.edges and len(selected) == len(every),
-        examples=options.examples if GENERATED in checks else 0,
-        sequences=options.sequences if checks.intersection(FLOWS) else 0,
-        deep=options.deep if FUZZED in checks else 0,
+        examples=options.examples if generated.GENERATED in checks else 0,
+        sequences=options.sequences if checks.intersection(generated.FLOWS) else 0,
+        deep=options.deep if generated.FUZZED in checks else 0,
         generated_for=wanted,
-        probes=options.probes if KEPT in checks else (),
+        probes=options.probes if generated.KEPT in checks else (),
     )
 
 
@@ -78,14 +71,14 @@ def rules_for(selected: Sequence[Case], every: Sequence[Case]) -> tuple[Rule, ..
 
     With everything selected the rules are what they are, so that the run is that of the command.
     """
-    wanted: dict[str, tuple[Rule, list[str]]] = {}
-    for case in selected:
-        if is_generated(case):
-            continue
-        wanted.setdefault(case.rule.name, (case.rule, []))[1].append(case.operation_id)
+    planned = [case for case in selected if not is_generated(case)]
+    wanted = {case.rule.name: case.rule for case in planned}
     if len(selected) == len(every):
-        return tuple(rule for rule, _ in wanted.values())
-    narrowed = tuple(_narrowed(rule, tuple(ids)) for rule, ids in wanted.values())
+        return tuple(wanted.values())
+    narrowed = tuple(
+        _narrowed(rule, tuple(one.operation_id for one in planned if one.rule.name == name))
+        for name, rule in wanted.items()
+    )
     if any(map(is_generated, selected)):
         # What is generated is made of the lists, and of requests that are known to be taken.
         return (*narrowed, *(rule.silent() for rule in RULES if rule.name == _ASKS_EVERYTHING))
@@ -93,15 +86,13 @@ def rules_for(selected: Sequence[Case], every: Sequence[Case]) -> tuple[Rule, ..
 
 
 def _narrowed(rule: Rule, operations: tuple[str, ...]) -> Rule:
-    probes = tuple(dict.fromkeys(_probes(rule, operations)))
-    return replace(rule, operations=operations, probes=probes)
-
-
-def _probes(rule: Rule, operations: tuple[str, ...]) -> Iterator[Need]:
-    """Yield the probes that a rule needs for some of its operations."""
+    """Return a rule for some of its operations, with the probes that it needs for these."""
     others = frozenset(rule.operations).difference(operations)
-    for name in rule.probes:
-        if isinstance(name, Group):
-            yield name.of(operations)
-        elif rule.layer not in _OF_ONE_OPERATION or name.partition("/")[0] not in others:
-            yield name
+    probes = [
+        need.of(operations) if isinstance(need, Group) else need
+        for need in rule.probes
+        if isinstance(need, Group)
+        or rule.layer not in _OF_ONE_OPERATION
+        or need.partition("/")[0] not in others
+    ]
+    return replace(rule, operations=operations, probes=tuple(dict.fromkeys(probes)))

@@ -8,14 +8,7 @@ from typing import Any
 
 import pytest
 
-from mockserver.conformance.option_table import (
-    ADDRESSES,
-    FAILING,
-    RUN,
-    STRICT,
-    WAIT,
-    Option,
-)
+from mockserver.conformance.option_table import ADDRESSES, FAILING, RUN, STRICT, WAIT, Option
 from mockserver.conformance.options import Options, is_installed
 from mockserver.conformance.runs.preparation import permit_of
 from mockserver.conformance.runs.settings import options_of, value_of, value_of_text
@@ -52,27 +45,24 @@ class RequestedRun:
 
 def requested_run(config: pytest.Config) -> RequestedRun:
     """Return the run that is asked for. Raises `UnsafeOrWrong` for what would not be sent."""
+    named = addresses(config)
+    if not named:
+        raise UnsafeOrWrong(NO_ADDRESS)
     try:
-        return _requested_run(config)
+        target = target_of(named.get("url"), v1=named.get("v1"), v2=named.get("v2"))
+        given = {**of_hypothesis(config), **settings(config)}
+        options = options_of(given, target)
+        options = replace(options, probes=(*options.probes, *stored(options.dialect)))
+        if "sequences" not in given and target.is_local and is_installed():
+            options = replace(options, sequences=USUAL_SEQUENCES)
+        contract = load(options.dialect)
+        permit_of(contract, target, options)
+        strict = bool(_given(config, STRICT))
+        return RequestedRun(target, options, contract, fail_on(config), strict)
     except UnsafeOrWrong as error:
         # Hosts are named by other options here than on the command line of the toolkit.
         text = re.sub(r"(?<=\s)--(?=(?:allow|confirm)-host)", "--crosschain-mock-", str(error))
         raise UnsafeOrWrong(text) from None
-
-
-def _requested_run(config: pytest.Config) -> RequestedRun:
-    named = addresses(config)
-    if not named:
-        raise UnsafeOrWrong(NO_ADDRESS)
-    target = target_of(named.get("url"), v1=named.get("v1"), v2=named.get("v2"))
-    given = {**of_hypothesis(config), **settings(config)}
-    options = options_of(given, target)
-    options = replace(options, probes=(*options.probes, *stored(options.dialect)))
-    if "sequences" not in given and target.is_local and is_installed():
-        options = replace(options, sequences=USUAL_SEQUENCES)
-    contract = load(options.dialect)
-    permit_of(contract, target, options)
-    return RequestedRun(target, options, contract, fail_on(config), bool(_given(config, STRICT)))
 
 
 def addresses(config: pytest.Config) -> dict[str, str]:
@@ -103,16 +93,11 @@ def settings(config: pytest.Config) -> dict[str, Any]:
 def fail_on(config: pytest.Config) -> Verdict:
     """Return the mildest verdict that fails a test. Raises `UnsafeOrWrong`."""
     word = str(_raw(config, FAILING) or FAILING.default)
-    if word in FAIL_ON:
-        return FAIL_ON[word]
-    try:
-        found = Verdict(word)
-    except ValueError:
-        found = Verdict.HOLDS
-    if found in FAIL_ON.values():
-        return found
-    near = did_you_mean(word, sorted(FAIL_ON))
-    raise UnsafeOrWrong(f"fail-on: expected one of {', '.join(FAIL_ON)}, got {word!r}{near}")
+    words = {**FAIL_ON, **{str(verdict): verdict for verdict in FAIL_ON.values()}}
+    if word not in words:
+        near = did_you_mean(word, sorted(FAIL_ON))
+        raise UnsafeOrWrong(f"fail-on: expected one of {', '.join(FAIL_ON)}, got {word!r}{near}")
+    return words[word]
 
 
 def _given(config: pytest.Config, row: Option) -> Any:

@@ -155,7 +155,7 @@ class OrderFlow(Flow):
             self._broken(_CHECK, "no status", told, _STATUS, "data.status")
         for change in placed.line.follow(exchange):
             cause, words, basis = _BROKEN[change.breaks]
-            told = words.format(change, id=placed.id, status=placed.line.status)
+            told = words.format(change, id=placed.id, status=placed.line.told("status"))
             cause = cause.format(change)
             self._broken(_CHECK, cause, told, basis, f"data.{change.name}")
         if ORDER.is_over(exchange):
@@ -163,10 +163,10 @@ class OrderFlow(Flow):
 
     def _compare_others(self, placed: Order) -> None:
         """Hold a finished order against the others: three times the deposit pays out more."""
-        out = placed.line.facts["amountOut"]
+        out = placed.line.told("amountOut")
         for other in self._orders.values():
-            same_status = other.line.status == placed.line.status
-            paid_the_same = same_status and other.line.facts.get("amountOut") == out
+            same_status = other.line.told("status") == placed.line.told("status")
+            paid_the_same = same_status and other.line.told("amountOut") == out
             if paid_the_same and other.times != placed.times and out not in ("", "0"):
                 told = f"orders {other.id!r} and {placed.id!r} pay {out!r} for unequal deposits"
                 self._broken(_CHECK, "another order", told, _OWN, "data.amountOut")
