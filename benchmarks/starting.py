@@ -21,6 +21,7 @@ from pathlib import Path
 
 from benchmarks.processes import Running, started
 
+_SETTLED_S = 1.5
 _REQUEST = b"GET /v1/getChain HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -52,8 +53,10 @@ def main() -> None:
 
 def _started(*command: str, cwd: str) -> tuple[float, float, float, float]:
     server = started("it", *command, cwd=cwd)
-    cpu, memory = server.cpu_us() / 1000, server.resident_mib()
-    return server.start_ms, cpu, memory, server.stop()
+    cpu = server.cpu_us() / 1000
+    # Behind its first answer a server may still be fetching what later ones need.
+    time.sleep(_SETTLED_S)
+    return server.start_ms, cpu, server.resident_mib(), server.stop()
 
 
 def _stopped(command: tuple[str, ...], owe: Callable[[Running], socket.socket], cwd: str) -> float:

@@ -1,6 +1,13 @@
-"""Content codings of request bodies: unpacked up to a bound, and only where they are true."""
+"""Content codings of bodies: unpacked up to a bound, and only where they are true."""
 
 import zlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mockserver import limits
+
+if TYPE_CHECKING:
+    from mockserver.recordings import RecordedExchange
 
 READ = ("gzip", "deflate", "identity")
 """The codings that are read."""
@@ -53,3 +60,30 @@ def _unpacked(body: bytes, coding: str, most: int) -> bytes:
         if unpacker.eof and not unpacker.unused_data:
             return found
     raise BadCoding(f"header 'Content-Encoding': the body is not {coding}, or is damaged")
+
+
+def unpacked(exchange: "RecordedExchange") -> "RecordedExchange":
+    """Return an exchange whose bodies can be read and searched, or are left out with the reason."""
+    request, response = exchange.request, exchange.response
+    request_body, request_omitted = _shown(request.body, request.headers.get("Content-Encoding"))
+    body, omitted = _shown(response.body, response.header("Content-Encoding"))
+    return replace(
+        exchange,
+        request=replace(request, body=request_body),
+        response=replace(response, body=body),
+        request_omitted=request_omitted,
+        response_omitted=exchange.response_omitted or omitted,
+    )
+
+
+def _shown(body: bytes, coding: str | None) -> tuple[bytes, str]:
+    """Return a body that can be read and searched, or none and why."""
+    if coding is None or not body:
+        return body, ""
+    # What cannot be searched for secrets is not kept.
+    try:
+        return decoded(body, coding, limits.RECORDED_BODY.most), ""
+    except TooLong:
+        return b"", f"it unpacks to more than {limits.RECORDED_BODY}"
+    except (UnknownCoding, BadCoding) as error:
+        return b"", str(error)

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 from mockserver import jsontext, limits, userfiles
 from mockserver.errors import CannotServe
 from mockserver.server.exhaustion import Exhaustion, allow_more_files, most_connections
-from mockserver.server.http import Answering, HttpServer
+from mockserver.server.http import HttpServer
 from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bound
+from mockserver.server.service import Service
 from mockserver.streams import give_up_stdout
 from mockserver.values import dataclass
 from mockserver.wording import reason_of
@@ -56,6 +57,10 @@ def _looked(phase: str, info: Mapping[str, int]) -> None:
 
 log = logging.getLogger("mockserver.server")
 
+_QUIET_SECONDS = 0.2
+_PATIENCE = 20
+"""How many moments are waited for a quiet one; clients that never pause wait for a step then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Listening:
@@ -68,20 +73,44 @@ class Listening:
     """`asyncio`, `uvloop`, or `auto`: uvloop where it is installed."""
 
 
-def serve(answering: Answering, listening: Listening, announce: Callable[[str], None]) -> None:
+def serve(service: Service, listening: Listening, announce: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM. `announce` gets the ready line with the real address.
 
     Raises `CannotServe` where it cannot listen.
     """
+    behind: set[asyncio.Task[None]] = set()
 
     def make_server() -> HttpServer:
-        server = HttpServer(answering)
+        server = HttpServer(service)
         exhaustion = Exhaustion(server.shed)
-        asyncio.get_running_loop().set_exception_handler(exhaustion.handle)
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(exhaustion.handle)
         server.watch(most_connections(), exhaustion.crowded)
+        behind.add(loop.create_task(_fetched(service.fetched(), server)))
         return server
 
     host(make_server, listening, announce, DRAIN_SECONDS)
+
+
+async def _fetched(steps: Iterator[None], server: HttpServer) -> None:
+    """Fetch what later requests need, so that they find it in memory, at moments without any."""
+    try:
+        for _ in steps:
+            await _quiet(server)
+    except OSError as error:
+        # Whoever needs it reads it then.
+        log.warning("what later requests need cannot be read yet: %s", reason_of(error))
+    else:
+        log.debug("what requests need is in memory")
+
+
+async def _quiet(server: HttpServer) -> None:
+    """Wait until nobody has asked anything for a moment, and not for ever."""
+    for _ in range(_PATIENCE):
+        asked = server.requests_count
+        await asyncio.sleep(_QUIET_SECONDS)
+        if asked == server.requests_count:
+            break
 
 
 def host(

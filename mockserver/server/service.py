@@ -1,8 +1,9 @@
 """The service without a socket: plain requests in, plain answers out, and it never waits."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from urllib.parse import unquote
 
 from mockserver import jsontext, limits
@@ -20,6 +21,7 @@ from mockserver.responders.hosted import (
     TooManyWorlds,
     Worlds,
 )
+from mockserver.responders.listings import list_operations
 from mockserver.responders.refusing import JSON_HEADERS, REFUSAL_HEADER
 from mockserver.responders.replay.playback import Playback
 from mockserver.responders.responder import Call, GeneratedAnswers, Responder
@@ -74,6 +76,19 @@ class Service:
         """How many recorded exchanges the worlds of this server can play; empty for none."""
         hosted = self.worlds.get(DEFAULT_WORLD)
         return "" if hosted.replay is None else str(hosted.replay.tape(hosted.contract).usable)
+
+    def fetched(self) -> Iterator[None]:
+        """Fetch the files and modules that operations need beyond a first answer, step by step.
+
+        Each `next` takes a step of some ten milliseconds. What only the control API needs is left
+        to those who use it.
+        """
+        yield
+        list_operations()
+        yield
+        _ = self._contracts.get("documented").errata
+        yield
+        import_module("mockserver.explaining")
 
     def answer(self, request: Request) -> Delivery:
         """Return the answer to a request, and the manner of its sending."""

@@ -18,8 +18,8 @@ from mockserver.responders.journal import Entry
 from mockserver.responders.named import named_by
 from mockserver.responders.nearest import nearest_form
 from mockserver.responders.verification import search_of, unexpected_refusals
+from mockserver.server.codings import unpacked
 from mockserver.server.control.row import Asked
-from mockserver.server.recorder.keeper import unpacked
 
 
 def show(asked: Asked) -> Json:

@@ -8,14 +8,14 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from threading import Lock
 
-from mockserver import jsontext, limits
+from mockserver import jsontext
 from mockserver.contract import Contract, ContractSource
 from mockserver.exchange import Request, Response
 from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, StandIns
 from mockserver.recordings.formats import ForeignExchange, ForeignRecording, Skipped
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.dialects import Contracts
-from mockserver.server import codings
+from mockserver.server.codings import unpacked
 from mockserver.values import dataclass
 
 _LOOKED_AT = 8
@@ -106,7 +106,6 @@ def _date_ms(response: Response) -> int | None:
 
 
 _DIALECTS = ("documented", "observed")
-_CODING = "Content-Encoding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,33 +213,6 @@ def passed(
     return RecordedExchange(
         "", "", request, response, "", time_ms, duration_ms, response_omitted=omitted
     )
-
-
-def unpacked(exchange: RecordedExchange) -> RecordedExchange:
-    """Return an exchange whose bodies can be read and searched, or are left out with the reason."""
-    request, response = exchange.request, exchange.response
-    request_body, request_omitted = _shown(request.body, request.headers.get(_CODING))
-    body, omitted = _shown(response.body, response.header(_CODING))
-    return replace(
-        exchange,
-        request=replace(request, body=request_body),
-        response=replace(response, body=body),
-        request_omitted=request_omitted,
-        response_omitted=exchange.response_omitted or omitted,
-    )
-
-
-def _shown(body: bytes, coding: str | None) -> tuple[bytes, str]:
-    """Return a body that can be read and searched, or none and why."""
-    if coding is None or not body:
-        return body, ""
-    # What cannot be searched for secrets is not kept.
-    try:
-        return codings.decoded(body, coding, limits.RECORDED_BODY.most), ""
-    except codings.TooLong:
-        return b"", f"it unpacks to more than {limits.RECORDED_BODY}"
-    except (codings.UnknownCoding, codings.BadCoding) as error:
-        return b"", str(error)
 
 
 _MOST_PREFIX = 6

@@ -1,0 +1,90 @@
+"""What a first answer does not need is fetched behind the ready line, and not by requests."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+import pytest
+
+from mockserver.contract import Operation
+from mockserver.contract.load import load
+
+_WATCHED = """
+import os, sys
+
+def watched(event, arguments):
+    if event in ("open", "import"):
+        os.write(2, f"{event} {arguments[0]}\\n".encode())
+
+sys.addaudithook(watched)
+from mockserver.cli import main
+main()
+"""
+_TWICE: tuple[dict[str, str], ...] = ({}, {"odd": "1"})
+"""What is added to a query: what an example asks for is answered, what nobody knows is refused."""
+_IN_MEMORY = "what requests need is in memory"
+
+
+class _Server:
+    """A server that tells of every file that it opens and every module that it imports."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        port = re.search(r":(\d+) ", process.stdout.readline())
+        assert port is not None
+        self.url, self._said = f"http://127.0.0.1:{port[1]}", process.stderr
+
+    def fetched_until(self, line: str) -> list[str]:
+        """Return what was opened and imported before it logs a line."""
+        found: list[str] = []
+        for said in self._said:
+            if line in said:
+                return found
+            if said.startswith(("open ", "import ")):
+                found.append(said.strip())
+        raise AssertionError(f"it ended without a word of {line!r}")
+
+    def code(self, operation: Operation, more: Mapping[str, str]) -> int:
+        """Ask for what an operation's example asks for; return the code of the envelope."""
+        example = operation.row["example"]
+        texts = {name: str(value) for name, value in example.get("query", {}).items()}
+        query = urlencode({**texts, **more}).replace("=False", "=false")
+        body = json.dumps(example["body"]).encode() if "body" in example else None
+        headers = {"Content-Type": "application/json", **example.get("headers", {})}
+        url = f"{self.url}{operation.path}?{query}"
+        with urlopen(Request(url, body, headers, method=operation.method), timeout=30) as answer:
+            return int(json.load(answer)["code"])
+
+
+@contextmanager
+def _watched() -> Iterator[_Server]:
+    command = [sys.executable, "-c", _WATCHED, "serve", "--port", "0", "--log-level", "debug"]
+    command += ["--scenario", "published-examples"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield _Server(process)
+        finally:
+            process.terminate()
+
+
+def test_no_operation_opens_a_file_or_imports_a_module_once_all_is_fetched():
+    with _watched() as server:
+        behind = server.fetched_until(_IN_MEMORY)
+        assert any("facts.yaml" in one for one in behind)
+        operations = list(load())
+        assert len(operations) == 19
+        codes = {one.id: [server.code(one, more) for more in _TWICE] for one in operations}
+        with pytest.raises(HTTPError):
+            urlopen(f"{server.url}/nowhere", timeout=30)
+        assert server.fetched_until("/nowhere") == []
+        assert [name for name, (code, _) in codes.items() if code] == [], codes
+        assert [name for name, (_, code) in codes.items() if not code] == [], codes
