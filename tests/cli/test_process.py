@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import urllib.request
 from pathlib import Path
 
@@ -243,3 +244,33 @@ def test_a_signal_is_obeyed_whatever_a_connection_waits_for(start, connection):
     with connection(server.port):
         code, _, err = server.stop()
     assert (code, err) == (0, f"console: {server.url}/__mock/\n")
+
+
+_WATCHED = """
+import atexit, sys
+from mockserver.cli import main
+
+class Freed:
+    def __del__(self):
+        print("freed")
+
+kept = Freed()
+atexit.register(print, "the end")
+main()
+"""
+
+
+@pytest.mark.parametrize(("arguments", "told"), [(["serve", "--port", "0"], ""), ([], "freed\n")])
+def test_a_server_does_what_is_to_be_done_at_the_end_and_frees_nothing(arguments, told):
+    with subprocess.Popen(
+        [sys.executable, "-c", _WATCHED, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as popen:
+        assert popen.stdout is not None
+        if arguments:
+            assert " ready on " in popen.stdout.readline()
+            popen.send_signal(signal.SIGTERM)
+        assert popen.stdout.read().endswith(f"the end\n{told}")
+    assert popen.returncode == (0 if arguments else 2)
