@@ -23,7 +23,8 @@ def value_of(text: str) -> Json | None:
     if folder is None:
         return None
     try:
-        return _loaded((folder / _name(text)).read_text("ascii"))
+        kept = (folder / _name(text)).read_text("ascii")
+        return json.loads(kept, object_hook=_unmarked)
     except FileNotFoundError:
         return None
 
@@ -44,10 +45,6 @@ def _marked(value: Json) -> Json:
     if not isinstance(value, Decimal):
         raise TypeError(f"{type(value).__name__} is not shipped")
     return {_DECIMAL: str(value)}
-
-
-def _loaded(text: str) -> Json:
-    return json.loads(text, object_hook=_unmarked)
 
 
 def _unmarked(value: dict[str, Json]) -> Json:

@@ -45,7 +45,7 @@ def read(file: Path, kind: str | None = None) -> Document:
     The file names its format in its first key, as in `format: crosschain-mock/scenario@1`. `kind`
     asks for one format. Raises `InvalidFile` with every problem, each with its line.
     """
-    document = _parsed(file)
+    document = parse(text_of(file), file)
     found = _kind(document, kind)
     return _checked(Document(file, found, document.value, document.lines))
 
@@ -119,10 +119,6 @@ def _kind(document: Document, wanted: str | None) -> str:
         text += f"; this release reads version {known}"
         raise InvalidFile([document.problem(("format",), text)])
     return match[1]
-
-
-def _parsed(file: Path) -> Document:
-    return parse(text_of(file), file)
 
 
 def text_of(file: Path) -> str:

@@ -33,7 +33,8 @@ def parsed(text: str, file: Path, *, binary: bool = False) -> tuple[Json, dict[F
         _limit_depth(text, file)
         root = yaml.compose(text, _Loader)
     except yaml.YAMLError as error:
-        raise InvalidFile([Problem(file, _line_of(error), "", _yaml_reason(error))]) from None
+        line = _line_at(getattr(error, "problem_mark", None))
+        raise InvalidFile([Problem(file, line, "", _yaml_reason(error))]) from None
     except RecursionError:
         raise InvalidFile([Problem(file, None, "", "nested too deep to be read")]) from None
     if root is None:
@@ -155,10 +156,6 @@ def _levels(line: str) -> int:
     """Return how many levels a line of block style may at most be deep in."""
     indent = len(line) - len(line.lstrip(" "))
     return 2 * (indent + line.count("-") + line.count("?") + line.count(":"))
-
-
-def _line_of(error: yaml.YAMLError) -> int | None:
-    return _line_at(getattr(error, "problem_mark", None))
 
 
 def _line_at(mark: Any) -> int | None:

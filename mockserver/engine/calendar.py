@@ -11,7 +11,7 @@ from mockserver.engine import pace
 from mockserver.engine.derived import derived_int
 from mockserver.engine.outages import Direction, Mode, Route, Window
 from mockserver.engine.refusal import Refusal
-from mockserver.engine.timetable import Stretches, Timetable
+from mockserver.engine.timetable import Timetable
 from mockserver.values import dataclass
 
 _FULL_SPEED = Fraction(1)
@@ -77,7 +77,8 @@ class Calendar:
         """Return how fast orders of a route progress at a moment: the slowest window counts."""
         if not self.windows:
             return _FULL_SPEED
-        return _slowest(self._table.of(route), now_ms)
+        met = self._table.of(route).active(now_ms)
+        return min((window.speed(now_ms) for window in met), default=_FULL_SPEED)
 
     def progress(self, route: Route, from_ms: int, until_ms: int) -> Fraction:
         """Return the progress made between two moments, in milliseconds at full speed."""
@@ -171,7 +172,3 @@ def _suspended(window: Window, end: Direction) -> Refusal:
         "take another one, or try again then",
         about=f"{end} {'chain' if window.token is None else 'token'}",
     )
-
-
-def _slowest(met: Stretches, now_ms: int) -> Fraction:
-    return min((window.speed(now_ms) for window in met.active(now_ms)), default=_FULL_SPEED)

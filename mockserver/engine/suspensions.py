@@ -52,19 +52,17 @@ class Suspensions(View):
             one = replace(window, from_ms=max(window.from_ms, now), closed=False)
             issues = list(window_issues(one, self._core.scenario.catalog, taken))
             if issues:
-                near = {"chain": self._near_chain(one), "token": self._near_token(one)}
+                catalog = self._core.scenario.catalog
+                near = {
+                    "chain": _near(catalog.chain, one.chain),
+                    "token": _near(catalog.token, one.token),
+                }
                 told = (f"{field}: {text}{near.get(field, '')}" for field, text in issues)
                 raise InvalidOutage("; ".join(told))
             taken.add(one)
             added.append(one)
         self._core.state.calendar = Calendar((*before, *added))
         return tuple(added)
-
-    def _near_chain(self, window: Window) -> str:
-        return _near(self._core.scenario.catalog.chain, window.chain)
-
-    def _near_token(self, window: Window) -> str:
-        return _near(self._core.scenario.catalog.token, window.token)
 
     def restore(
         self,

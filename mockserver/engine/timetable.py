@@ -74,7 +74,7 @@ class RouteStretches(Stretches):
     def strike(self, since_ms: int) -> tuple[int, Window] | None:
         """Return when, from a moment on, one first fails or refunds orders, and which."""
         place = bisect_left(self._lasting, since_ms, key=_from_of)
-        found = self._flapping if place == len(self._lasting) else self._first_of(place)
+        found = [*self._lasting[place : place + 1], *self._flapping]
         strikes = [
             (moment, number, window)
             for number, window in found
@@ -84,9 +84,6 @@ class RouteStretches(Stretches):
             return None
         moment, _, window = min(strikes, key=lambda strike: strike[:2])
         return moment, window
-
-    def _first_of(self, place: int) -> list[tuple[int, Window]]:
-        return [self._lasting[place], *self._flapping]
 
     @cached_property
     def _strikers(self) -> list[tuple[int, Window]]:

@@ -26,7 +26,8 @@ def get_support_chains(world: World, inputs: Inputs) -> Json:
 
 def get_support_tokens(world: World, inputs: Inputs) -> Json:
     """List the tokens of a chain; without a chain, which only real clients leave out, of all."""
-    names = [inputs.text("chain")] if inputs.has("chain") else _v1_names(world)
+    names = [one.v1_name for one in world.lists.v1_chains().items if one.v1_name is not None]
+    names = [inputs.text("chain")] if inputs.has("chain") else names
     found = [one for name in names for one in world.lists.v1_tokens_on(name).items]
     prices = world.quotes
     return {
@@ -209,8 +210,3 @@ def _same_address(inputs: Inputs) -> None:
 
 def _whole(units: int, decimals: int) -> str:
     return plain(Decimal(amounts.whole_tokens(units, decimals)))
-
-
-def _v1_names(world: World) -> list[str]:
-    chains = (one.v1_name for one in world.lists.v1_chains().items)
-    return [name for name in chains if name is not None]

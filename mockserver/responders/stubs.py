@@ -13,7 +13,6 @@ from mockserver.responders.refusing import JSON_TYPE, Refuser
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
 from mockserver.responders.subsets import Subset, subset_of
-from mockserver.validation import Violation
 from mockserver.values import dataclass
 
 FRAMING = frozenset(
@@ -157,7 +156,7 @@ def _success(told: Mapping[str, Json], operation: Operation) -> Response:
     if violations and not told.get("unchecked"):
         raise BadControl(
             f"body field 'response.data' breaks the contract of {operation.id}: "
-            f"{_few(violations)}; give 'unchecked': true where that is meant"
+            f"{'; '.join(map(str, violations[:3]))}; give 'unchecked': true where that is meant"
         )
     return Response(200, (JSON_TYPE,), jsontext.encode(answer))
 
@@ -171,7 +170,3 @@ def _whole(response: Mapping[str, Json], more: tuple[tuple[str, str], ...]) -> R
     else:
         kind, raw = JSON_TYPE, jsontext.encode(body)
     return Response(response["status"], more if typed else (kind, *more), raw)
-
-
-def _few(violations: tuple[Violation, ...]) -> str:
-    return "; ".join(map(str, violations[:3]))

@@ -27,10 +27,6 @@ class Keyring:
         known = {**self.developers, app_key: secret}
         return replace(self, developers=MappingProxyType(known))
 
-    def verifying_wallets(self, wallets: bool) -> "Keyring":
-        """Return the keyring that verifies the signatures of wallets, or does not."""
-        return replace(self, wallets=wallets)
-
     @property
     def hosted_signer(self) -> tuple[str, str]:
         """The key and secret the hosted signer signs with: the first, else a well-known pair."""

@@ -42,7 +42,8 @@ def decoded(raw: bytes) -> SignedTransaction:
     v = _number(body[-3])
     if v > 1 if kind else v < _OLDEST_V:
         raise NotATransaction(f"its signature fits no key: none of its type has v {v}")
-    chain = _number(body[0]) if kind else _legacy_chain(v)
+    legacy = (v - 35) // 2 if v >= 35 else None
+    chain = _number(body[0]) if kind else legacy
     unsigned = parts[:-3] if kind or chain is None else [*parts[:-3], rlp.number(chain), b"", b""]
     return SignedTransaction(
         hash=f"0x{curve.keccak256(raw).hex()}",
@@ -73,10 +74,6 @@ def _parts(raw: bytes, kind: bytes) -> list[rlp.Item]:
     if not isinstance(items, list) or len(items) != wanted:
         raise NotATransaction(f"expected a list of {wanted} items")
     return items
-
-
-def _legacy_chain(v: int) -> int | None:
-    return (v - 35) // 2 if v >= 35 else None
 
 
 def _number(raw: bytes) -> int:

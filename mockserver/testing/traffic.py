@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Response
 from mockserver.responders.journal import Entry, cut_line
 from mockserver.validation import did_you_mean
 
@@ -57,14 +56,11 @@ def journal_text(entries: Iterable[Entry]) -> str:
         if entry.request.body:
             lines.append(f"   sent     {cut_line(_text(entry.request.body))}")
         by = f"{entry.responder}, fault {entry.fault}" if entry.fault else entry.responder
-        lines.append(f"   answered {_answer(entry.response)} ({by})")
+        body = cut_line(_text(entry.response.body))
+        lines.append(f"   answered {entry.response.status} {body} ({by})")
         if entry.refusal:
             lines.append(f"   refused  {entry.refusal}")
     return "\n".join(lines) or "no request came to this world"
-
-
-def _answer(response: Response) -> str:
-    return f"{response.status} {cut_line(_text(response.body))}"
 
 
 def _text(body: bytes) -> str:

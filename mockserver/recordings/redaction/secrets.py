@@ -147,13 +147,10 @@ def _covered(raw: bytes, secret: bytes, start: int, shift: int, url: bool) -> by
             raise ValueError
         plain = bytearray(base64.b64decode(piece + b"=" * (-len(piece) % 4)))
     except (ValueError, binascii.Error):
-        return _blotted(raw, max(start, 0), length)
+        # No whole base64: the stretch itself is covered.
+        start = max(start, 0)
+        return raw[:start] + mask_of(length) + raw[start + length :]
     plain[shift : shift + len(secret)] = mask_of(len(secret))
     coded = base64.b64encode(bytes(plain)).rstrip(b"=")[: len(piece)]
     coded = coded.translate(_TO_URL) if url else coded
     return raw[:start] + coded + raw[start + len(coded) :]
-
-
-def _blotted(raw: bytes, start: int, length: int) -> bytes:
-    """Return bytes in which a stretch is replaced, where it is no whole base64."""
-    return raw[:start] + mask_of(length) + raw[start + length :]

@@ -76,8 +76,8 @@ def rule_name(name: str, known: Mapping[str, RefusalRule]) -> str:
     """Return the name of a refusal of the table. Raises `BadControl` for any other."""
     if name in known:
         return name
-    near = did_you_mean(name, list(known))
-    raise BadControl(f"body field 'refusal': {name!r} is no refusal{near or _listed(known)}")
+    near = did_you_mean(name, list(known)) or f"; there are {', '.join(known)}"
+    raise BadControl(f"body field 'refusal': {name!r} is no refusal{near}")
 
 
 def _latency(told: Options) -> Disturb:
@@ -267,10 +267,6 @@ def _lognormal(median_ms: int, sigma: Decimal, struck: Struck) -> int:
     normal = context.subtract(context.divide(Decimal(total), Decimal(_FINE)), Decimal(6))
     factor = context.exp(context.multiply(sigma, normal))
     return int(context.multiply(Decimal(median_ms), factor))
-
-
-def _listed(known: Mapping[str, RefusalRule]) -> str:
-    return f"; there are {', '.join(known)}"
 
 
 _KNOWN = frozenset(int(status) for status in HTTPStatus)

@@ -68,7 +68,7 @@ def trigger_of(told: Mapping[str, Json], contract: Contract, scenario: Scenario)
     """Return the trigger of a request. Raises `BadControl` for a name that does not exist."""
     probability = told.get("probability")
     return Trigger(
-        operation=_operation(told, contract),
+        operation=operation_id(told["operation"], contract) if "operation" in told else None,
         generation=told.get("generation"),
         effect=told.get("effect"),
         phase=_phase(told, contract),
@@ -99,10 +99,6 @@ def operation_id(name: str, contract: Contract) -> str:
         f"body field 'operation': {name!r} is no operation of dialect {dialect!r}"
         + (near or f"; there are {', '.join(ids)}")
     )
-
-
-def _operation(told: Mapping[str, Json], contract: Contract) -> str | None:
-    return operation_id(told["operation"], contract) if "operation" in told else None
 
 
 def _phase(told: Mapping[str, Json], contract: Contract) -> str | None:

@@ -103,7 +103,8 @@ def _differs(service: Service, exchange: RecordedExchange, redactor: Redactor) -
     for now_ms in (*range(first_ms, at_ms + _LATER_MS + 1), first_ms):
         world.world.time.set(now_ms)
         came = service.answer(with_signature(world.contract, exchange)).response
-        reason = _difference(exchange, _as_kept(exchange, came, redactor))
+        kept = redactor.exchange(replace(exchange, response=came)).response
+        reason = _difference(exchange, kept)
         if not reason:
             return ""
         reasons.append(reason)
@@ -111,10 +112,6 @@ def _differs(service: Service, exchange: RecordedExchange, redactor: Redactor) -
             world.revert(_BEFORE)
     # The world goes on with the answer of the first attempt, which the last one repeated.
     return reasons[0]
-
-
-def _as_kept(exchange: RecordedExchange, came: Response, redactor: Redactor) -> Response:
-    return redactor.exchange(replace(exchange, response=came)).response
 
 
 def _difference(exchange: RecordedExchange, came: Response) -> str:

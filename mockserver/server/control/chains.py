@@ -1,6 +1,7 @@
 """Control of keys and of the chains behind the service: what wallets sign and broadcast."""
 
 from base64 import b64encode
+from dataclasses import replace
 
 from mockserver import limits
 from mockserver.errors import CrosschainMockError
@@ -67,7 +68,7 @@ def register(asked: Asked) -> Json:
     if "verifyWallets" in body:
         if body["verifyWallets"]:
             curve.require()
-        keys = keys.verifying_wallets(body["verifyWallets"])
+        keys = replace(keys, wallets=body["verifyWallets"])
     if "appKey" in body:
         if body["appKey"] not in keys.developers and len(keys.developers) >= limits.KEYS.most:
             raise BadKeys(f"there are {limits.KEYS} already; forget them first")

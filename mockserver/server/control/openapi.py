@@ -55,13 +55,14 @@ def operation_id(row: Row) -> str:
 
 
 def _operation(row: Row) -> dict[str, Any]:
+    media = "text/event-stream" if row.streams else "application/json"
     found: dict[str, Any] = {
         "operationId": operation_id(row),
         "summary": row.summary,
         "tags": [row.path.split("/")[1]],
         "parameters": [*_parts(row), *_query(row.query), _WORLD],
         "responses": {
-            "200": _answer("What was asked for", row.answer, _media(row)),
+            "200": _answer("What was asked for", row.answer, media),
             "400": _answer("Not carried out; nothing has changed", _REFERENCE),
             "401": _answer("The token is missing or wrong", _REFERENCE),
             "403": _answer("Not from here: a foreign Origin or Host", _REFERENCE),
@@ -73,12 +74,9 @@ def _operation(row: Row) -> dict[str, Any]:
         found["security"] = []
     if row.body is not None:
         content = {"application/json": {"schema": row.body}}
-        found["requestBody"] = {"required": bool(_needed(row.body)), "content": content}
+        needed = bool(row.body.get("required") or row.body.get("oneOf"))
+        found["requestBody"] = {"required": needed, "content": content}
     return found
-
-
-def _needed(schema: Mapping[str, Any]) -> bool:
-    return bool(schema.get("required") or schema.get("oneOf"))
 
 
 def _parts(row: Row) -> list[dict[str, Any]]:
@@ -98,10 +96,6 @@ def _query(query: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         for name, schema in query.items()
     ]
-
-
-def _media(row: Row) -> str:
-    return "text/event-stream" if row.streams else "application/json"
 
 
 def _answer(

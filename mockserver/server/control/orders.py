@@ -179,7 +179,7 @@ def _events(events: Iterable[Event], now: int) -> list[Json]:
 
 def _moves(world: World, order: str) -> list[Json]:
     """Return what an order moves between accounts, by event; entries of an asset sum to zero."""
-    now = world.now()
+    now, placed = world.now(), world.scenario.catalog.token_on
     return [
         {
             "at": iso(posting.at_ms),
@@ -189,14 +189,10 @@ def _moves(world: World, order: str) -> list[Json]:
                 {
                     **jsontext.picked(entry, "account", "chain", "token"),
                     "units": str(entry.units),
-                    "decimals": _decimals(world, entry.chain, entry.token),
+                    "decimals": placed(entry.chain, entry.token).decimals,
                 }
                 for entry in posting.entries
             ],
         }
         for posting in world.balances.postings_of(order)
     ]
-
-
-def _decimals(world: World, chain: str, token: str) -> int:
-    return world.scenario.catalog.token_on(chain, token).decimals
