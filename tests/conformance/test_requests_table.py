@@ -67,7 +67,7 @@ def test_a_wrong_value_more_is_a_name_and_a_row_where_it_is_new(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("change: no summary", "change: no sumary", "'no sumary' is none of with summary"),
+        ("change: with summary", "change: with sumary", "'with sumary' is none of with summary"),
         ("fact: v1.raw.amount", "fact: v1.raw.amounts", "v1.raw.amounts"),
         ("value: zero", "value: nought", "'nought' is none of"),
         ("amount: [zero]", "amount: [nought]", "'nought' is none of"),

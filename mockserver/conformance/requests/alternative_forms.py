@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
+from operator import attrgetter
 from urllib.parse import urlencode
 
 from mockserver import jsontext
@@ -37,8 +38,9 @@ from mockserver.jsontext import Json, plain
 from mockserver.tables import known
 from mockserver.values import dataclass
 
-_FAR_MS, _LONG_MS = "4102444800000", "315360000000"
-"""The begin of the year 2100, and a time-out of ten years: longer than a clock may be wrong."""
+_TIME_OUT = "headers.expireTime"
+_LONG_MS = "315360000000"
+"""Ten years: longer than a clock may be wrong."""
 ONCE_MORE = "published form once more"
 _FORM = "application/x-www-form-urlencoded"
 _SIX = 6
@@ -89,7 +91,7 @@ def contrasts_of(operation_id: str) -> tuple[AlternativeForm, ...]:
 
 def contrast_probes() -> tuple[Probe, ...]:
     """Return the probes of all contrasts; each is sent only where it is needed."""
-    again: dict[str, AlternativeForm] = {one.of: one for one in CONTRASTS}
+    again = {one.once_more: one.of for one in CONTRASTS}
     return (
         *(
             _probe(one.probe, partial(_other_form, one), one.of, *_of_other_amounts(one))
@@ -97,14 +99,18 @@ def contrast_probes() -> tuple[Probe, ...]:
         ),
         *(
             _probe(
-                one.once_more,
-                partial(_published_again, of),
-                of,
-                *(other.probe for other in CONTRASTS if other.of == of),
+                name, partial(_published_again, of), of, *(one.probe for one in _other_forms(of))
             )
-            for of, one in again.items()
+            for name, of in again.items()
         ),
     )
+
+
+_probe_of = attrgetter("probe")
+
+
+def _other_forms(of: str) -> list[AlternativeForm]:
+    return [one for one in CONTRASTS if one.of == of]
 
 
 def _of_other_amounts(one: AlternativeForm) -> tuple[str, ...]:
@@ -121,32 +127,29 @@ def _probe(name: str, build: Build, *after: str) -> Probe:
 def _other_form(one: AlternativeForm, context: RunContext) -> Draft:
     if not context.require(one.of).refused:
         raise NotRun(f"not needed, {one.of} was not refused")
-    if any((found := context.get(name)) and found.succeeded for name in _of_other_amounts(one)):
-        raise NotRun("not needed, another amount was taken")
-    for other in CONTRASTS:
-        found = context.get(other.probe)
-        if other.of == one.of and found is not None and found.succeeded:
-            raise NotRun(f"not needed, {other.probe} was taken")
-    draft = one.change(_published(context, one.of, one.words), context)
-    return signed(draft, context.contract.operation(one.operation_id), context.caller)
+    others = (other.probe for other in _other_forms(one.of))
+    for found in context.sent(*_of_other_amounts(one), *others):
+        if found.succeeded:
+            raise NotRun(f"not needed, {found.probe} was taken")
+    return _made(context, one.of, one.words, one.change)
 
 
 def _published_again(of: str, context: RunContext) -> Draft:
-    there = [context.get(one.probe) for one in CONTRASTS if one.of == of]
-    taken = [one for one in there if one is not None and one.succeeded]
+    forms = {one.probe: one for one in _other_forms(of)}
+    taken = [forms[one.probe] for one in context.sent(*forms) if one.succeeded]
     if not taken:
         raise NotRun("not needed, no other form was taken")
-    draft = _published(context, of, ONCE_MORE)
-    if any(one.request.headers.get("expireTime") == _FAR_MS for one in taken):
+    if any(one.place == _TIME_OUT for one in taken):
         # It may be that the usual time-out is too short, and nothing else.
-        draft = draft.having("headers", "expireTime", _LONG_MS)
+        return _made(context, of, ONCE_MORE, _sending(_TIME_OUT, _LONG_MS))
+    return _made(context, of, ONCE_MORE, lambda draft, _: draft)
+
+
+def _made(context: RunContext, of: str, words: str, change: Change) -> Draft:
+    """Return a published form with a change; a submission is about a deposit of its own."""
+    published = planned(context, of, deposit=fresh_hash(context, f"{of} {words}"))
     operation = context.contract.operation(of.partition("/")[0])
-    return signed(draft, operation, context.caller)
-
-
-def _published(context: RunContext, of: str, words: str) -> Draft:
-    """Return a request in its published form; a submission is about a deposit of its own."""
-    return planned(context, of, deposit=fresh_hash(context, f"{of} {words}"))
+    return signed(change(published, context), operation, context.caller)
 
 
 def _route_summary(draft: Draft, context: RunContext) -> Draft:
@@ -155,18 +158,6 @@ def _route_summary(draft: Draft, context: RunContext) -> Draft:
         raise NotRun("no quote was given, or its routeSummary was sent already")
     text = jsontext.encode(dict(quote.data)).decode()
     return draft.having("query", "routeSummary", text[:2000])
-
-
-def _no_aggregator(draft: Draft, context: RunContext) -> Draft:
-    if "aggregator" not in draft.query:
-        raise NotRun("the quote named no aggregator")
-    return draft.without("query", "aggregator")
-
-
-def _no_summary(draft: Draft, _: RunContext) -> Draft:
-    if "routeSummary" not in draft.query:
-        raise NotRun("the quote had no routeSummary")
-    return draft.without("query", "routeSummary")
 
 
 def _respelled(draft: Draft, _: RunContext) -> Draft:
@@ -189,13 +180,7 @@ def _filled(draft: Draft, _: RunContext) -> Draft:
     return replace(draft, body={**body, **dict.fromkeys(empty, "0")})
 
 
-def _absolute(draft: Draft, _: RunContext) -> Draft:
-    return draft.having("headers", "expireTime", _FAR_MS)
-
-
-def _amount(
-    make: Callable[[RunContext, Decimal], Json],
-) -> Change:
+def _amount(make: Callable[[RunContext, Decimal], Json]) -> Change:
     def change(draft: Draft, context: RunContext) -> Draft:
         name = next((one for one in AMOUNT_ROLES if one in draft.part("body")), "")
         given = amounts.number(draft.part("body").get(name))
@@ -231,10 +216,6 @@ def _with_fraction(_: RunContext, given: Decimal) -> Json:
     return given + Decimal("0.5")
 
 
-def _text(_: RunContext, given: Decimal) -> Json:
-    return plain(given)
-
-
 def _called_as_in_2_0(draft: Draft, context: RunContext) -> Draft:
     inventory = inventory_of(context)
     twins = {chain.name: inventory.twin(chain) for chain in inventory.v1_chains}
@@ -250,10 +231,6 @@ def _called_as_in_2_0(draft: Draft, context: RunContext) -> Draft:
     return replace(draft, body={**body, **called})
 
 
-def _in_the_query(draft: Draft, _: RunContext) -> Draft:
-    return replace(draft, query=draft.part("body"), body={})
-
-
 def _as_a_form(draft: Draft, _: RunContext) -> Draft:
     pairs = {name: str(value) for name, value in draft.part("body").items()}
     return replace(draft, raw_body=urlencode(pairs).encode("ascii"), content_type=_FORM)
@@ -265,33 +242,37 @@ def _with_a_key(draft: Draft, context: RunContext) -> Draft:
     return replace(draft, headers=signed_one.headers)
 
 
-def _0x_in_front(draft: Draft, _: RunContext) -> Draft:
-    return draft.having("body", "sourceCerts", f"0x{draft.part('body').get('sourceCerts')}")
-
-
 _CHANGES: Mapping[str, Change] = {
     "with summary": _route_summary,
-    "no aggregator": _no_aggregator,
-    "no summary": _no_summary,
-    "a text": _amount(_text),
+    "a text": _amount(lambda _, given: plain(given)),
     "no fraction": _amount(_without_fraction),
     "a fraction": _amount(_with_fraction),
     "smallest units": _amount(_units),
     "millionths": _amount(_millions),
-    "a far time": _absolute,
     "chains as in 2.0": _called_as_in_2_0,
-    "in the query": _in_the_query,
+    "in the query": lambda draft, _: replace(draft, query=draft.part("body"), body={}),
     "as a form": _as_a_form,
     "with a key": _with_a_key,
     "other spelling": _respelled,
     "not empty": _filled,
-    "0x in front": _0x_in_front,
+    "0x in front": lambda draft, _: draft.having(
+        "body", "sourceCerts", f"0x{draft.part('body').get('sourceCerts')}"
+    ),
 }
 
 
-def _sending(row: Mapping[str, Json]) -> Change:
-    location, _, name = row["input"].partition(".")
-    return lambda draft, _: draft.having(location, name, row["send"])
+def _sending(place: str, value: Json) -> Change:
+    """Return the change of an input to a value; without one it is left out."""
+    location, _, name = place.partition(".")
+
+    def change(draft: Draft, _: RunContext) -> Draft:
+        if value is not None:
+            return draft.having(location, name, value)
+        if name not in draft.part(location):
+            raise NotRun(f"the published form has no {name}")
+        return draft.without(location, name)
+
+    return change
 
 
 def forms_of(document: Document) -> tuple[AlternativeForm, ...]:
@@ -301,7 +282,9 @@ def forms_of(document: Document) -> tuple[AlternativeForm, ...]:
 
 def _form(row: Mapping[str, Json]) -> AlternativeForm:
     """Return a row of the table. Raises `UnknownName`."""
-    change = _sending(row) if "send" in row else known(_CHANGES, row["change"])
+    change = (
+        _sending(row["input"], row["send"]) if "send" in row else known(_CHANGES, row["change"])
+    )
     basis = documented(row["fact"]) if "fact" in row else observed(*row["seen"])
     return AlternativeForm(row["of"], row["words"], row["input"], row["with"], basis, change)
 

@@ -5,7 +5,9 @@ show enough, or where the request is not needed.
 """
 
 import operator
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from typing import Any
 
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
@@ -52,7 +54,6 @@ from mockserver.conformance.verdict import NotRun
 _ALIKE = Decimal("1.25")
 _FINE = 15
 """Decimals with which some tokens are more smallest units than fit into 64 bits."""
-_BEHIND = "7000003"
 
 
 # Chains, as a list of tokens is asked for.
@@ -73,19 +74,9 @@ def second_chain(context: RunContext) -> str:
     return inventory_of(context).asked_as(chains[1])
 
 
-def second_v1_chain(context: RunContext) -> str:
-    """Return another chain of v1 than the usual one."""
-    return v1_chain_pair(context)[1].name
-
-
 def other_name(context: RunContext) -> str:
     """Return another name of the usual chain than its nickName."""
     return _other_name(inventory_of(context).chain(first_chains(context)[0]))
-
-
-def other_v1_name(context: RunContext) -> str:
-    """Return another name of the usual chain of v1."""
-    return _other_name(v1_chain_pair(context)[0])
 
 
 def _other_name(chain: Chain | None) -> str:
@@ -136,27 +127,7 @@ def v1_name(context: RunContext) -> str:
     return context.draw("v1 name").choice(own)
 
 
-def target_v1_chain(context: RunContext) -> str:
-    """Return the chain that the usual order of v1 goes to."""
-    return usual_attempt(context, V1_QUOTE).route.target.chain
-
-
 # Tokens and routes.
-
-
-def swap_source(context: RunContext) -> Token:
-    """Return what the usual swap gives."""
-    return attempts(context, SWAP_QUOTE)[0].route.source
-
-
-def swap_target(context: RunContext) -> Token:
-    """Return what the usual swap pays."""
-    return attempts(context, SWAP_QUOTE)[0].route.target
-
-
-def other_held_token(context: RunContext) -> Token:
-    """Return a second token of the chain, of other decimals if there is one."""
-    return swap_routes(context)[0].target
 
 
 def sampled_token(context: RunContext) -> Token:
@@ -209,11 +180,6 @@ def route_across(context: RunContext) -> Route:
     routes = cross_routes(context)
     fine = [route for route in routes if (route.target.decimals or 0) >= _FINE]
     return (fine or routes)[0]
-
-
-def swap_route(context: RunContext) -> Route:
-    """Return the route of the usual swap."""
-    return usual_attempt(context, SWAP_QUOTE).route
 
 
 def twin_of_v1(context: RunContext) -> Route:
@@ -310,11 +276,6 @@ def amount_asked(context: RunContext, sample: str) -> Decimal:
     return given(context.require(f"{BRIDGE}/{sample}"), source, reading)
 
 
-def thousandfold(context: RunContext, sample: str) -> Decimal:
-    """Return a thousandfold: the price may be wrong, or the amount next to nothing."""
-    return amount_asked(context, sample) * 1000
-
-
 def amount_by_new_price(context: RunContext, sample: str) -> Decimal:
     """Return what is worth the usual amount by the price that is known now."""
     source = sampled_route(context, sample).source
@@ -348,11 +309,6 @@ def named_order(context: RunContext, name: str) -> str:
     return _one_of(context.caller.orders, NAMED.index(name), "order")
 
 
-def longer_order(context: RunContext) -> str:
-    """Return an id that only begins like that of an order which was named."""
-    return f"{named_order(context, NAMED[0])}{_BEHIND}"
-
-
 def shown_ticket(context: RunContext, name: str) -> str:
     """Return the id of a ticket that was named, or that a list shows."""
     looks = context.sent(*(f"{TICKETS}/{READ} {status}" for status in FILTERS))
@@ -366,25 +322,10 @@ def shown_ticket(context: RunContext, name: str) -> str:
     return _one_of(tuple(every), LISTED.index(name), "ticket")
 
 
-def longer_ticket(context: RunContext) -> str:
-    """Return an id that only begins like that of a ticket."""
-    return f"{shown_ticket(context, LISTED[0])}{_BEHIND}"
-
-
 def _one_of(names: tuple[str, ...], number: int, what: str) -> str:
     if number >= len(names):
         raise NotRun(f"no {what} was named")
     return names[number]
-
-
-def chain_of_named(context: RunContext, name: str) -> str:
-    """Return the chain of an order of v1."""
-    return named_chain(context, NAMED.index(name))
-
-
-def hash_of_named(context: RunContext, name: str) -> str:
-    """Return the transaction of an order of v1."""
-    return named_hash(context, NAMED.index(name))
 
 
 def hash_with_another_end(context: RunContext) -> str:
@@ -403,6 +344,21 @@ def another_chain(context: RunContext) -> str:
     return context.draw("another chain of a v1 order").choice(others)
 
 
-def no_chain(context: RunContext) -> str:
-    """Return a name like that chain's, that no chain has."""
-    return f"{named_chain(context, 0)}QZ"
+CHOICES: Mapping[str, Callable[..., Any]] = {
+    "second_v1_chain": lambda context: v1_chain_pair(context)[1].name,
+    "other_v1_name": lambda context: _other_name(v1_chain_pair(context)[0]),
+    "target_v1_chain": lambda context: usual_attempt(context, V1_QUOTE).route.target.chain,
+    "swap_source": lambda context: attempts(context, SWAP_QUOTE)[0].route.source,
+    "swap_target": lambda context: attempts(context, SWAP_QUOTE)[0].route.target,
+    "swap_route": lambda context: usual_attempt(context, SWAP_QUOTE).route,
+    "other_held_token": lambda context: swap_routes(context)[0].target,
+    # The price may be wrong, or the amount next to nothing.
+    "thousandfold": lambda context, sample: amount_asked(context, sample) * 1000,
+    "chain_of_named": lambda context, name: named_chain(context, NAMED.index(name)),
+    "hash_of_named": lambda context, name: named_hash(context, NAMED.index(name)),
+    # Nothing has these, though they begin like what was named.
+    "longer_order": lambda context: f"{named_order(context, NAMED[0])}7000003",
+    "longer_ticket": lambda context: f"{shown_ticket(context, LISTED[0])}7000003",
+    "no_chain": lambda context: f"{named_chain(context, 0)}QZ",
+}
+"""What is chosen by a look at what is known."""

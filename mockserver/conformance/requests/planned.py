@@ -108,10 +108,11 @@ def _probe(
 def _choice(told: str) -> Callable[[RunContext], Any]:
     """Return what a function of the table chooses; the words behind its name are given to it."""
     name, _, given = told.partition(" ")
-    found = [one for module in _MODULES if (one := function_of(module, name)) is not None]
-    if not found:
+    own = (function_of(module, name) for module in _MODULES)
+    found = choices.CHOICES.get(name) or next(filter(None, own), None)
+    if found is None:
         raise UnknownName(f"{name!r} is no function")
-    return lambda context: found[0](context, given) if given else found[0](context)
+    return lambda context: found(context, given) if given else found(context)
 
 
 PLANNED: tuple[Probe, ...] = tuple(read(shipped_probes()))

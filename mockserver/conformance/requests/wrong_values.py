@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from typing import TypeGuard
 
 from mockserver.conformance.basis import basis_of_input
 from mockserver.conformance.discovery.discovered import inventory_of
@@ -28,31 +29,6 @@ def negative(value: Json, _: RunContext, __: str) -> Json:
     if isinstance(value, str):
         return f"-{value.removeprefix('-')}"
     return -value if isinstance(value, int | Decimal) else -1
-
-
-def zero(value: Json, _: RunContext, __: str) -> Json:
-    """Return zero in the same type."""
-    return "0" if isinstance(value, str) else 0
-
-
-def with_letters(value: Json, _: RunContext, __: str) -> Json:
-    """Return digits with letters behind, which a careless reader takes as far as digits go."""
-    return f"{value}abc"
-
-
-def no_number(_: Json, context: RunContext, label: str) -> Json:
-    """Return a text that is no number at all."""
-    return context.draw(label).choice(_NO_NUMBERS)
-
-
-def odd_number(_: Json, context: RunContext, label: str) -> Json:
-    """Return a number in a form that nobody publishes."""
-    return context.draw(label).choice(_ODD_NUMBERS)
-
-
-def as_text(value: Json, _: RunContext, __: str) -> Json:
-    """Return a number as text."""
-    return plain(Decimal(value)) if isinstance(value, int | Decimal) else str(value)
 
 
 def as_number(value: Json, _: RunContext, __: str) -> Json:
@@ -85,11 +61,6 @@ def suspended_chain(value: Json, context: RunContext, _: str) -> Json:
     return max(away, key=lambda name: len(symbols & {one.symbol for one in inventory.on(name)}))
 
 
-def unlisted_address(_: Json, context: RunContext, label: str) -> Json:
-    """Return the address of a contract that nobody has."""
-    return f"0x{context.draw(label).getrandbits(160) | 1 << 159:040x}"
-
-
 def unlisted_index(_: Json, context: RunContext, label: str) -> Json:
     """Return an index that no token has, as digits."""
     taken = {token.index for token in inventory_of(context).tokens}
@@ -99,21 +70,11 @@ def unlisted_index(_: Json, context: RunContext, label: str) -> Json:
     return str(number)
 
 
-def other_decimals(value: Json, _: RunContext, __: str) -> Json:
-    """Return a count of decimals that is not the right one."""
-    return "7" if str(value) != "7" else "9"
-
-
 def long_past(value: Json, context: RunContext, _: str) -> Json:
     """Return a time an hour before that of the request, in the same unit."""
     text = str(value) if value else str(context.caller.timestamp_ms)
     unit = 1 if len(text) < 12 else 1000
     return str(int(text) - 3_600 * unit) if text.isascii() and text.isdecimal() else "0"
-
-
-def broken_hex(value: Json, _: RunContext, __: str) -> Json:
-    """Return the same text with letters in it that are no hex digits."""
-    return f"{str(value)[:6]}xyz{str(value)[9:]}"
 
 
 def another_address(value: Json, context: RunContext, label: str) -> Json:
@@ -122,26 +83,36 @@ def another_address(value: Json, context: RunContext, label: str) -> Json:
         return value ^ 1
     if not isinstance(value, str) or not value.startswith("0x"):
         raise NotRun("the source address is not that of an EVM chain")
+    return _address(context, label)
+
+
+def _address(context: RunContext, label: str) -> str:
     return f"0x{context.draw(label).getrandbits(160) | 1 << 159:040x}"
+
+
+def _is_number(value: Json) -> TypeGuard[int | Decimal]:
+    return isinstance(value, int | Decimal)
 
 
 _VALUES: Mapping[str, Value] = {
     "unlisted name": unlisted_name,
     "suspended chain": suspended_chain,
-    "unlisted address": unlisted_address,
+    "unlisted address": lambda _, context, label: _address(context, label),
     "unlisted index": unlisted_index,
     "negative": negative,
-    "zero": zero,
-    "with letters": with_letters,
-    "no number": no_number,
-    "odd number": odd_number,
-    "as text": as_text,
+    "zero": lambda value, _, __: "0" if isinstance(value, str) else 0,
+    # A careless reader takes it as far as digits go.
+    "with letters": lambda value, _, __: f"{value}abc",
+    "no number": lambda _, context, label: context.draw(label).choice(_NO_NUMBERS),
+    "odd number": lambda _, context, label: context.draw(label).choice(_ODD_NUMBERS),
+    "as text": lambda value, _, __: plain(Decimal(value)) if _is_number(value) else str(value),
     "as number": as_number,
     "long past": long_past,
-    "broken hex": broken_hex,
+    "broken hex": lambda value, _, __: f"{str(value)[:6]}xyz{str(value)[9:]}",
     "another address": another_address,
-    "other decimals": other_decimals,
+    "other decimals": lambda value, _, __: "7" if str(value) != "7" else "9",
 }
+"""What makes a wrong value of the right one."""
 
 
 @dataclass(frozen=True, slots=True)
