@@ -13,7 +13,7 @@ from mockserver.conformance.generation.explore import explore
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.probe import Stage
-from mockserver.conformance.runs.edges import Edges
+from mockserver.conformance.runs.edges import at_edges
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.session import Session
@@ -109,7 +109,8 @@ def is_found(row: Row, *, examples: int, seed: int, feedback: bool) -> bool:
         with Transport(target, permit, limits) as transport:
             session = Session(transport, RunContext(contract, seed=seed))
             _read(session)
-            Edges(session, options, 0).ask(within=(operation_id,))
+            for probe, draft in at_edges(session, options, 0, (operation_id,)):
+                session.ask(probe, draft)
             [outcome] = explore(session, options, feedback=feedback)
     return any(finding.cause == "server error" for finding in outcome.findings)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import chain
 
 from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
@@ -13,9 +14,8 @@ from mockserver.conformance.generation.timing import catch_up
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.probe import Probe, Stage
-from mockserver.conformance.requests.slower import FEWEST_ROUNDS, ROUNDS, probes, suspects
 from mockserver.conformance.result import INTERRUPTED, Result
-from mockserver.conformance.runs.edges import Edges
+from mockserver.conformance.runs.edges import Asked, at_edges, what_was_late
 from mockserver.conformance.runs.fresh_deposits import FreshDeposits
 from mockserver.conformance.runs.planner import Plan
 from mockserver.conformance.runs.preparation import context_of, prepared
@@ -36,8 +36,6 @@ SERVICE_TIME = "time of the service"
 WhyNot = Callable[[RunContext, Probe], str]
 """Tells why a probe is not worth sending after what was seen; empty where it is."""
 
-_OF_ITS_KIND = "answers-as-soon-as-its-kind"
-"""The rule for which what came late is asked for again."""
 _SLOW = ("slow, asked again", "slow, asked once more")
 """The requests that confirm that an answer is slow."""
 _LATE = ", asked again"
@@ -108,13 +106,16 @@ def _asked(
     spent, cut, last = "", "", False
     stamping, deposits = Stamping(session.context), FreshDeposits(session.context)
     kept = sum(probe.stage is Stage.LAST_LOOK for probe in todo.probes)
-    edges = Edges(session, options, kept)
     for probe in todo.probes:
         if probe.stage is Stage.LAST_LOOK and not (last or spent):
             # Before the lists are looked at again, so that an outage meanwhile is told.
             last = True
-            spent = edges.ask(within=options.chosen_operations(todo.rules))
-            spent = spent or _ask_what_was_late(session, todo.rules, kept)
+            within = options.chosen_operations(todo.rules)
+            more = (
+                at_edges(session, options, kept, within),
+                what_was_late(session, todo.rules, kept),
+            )
+            spent = _asked_each(session, chain(*more))
         reason = spent or (why_not(session.context, probe) if why_not else "")
         if not reason and probe.stage is not Stage.LAST_LOOK and session.transport.left <= kept:
             # Without a second look at the lists nothing could be told of what was asked before.
@@ -134,6 +135,20 @@ def _asked(
             spent = INTERRUPTED
             session.context.leave_out(probe.name, spent)
     return tuple(filter(None, (spent or cut,)))
+
+
+def _asked_each(session: Session, asked: Asked) -> str:
+    """Send requests one after the other; return what ended the run, or an empty text."""
+    for probe, draft in asked:
+        try:
+            session.ask(probe, draft)
+        except Refusing as error:
+            session.context.leave_out(probe, str(error))
+        except Spent as error:
+            return str(error)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+    return ""
 
 
 def _ask(session: Session, probe: Probe, stamping: Stamping, deposits: FreshDeposits) -> None:
@@ -166,29 +181,6 @@ def _confirm_slow(session: Session, exchange: Exchange, draft: Draft) -> None:
     if slow and not operation.writes and context.get(f"{operation.id}/{_SLOW[0]}") is None:
         for name in _SLOW:
             session.ask(f"{operation.id}/{name}", draft)
-
-
-def _ask_what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> str:
-    """Ask again for what came far later than others of its kind; return what ended the run.
-
-    `kept` is how many requests of the budget are for what comes after.
-    """
-    if not any(rule.name == _OF_ITS_KIND for rule in rules):
-        return ""
-    try:
-        for suspect in list(suspects(session.context)):
-            rounds = min((session.transport.left - kept) // 2, ROUNDS)
-            if rounds < FEWEST_ROUNDS:
-                return ""
-            for probe, draft in probes(suspect, rounds):
-                session.ask(probe, draft)
-    except Refusing:
-        return ""
-    except Spent as error:
-        return str(error)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return ""
 
 
 def _ask_time(session: Session, operation_id: str, draft: Draft) -> Exchange:
