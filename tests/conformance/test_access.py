@@ -9,7 +9,7 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import DEFECT, outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.requests.index import index_of
+from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.session.looks import FIRST_LOOKS
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Layer, documented, load

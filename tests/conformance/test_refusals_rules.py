@@ -6,9 +6,12 @@ from mockserver import jsontext
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
-from mockserver.conformance.requests.missing_inputs import WITHOUT_OPTIONAL
 from mockserver.conformance.requests.negative import Kind
-from mockserver.conformance.requests.negative_cases import negative_cases, negative_probes
+from mockserver.conformance.requests.negative_cases import (
+    WITHOUT_OPTIONAL,
+    negative_cases,
+    negative_probes,
+)
 from mockserver.conformance.requests.protocol import AGAIN, OTHER_CASE, is_beneath
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target

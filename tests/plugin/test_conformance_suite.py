@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.requests.index import index_of
+from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.suite.cases import Case, all_cases, cases_of, is_generated, rules_for
 from mockserver.conformance.suite.results import summary_lines

@@ -13,7 +13,7 @@ from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.listing import list_place
 from mockserver.conformance.discovery.v1_data import ROLES, scalar_place
-from mockserver.conformance.requests.index import index_of
+from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.probe import Group, Stage
 from mockserver.conformance.session.context import Access, RunContext
 from mockserver.conformance.verdict import Unjudged, Verdict

@@ -1,7 +1,8 @@
 """What a service tells about itself: its chains and tokens, read by role and not by wire name."""
 
+import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 
@@ -119,42 +120,29 @@ class Inventory:
 
 def discover(looks: Sequence[Exchange], bindings: Bindings) -> Inventory:
     """Return what the lists of the first look show: those that were fetched, with success."""
-    chains = _first(chains_of(one, bindings) for one in looks if one.operation.id == "v2.getChain")
-    tokens = [
-        token
-        for one in looks
-        if one.operation.id in ("v2.getAssets", "v2.getAssetsByChain")
-        for token in tokens_of(one, bindings, chains)
-    ]
-    taken = {asked_chain(one) for one in looks if one.operation.id == "v1.getSupportTokens"}
-    hints = frozenset(taken or {chain.name for chain in chains})
-    v1_chains = _first(
-        chains_of(one, bindings, hints)
-        for one in looks
-        if one.operation.id == "v1.getSupportChains"
-    )
-    v1_tokens = [
-        token
-        for one in looks
-        if one.operation.id == "v1.getSupportTokens"
-        for token in tokens_of(one, bindings, v1_chains)
-    ]
-    called = _called([one for one in looks if one.operation.id.startswith("v2.")], bindings)
+
+    def at(*operations: str) -> list[Exchange]:
+        return [one for one in looks if one.operation.id in operations]
+
+    chains = _first(chains_of(one, bindings) for one in at("v2.getChain"))
+    of_chains = at("v1.getSupportTokens")
+    hints = frozenset(map(asked_chain, of_chains)) or frozenset(chain.name for chain in chains)
+    v1_chains = _first(chains_of(one, bindings, hints) for one in at("v1.getSupportChains"))
+    tokens = (tokens_of(one, bindings, chains) for one in at("v2.getAssets", "v2.getAssetsByChain"))
+    v1_tokens = (tokens_of(one, bindings, v1_chains) for one in of_chains)
+    called = _called(at("v2.getAssetsByChain"), at("v2.getChain"), bindings)
     return Inventory(chains, _merged(tokens), v1_chains, _merged(v1_tokens), called)
 
 
-def _called(looks: list[Exchange], bindings: Bindings) -> dict[str, str]:
+def _called(
+    looks: Iterable[Exchange], chains: Sequence[Exchange], bindings: Bindings
+) -> dict[str, str]:
     """Return the names by which chains are asked for tokens, where another one was taken."""
-    asked = {
-        asked_chain(one)
-        for one in looks
-        if one.operation.id == "v2.getAssetsByChain" and one.probe.endswith(FIRST_LOOK[-1])
-    }
-    chains = next((one for one in looks if one.operation.id == "v2.getChain"), None)
-    if not asked or chains is None:
+    asked = {asked_chain(one) for one in looks if one.probe.endswith(FIRST_LOOK[-1])}
+    if not asked or not chains:
         return {}
     role = bindings.candidates("chainName")
-    items = list(objects(chains.member("data"), role[0]))
+    items = list(objects(chains[0].member("data"), role[0]))
     for item in items:
         for name, value in item.items():
             if text(value) in asked:
@@ -359,10 +347,10 @@ def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
     )
 
 
-def _merged(tokens: list[Token]) -> tuple[Token, ...]:
+def _merged(lists: Iterable[tuple[Token, ...]]) -> tuple[Token, ...]:
     """Return each token of a chain once; a later list fills in what an earlier one lacks."""
     found: dict[tuple[str, str, str], Token] = {}
-    for token in tokens:
+    for token in itertools.chain.from_iterable(lists):
         key = (token.chain, token.symbol, token.address.lower())
         before = found.get(key)
         if before is None:
@@ -379,5 +367,5 @@ def _merged(tokens: list[Token]) -> tuple[Token, ...]:
     return tuple(token for token in found.values() if token.chain)
 
 
-def _first(looks: Iterator[tuple[Chain, ...]]) -> tuple[Chain, ...]:
-    return next((chains for chains in looks if chains), ())
+def _first(looks: Iterable[tuple[Chain, ...]]) -> tuple[Chain, ...]:
+    return next(filter(None, looks), ())

@@ -105,17 +105,14 @@ def v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
     if len(offered) < 2:
         raise NotRun(f"v1 offers {len(offered)} chains, two are needed")
     twins = {twin.name: chain for chain in offered if (twin := inventory.twin(chain)) is not None}
-    try:
-        routes = [
-            route
-            for route in bridges(context)
-            if route.source.chain in twins and route.target.chain in twins
-        ]
-        if routes:
-            best = _chosen(routes, context.draw("v1 chains"), _worth(context))[0]
-            return twins[best.source.chain], twins[best.target.chain]
-    except NotRun:
-        pass
+    routes = [
+        route
+        for route in bridges(context)
+        if route.source.chain in twins and route.target.chain in twins
+    ]
+    if routes:
+        best = _chosen(routes, context.draw("v1 chains"), _worth(context))[0]
+        return twins[best.source.chain], twins[best.target.chain]
     one, other = context.draw("v1 chains").sample(offered, 2)
     return one, other
 

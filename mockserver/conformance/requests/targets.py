@@ -11,11 +11,11 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
-from mockserver.conformance.requests.known_elsewhere import known_elsewhere
-from mockserver.conformance.requests.missing_inputs import missing_inputs
 from mockserver.conformance.requests.negative import signed
+from mockserver.conformance.requests.negative_cases import missing_inputs
 from mockserver.conformance.requests.subjects import (
     deposit_of,
+    known_elsewhere,
     other_subjects,
     subjects,
     submissions,

@@ -9,7 +9,7 @@ from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
-from mockserver.conformance.requests.index import index_of
+from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.probe import PLAIN, VALID, Probe
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.preparation import context_of

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.index import ProbeIndex
+from mockserver.conformance.requests.catalog import ProbeIndex
 from mockserver.conformance.requests.probe import Need, Probe, Stage
 from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.target import UnsafeOrWrong
