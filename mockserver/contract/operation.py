@@ -71,10 +71,6 @@ class Operation:
         # Only a success goes without envelope; a refusal is told in one, by its code.
         return {"if": {"required": ["code"]}, "then": inside, "else": dict(self.data_schema)}
 
-    def write(self, data: Json) -> bytes:
-        """Return the body of a success around `data`, cut to what this dialect shows."""
-        return self._written(data)
-
     def read(self, request: Request) -> Inputs:
         """Return the inputs of a request with everything that breaks the contract."""
         before, inputs = self._last
@@ -93,8 +89,8 @@ class Operation:
         return self._response_check.violations(body)
 
     @cached_property
-    def _written(self) -> Callable[[Json], bytes]:
-        """What writes data between the two ends of the envelope, where there is one."""
+    def write(self) -> Callable[[Json], bytes]:
+        """What returns the body of a success around its data, cut to what this dialect shows."""
         writer, mark = writer_of(self.data_schema), "@"
         envelope = jsontext.encode(self.generation.answer(mark) if self.enveloped else mark)
         before, _, after = envelope.decode("ascii").partition(f'"{mark}"')

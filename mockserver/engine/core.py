@@ -122,13 +122,14 @@ class State:
         self.by_hash.put(paid_by, order_id)
         if order.sn is not None:
             self.by_sn.put(order.sn, order_id)
-        for key, change in touched(order):
+        accounts = touched(order)
+        for key, change in accounts:
             account = self.account(key)
             if account is None:
                 self.accounts.put(key, (order_id, change))
             else:
                 account.add(order_id, change)
-        sender = account_address(order.sender)
+        (_, _, sender), _ = accounts[0]
         self.senders.put(sender, (self.senders.get(sender) or 0) + 1)
         if self._agenda is not None:
             self.agenda().touch(order.id)
@@ -203,8 +204,7 @@ class Core:
     def hold(self) -> int:
         """Return the time, which is the same from now on until `release` or a move of the clock."""
         clock = self.state.clock
-        shown = clock.now(self.wall())
-        self._held = clock, shown
+        self._held = clock, shown = clock, clock.now(self.wall())
         return shown
 
     def release(self) -> None:

@@ -173,23 +173,27 @@ def back_hash_of(order: Order, seed: int) -> str:
 
 def view(order: Order, calendar: Calendar, now_ms: int, seed: int) -> OrderView:
     """Return an order as it stands at a moment, in a world of a seed. Nothing is changed."""
-    event = standing(order, calendar, now_ms)
+    since_ms, status, reason = _reached(order, calendar, now_ms)
     out, back, exec_hash = 0, 0, ""
-    if event.status is _SUCCEEDED:
+    if status is _SUCCEEDED:
         delivery = order.delivered
         out, back, exec_hash = delivery.net, delivery.back, exec_hash_of(order, seed)
-    elif event.status in _RETURNED:
+    elif status in _RETURNED:
         back = order.amount
     back_hash = back_hash_of(order, seed) if back else ""
-    return OrderView(
-        order, event.status, event.at_ms, event.reason, out, back, exec_hash, back_hash
-    )
+    return OrderView(order, status, since_ms, reason, out, back, exec_hash, back_hash)
 
 
 def standing(order: Order, calendar: Calendar, now_ms: int) -> Event:
     """Return the last event of an order that has happened by a moment."""
+    return Event(*_reached(order, calendar, now_ms))
+
+
+def _reached(order: Order, calendar: Calendar, now_ms: int) -> tuple[int, Status, str]:
+    """Return the values of the last event of an order that has happened by a moment."""
     if not _is_undisturbed(order, calendar):
-        return at(history(order, calendar), now_ms)
+        event = at(history(order, calendar), now_ms)
+        return event.at_ms, event.status, event.reason
     # Its course says all, and no event but the last needs to be made.
     age = now_ms - order.started_ms
     reached, *later = order.course.steps
@@ -199,7 +203,7 @@ def standing(order: Order, calendar: Calendar, now_ms: int) -> Event:
             break
         if step.status is not reached.status:
             reached, after_ms = step, max(0, step.after_ms)
-    return Event(order.started_ms + after_ms, reached.status, reached.reason)
+    return order.started_ms + after_ms, reached.status, reached.reason
 
 
 def _is_undisturbed(order: Order, calendar: Calendar) -> bool:

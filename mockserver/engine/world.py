@@ -27,7 +27,7 @@ class World:
     little. It is not safe for threads.
     """
 
-    __slots__ = ("_core", "_snapshots", "orders", "quotes", "scenario")
+    __slots__ = ("_core", "_snapshots", "hold", "now", "orders", "quotes", "release", "scenario")
 
     scenario: Scenario
     """What the world started from."""
@@ -35,12 +35,22 @@ class World:
     """Its quotes, swap call data and prices."""
     orders: OrderBook
     """Its orders."""
+    now: Callable[[], int]
+    """Returns its time, in milliseconds since 1970."""
+    hold: Callable[[], int]
+    """Returns its time, and lets it see no other one until `release`, unless its clock is moved.
+
+    The clock of the machine is dear to read, and a request happens in one moment.
+    """
+    release: Callable[[], None]
+    """Lets its time pass again."""
 
     def __init__(
         self, scenario: Scenario, wall: Callable[[], int], state: State | None = None
     ) -> None:
         """Start from a scenario; `wall` returns the wall clock's time in milliseconds."""
         self._core = Core(scenario, state or _beginning(scenario, wall()), wall)
+        self.now, self.hold, self.release = self._core.now, self._core.hold, self._core.release
         self.scenario = scenario
         self.quotes = Desk(self._core)
         self.orders = OrderBook(self._core, self.quotes)
@@ -75,21 +85,6 @@ class World:
     def outages(self) -> Suspensions:
         """Its outages."""
         return Suspensions(self._core)
-
-    def now(self) -> int:
-        """Return its time, in milliseconds since 1970."""
-        return self._core.now()
-
-    def hold(self) -> int:
-        """Return its time, and see no other one until `release`, unless its clock is moved.
-
-        The clock of the machine is dear to read, and a request happens in one moment.
-        """
-        return self._core.hold()
-
-    def release(self) -> None:
-        """Let its time pass again."""
-        self._core.release()
 
     def fork(self) -> "World":
         """Return a world that has been the same up to now and shares nothing that changes."""
