@@ -52,13 +52,13 @@ class Desk(View):
 
     def charged(
         self, amount: int, source: Placed, target: Placed, channel_bps: int = 0
-    ) -> tuple[int, int, int, int]:
+    ) -> tuple[int, int, int, int, object]:
         """Return what a 2.0 transfer that is submitted gives, its fee, its gas and the rate.
 
-        Raises `Refusal`.
+        What these follow from comes last. Raises `Refusal`.
         """
         now = self._admitted_ms(source, target, _SUBMIT)
-        return self._core.scenario.transfers.charged(amount, source, target, now, channel_bps)[:4]
+        return self._core.scenario.transfers.charged(amount, source, target, now, channel_bps)
 
     def _admitted_ms(self, source: Placed, target: Placed, phase: Phase) -> int:
         """Return the time by which a transfer is charged. Raises `Refusal` where none is let in."""

@@ -298,8 +298,9 @@ def _terms(desk: Desk, request: OrderRequest, source: Placed, target: Placed) ->
                 f"{target.symbol!r}; submit an aggregate order for that",
                 about="target token",
             )
-        gross, fee, gas, rate = desk.charged(request.amount, source, target, request.channel_bps)
-        return gross, *_split(fee, request.channel_bps, rate), gas
+        bps = request.channel_bps
+        gross, fee, gas, rate, _ = desk.charged(request.amount, source, target, bps)
+        return gross, *_split(fee, bps, rate), gas
     quote = desk.aggregate_placed(request.amount, source, target, Phase.SUBMIT, request.channel_bps)
     gross, service, gas = (
         amounts.rescale_floor(part, quote.decimals, target.decimals)
