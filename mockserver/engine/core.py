@@ -204,7 +204,8 @@ class Core:
     def hold(self) -> int:
         """Return the time, which is the same from now on until `release` or a move of the clock."""
         clock = self.state.clock
-        self._held = clock, shown = clock, clock.now(self.wall())
+        shown = clock.now(self.wall())
+        self._held = clock, shown
         return shown
 
     def release(self) -> None:
