@@ -6,6 +6,7 @@ Each is given the whole turn: it changes what is asked, what is answered, or bot
 import gzip
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from mockserver import jsontext
 from mockserver.engine.catalog import Chain
@@ -14,6 +15,7 @@ from mockserver.jsontext import Json
 from mockserver.responders.breaks.answers import (
     Page,
     bounded,
+    edited,
     page_of,
     refused,
     succeeded,
@@ -21,8 +23,7 @@ from mockserver.responders.breaks.answers import (
 )
 from mockserver.responders.breaks.converters import whole
 from mockserver.responders.breaks.inputs import catalog_of
-from mockserver.responders.breaks.requests import asked_of
-from mockserver.responders.breaks.values import Turn
+from mockserver.responders.breaks.values import Turn, asked_of
 from mockserver.responders.delivery import Cut, Delivery
 
 _SUBMIT_ORDER = "v2.submitOrder"
@@ -259,10 +260,9 @@ def _reports(page: Page) -> list[Json]:
 
 
 def _relisted(page: Page, sent: Delivery, found: list[Json]) -> Delivery:
-    if found == page.data.get("list") or not isinstance(page.data.get("list"), list):
+    if not isinstance(page.data.get("list"), list):
         return sent
-    page.data["list"] = found
-    return sent.with_body(jsontext.encode(page.body))
+    return edited(page, sent, lambda page: page.data.update(list=found))
 
 
 # A chain out of service
@@ -283,10 +283,7 @@ def suspended(turn: Turn) -> Delivery:
     if any(isinstance(one, str) and one in names for one in told):
         said = turn.refuse("chain-suspended", f"chain {chain.nickname!r} is out of service")
         return replace(sent, response=said.response)
-    before = jsontext.encode(page.body)
-    _unlist(page, chain)
-    after = jsontext.encode(page.body)
-    return sent if after == before else sent.with_body(after)
+    return edited(page, sent, partial(_unlist, chain=chain))
 
 
 def _suspended_chain(turn: Turn) -> Chain:

@@ -1,13 +1,12 @@
 """Answers under the hands of a break: what they hold, and where its fields are."""
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from mockserver import jsontext
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.requests import Asked, asked_of
-from mockserver.responders.breaks.values import Turn
+from mockserver.responders.breaks.values import Asked, Turn, asked_of
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.refusing import REFUSAL_HEADER
 from mockserver.values import dataclass
@@ -115,6 +114,15 @@ def page_of(turn: Turn, delivery: Delivery) -> Page | None:
     """Return a successful answer for editing, or None."""
     body = succeeded(turn, delivery.response)
     return None if body is None else Page(turn, body, asked_of(turn.call))
+
+
+def edited(page: Page, sent: Delivery, edit: Callable[[Page], object]) -> Delivery:
+    """Return an answer with its page edited in place; the very same one where nothing changed."""
+    # The texts are compared: to Python false is 0.
+    before = jsontext.encode(page.body)
+    edit(page)
+    after = jsontext.encode(page.body)
+    return sent if after == before else sent.with_body(after)
 
 
 def success(turn: Turn, data: Json) -> Delivery:

@@ -10,8 +10,7 @@ from mockserver.jsontext import Json
 from mockserver.responders.breaks.answers import counted, refused, succeeded
 from mockserver.responders.breaks.converters import is_number, whole
 from mockserver.responders.breaks.inputs import catalog_of
-from mockserver.responders.breaks.requests import asked_of
-from mockserver.responders.breaks.values import Turn
+from mockserver.responders.breaks.values import Turn, asked_of
 from mockserver.responders.delivery import Delivery
 
 
@@ -50,6 +49,12 @@ def _behind_a_refusal(turn: Turn, sent: Delivery) -> bool:
     return before
 
 
+def _is_told(turn: Turn, sent: Delivery, member_and_value: tuple[str, Json]) -> bool | None:
+    """Whether a success has this value of a member; None where it is no success."""
+    body, (name, value) = succeeded(turn, sent.response), member_and_value
+    return None if body is None else bool(body["data"].get(name) == value)
+
+
 def _given(turn: Turn, place: str) -> Json:
     return asked_of(turn.call).get(place)
 
@@ -69,6 +74,9 @@ WORDS: Mapping[str, Callable[..., bool]] = MappingProxyType(
         "above": _above,
         "matching": _matching,
         "of-odd-index": _of_odd_index,
+        # The answer is a success with this value of a member, or with another one.
+        "told": lambda turn, sent, what: _is_told(turn, sent, what) is True,
+        "told-otherwise": lambda turn, sent, what: _is_told(turn, sent, what) is False,
         # The same was asked before.
         "asked-before": lambda turn, sent: (
             counted(turn.memory, f"quote {turn.call.request.query[-300:]}") > 1

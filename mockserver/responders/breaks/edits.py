@@ -31,23 +31,22 @@ def flat(page: Page) -> None:
 
 def output_in_units(page: Page, of: str) -> None:
     """Count the output in `whole` tokens, or in the decimals of the token on the `source` chain."""
-    query, units = page.asked.query, whole(page.data.get("outAmount"))
-    if units is None:
-        return
-    decimals = {
-        side: decimals_of(page.turn.call, query.get(side, ""), query.get("symbol", ""))
-        for side in ("fromChain", "toChain")
-    }
-    scale = 10 ** decimals["fromChain"] if of == "source" else 1
-    page.data["outAmount"] = str(units * scale // 10 ** decimals["toChain"])
+    units = whole(page.data.get("outAmount"))
+    if units is not None:
+        scale = 10 ** _decimals(page, "fromChain") if of == "source" else 1
+        page.data["outAmount"] = str(units * scale // 10 ** _decimals(page, "toChain"))
 
 
 def output_falls(page: Page) -> None:
     """Let outputs fall as inputs rise: a thousand tokens squared over what it would be."""
-    query, units = page.asked.query, whole(page.data.get("outAmount"))
+    units = whole(page.data.get("outAmount"))
     if units:
-        decimals = decimals_of(page.turn.call, query.get("toChain", ""), query.get("symbol", ""))
-        page.data["outAmount"] = str(10 ** (2 * decimals + 6) // units)
+        page.data["outAmount"] = str(10 ** (2 * _decimals(page, "toChain") + 6) // units)
+
+
+def _decimals(page: Page, chain: str) -> int:
+    query = page.asked.query
+    return decimals_of(page.turn.call, query.get(chain, ""), query.get("symbol", ""))
 
 
 def minimum_percent(page: Page, percent: int) -> None:
@@ -111,9 +110,8 @@ def raw_to_nobody(page: Page) -> None:
 
 def no_fee(page: Page) -> None:
     """Pay out all that goes in."""
-    quote = page.data.get("crossChain")
-    if isinstance(quote, dict) and "amountIn" in quote:
-        quote["amountOut"] = quote["amountIn"]
+    for quote, name in page.places("crossChain.amountIn"):
+        quote["amountOut"] = quote[name]
 
 
 def scaled_wrongly(page: Page) -> None:
@@ -214,11 +212,10 @@ def another_when_repeated(page: Page, name: str) -> None:
         return
     known = told[:100] if isinstance(told, str) else told % 10**40
     again = page.counted(f"{name} {known}") - 1
-    units = whole(told)
     if is_integer(told):
         page.data[name] = told + _ANOTHER * again
-    elif units is not None:
-        page.data[name] = str(units + _ANOTHER * again)
+    elif whole(told) is not None:
+        page.data[name] = str(int(told) + _ANOTHER * again)
     else:
         page.data[name] = f"{told}{'9' * again}"
 
@@ -243,31 +240,13 @@ def ends_twice(page: Page) -> None:
         page.data["status"] = "Failed" if status == "Succeeded" else "Succeeded"
 
 
-def reopens(page: Page) -> None:
-    """Let every second check of a finished order say that it is pending."""
-    if page.data.get("status") in _FINAL and page.counted(_order(page)) % 2 == 0:
-        page.data["status"] = "Pending"
-
-
-def v1_reopens(page: Page) -> None:
-    """Let every second look at a finished v1 order say that it is going on."""
-    order = page.data.get("order")
-    if not isinstance(order, dict) or order.get("status") == 1:
-        return
-    if page.counted(_order(page)) % 2 == 0:
-        order["status"] = 1
-
-
-def reason_of_success(page: Page, reason: str) -> None:
-    """Give a reason for a success."""
-    if page.data.get("status") == "Succeeded":
-        page.data["reason"] = reason
-
-
-def no_reason(page: Page) -> None:
-    """Give no reason for what is no success."""
-    if page.data.get("status") != "Succeeded":
-        page.data["reason"] = ""
+def reopens(page: Page, going_on: Sequence[Json]) -> None:
+    """Let every second look at a finished order show another status, at a place."""
+    place, status = going_on
+    for order, name in page.places(place):
+        ended = order[name] != status if is_integer(status) else order[name] in _FINAL
+        if ended and page.counted(_order(page)) % 2 == 0:
+            order[name] = status
 
 
 def new_hash(page: Page) -> None:

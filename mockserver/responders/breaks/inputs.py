@@ -8,7 +8,7 @@ from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.converters import times, whole
-from mockserver.responders.breaks.requests import asked_of
+from mockserver.responders.breaks.values import asked_of
 from mockserver.responders.responder import Call
 
 

@@ -16,18 +16,11 @@ from mockserver import jsontext
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import acts, bodies, conditions, converters, edits, inputs
-from mockserver.responders.breaks.answers import (
-    Page,
-    page_of,
-    refused,
-    succeeded,
-)
-from mockserver.responders.breaks.requests import asked_of
-from mockserver.responders.breaks.values import Act, Turn
+from mockserver.responders.breaks.answers import Page, edited, page_of, refused, succeeded
+from mockserver.responders.breaks.values import Act, Turn, asked_of
 from mockserver.responders.delivery import Delivery
 from mockserver.tables import UnknownName, function_of
 
-Headers = tuple[tuple[str, str], ...]
 _MEDIA_TYPES = {"page": "text/html; charset=utf-8", "text": "text/plain"}
 
 
@@ -59,13 +52,7 @@ def _editing(edit: Callable[[Page], None]) -> Act:
     def act(turn: Turn) -> Delivery:
         sent = turn.answer()
         page = page_of(turn, sent)
-        if page is None:
-            return sent
-        # The texts are compared: to Python false is 0.
-        before = jsontext.encode(page.body)
-        edit(page)
-        after = jsontext.encode(page.body)
-        return sent if after == before else sent.with_body(after)
+        return sent if page is None else edited(page, sent, edit)
 
     return act
 
@@ -74,35 +61,35 @@ def _edit(spec: Json) -> Act:
     return _editing(word(spec, edits))
 
 
-def _change(spec: Mapping[str, Json]) -> Act:
-    changes = [(path, word(how, converters)) for path, how in spec.items()]
+def _at_places(given: Mapping[str, Any], edit: Callable[[dict[str, Json], str, Any], None]) -> Act:
+    """Edit the fields at places of a success, each with what is given for its place."""
 
-    def edit(page: Page) -> None:
-        for path, how in changes:
+    def edit_all(page: Page) -> None:
+        for path, one in given.items():
             for holder, key in page.places(path):
-                holder[key] = how(holder[key])
+                edit(holder, key, one)
 
-    return _editing(edit)
+    return _editing(edit_all)
+
+
+def _change(spec: Mapping[str, Json]) -> Act:
+    def edit(holder: dict[str, Json], key: str, how: Callable[..., Json]) -> None:
+        holder[key] = how(holder[key])
+
+    return _at_places({path: word(how, converters) for path, how in spec.items()}, edit)
 
 
 def _drop(spec: Sequence[str]) -> Act:
-    def edit(page: Page) -> None:
-        for path in spec:
-            for holder, key in page.places(path):
-                del holder[key]
-
-    return _editing(edit)
+    return _at_places(dict.fromkeys(spec), lambda holder, key, _: holder.pop(key))
 
 
 def _rename(spec: Mapping[str, str]) -> Act:
-    def edit(page: Page) -> None:
-        for path, name in spec.items():
-            for holder, key in page.places(path):
-                items = [(name if one == key else one, value) for one, value in holder.items()]
-                holder.clear()
-                holder.update(items)
+    def edit(holder: dict[str, Json], key: str, name: str) -> None:
+        items = [(name if one == key else one, value) for one, value in holder.items()]
+        holder.clear()
+        holder.update(items)
 
-    return _editing(edit)
+    return _at_places(spec, edit)
 
 
 def _put(spec: Mapping[str, Json]) -> Act:
