@@ -8,7 +8,7 @@ import click
 
 from mockserver.cli.printing import print_json, print_levels
 from mockserver.cli.run_options import with_rows
-from mockserver.cli.shared_options import JSON, changes_as
+from mockserver.cli.shared_options import JSON, changes_as, dialect
 from mockserver.cli.types import quantity
 from mockserver.conformance.option_table import RUN
 
@@ -16,13 +16,7 @@ from mockserver.conformance.option_table import RUN
 @click.command()
 @click.argument("old")
 @click.argument("new")
-@click.option(
-    "--dialect",
-    default="documented",
-    show_default=True,
-    metavar="NAME",
-    help="How folders are read: 'documented', 'observed', or errata such as 'E-01,E-03'.",
-)
+@dialect("How folders are read: ")
 @changes_as(("text", "json", "markdown", "github"), ("breaking", "may-break", "never"))
 @click.option("--all", "texts", is_flag=True, help="Show changes of mere wording too.")
 def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool) -> None:

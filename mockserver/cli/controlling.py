@@ -12,7 +12,7 @@ from mockserver.cli.printing import print_json, print_table
 from mockserver.cli.remote import Remote, asks, connected, given, pairs, plain, value_of
 from mockserver.cli.shared_options import with_options
 from mockserver.cli.types import Word
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, picked
 
 _MODE = Word("mockserver.engine.outages:Mode")
 _DIRECTION = Word("mockserver.engine.outages:Direction")
@@ -157,22 +157,15 @@ def _told(window: Any) -> dict[str, Json]:
     """Return a window in the words of the control API."""
     from mockserver.clock import iso
 
-    flapping = window.mode.value == "flapping"
+    said = picked(window, "chain", "token", "mode", "direction", "in_flight", "lag")
+    times = {"from": iso(window.from_ms), "lead": f"{window.lead_ms}ms"}
     return given(
-        **{
-            "chain": window.chain,
-            "token": window.token,
-            "mode": window.mode.value,
-            "direction": window.direction.value,
-            "from": iso(window.from_ms),
-            "until": None if window.until_ms is None else iso(window.until_ms),
-            "inFlight": window.in_flight.value,
-            "reason": window.reason or None,
-            "lead": f"{window.lead_ms}ms",
-            "lag": window.lag,
-            "period": f"{window.period_ms}ms",
-            "downPercent": window.down_percent if flapping else None,
-        }
+        **said,
+        **times,
+        until=None if window.until_ms is None else iso(window.until_ms),
+        period=f"{window.period_ms}ms",
+        reason=window.reason or None,
+        downPercent=window.down_percent if said["mode"] == "flapping" else None,
     )
 
 

@@ -9,21 +9,13 @@ import click
 from mockserver import __version__
 from mockserver.cli.files import put
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.shared_options import FOLDER, JSON, OUTPUT
+from mockserver.cli.shared_options import FOLDER, JSON, OUTPUT, dialect
 from mockserver.jsontext import Json, picked
 from mockserver.userfiles import write_text
 
-_DIALECT = click.option(
-    "--dialect",
-    default="documented",
-    show_default=True,
-    metavar="NAME",
-    help="'documented', 'observed', or errata such as 'E-01,E-03'.",
-)
-
 
 @click.command()
-@_DIALECT
+@dialect()
 @JSON
 def routes(dialect: str, as_json: bool) -> None:
     """List every operation with its method, path and inputs."""
@@ -56,7 +48,7 @@ def routes(dialect: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("generation", required=False, type=click.Choice(["v1", "v2", "control"]))
-@_DIALECT
+@dialect()
 @click.option("--server", default="/", show_default=True, help="The base URL to name.")
 @click.option("--lifted", is_flag=True, help="Present refusals as HTTP 400, for generic tools.")
 @OUTPUT

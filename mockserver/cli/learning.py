@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,16 +24,7 @@ if TYPE_CHECKING:
 @click.option("--write-test", type=PATH, help="A pytest file to write.")
 @with_rows(PERMIT[:1])
 @click.option("--dialect", default="observed", show_default=True, help="How answers are read.")
-def drift(  # noqa: PLR0913 (one parameter an option)
-    old: str,
-    new: str,
-    *,
-    form: str,
-    fail_on: str,
-    write_test: Path | None,
-    allow_hosts: tuple[str, ...],
-    dialect: str,
-) -> None:
+def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given: Any) -> None:
     """Say how the answers in NEW differ in shape from those in OLD.
 
     Each is a shipped recording, a file or a folder; NEW may be the base address of a service, which
@@ -47,9 +38,9 @@ def drift(  # noqa: PLR0913 (one parameter an option)
 
     contract = load(dialect)
     before = gather([old])
-    found = compared(before, _after(new, before, contract, allow_hosts), contract)
-    if write_test is not None:
-        write_text(write_test, as_test(found, old, new, dialect))
+    found = compared(before, _after(new, before, contract, given["allow_hosts"]), contract)
+    if given["write_test"] is not None:
+        write_text(given["write_test"], as_test(found, old, new, dialect))
     if form == "text":
         print_levels(as_lines(found))
     elif form == "junit":

@@ -43,6 +43,14 @@ def port(default: int, more: str = "") -> Decorator:
     return click.option("--port", default=default, show_default=True, type=ports, help=told)
 
 
+def dialect(of: str = "") -> Decorator:
+    """Return the option of the dialect that something is read in."""
+    told = f"{of}'documented', 'observed', or errata such as 'E-01,E-03'."
+    return click.option(
+        "--dialect", default="documented", show_default=True, metavar="NAME", help=told
+    )
+
+
 def ready_file(what: str) -> Decorator:
     """Return the option of the file that is there while something is ready."""
     told = f"Exists while the {what} is ready; holds its address."
