@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from hypothesis.strategies import SearchStrategy
 
 from mockserver import jsontext
-from mockserver.conformance.generation.strategies import Broken, Requests, any_of
+from mockserver.conformance.generation.strategies import Requests, any_of
 from mockserver.conformance.generation.values import smallest_units
 from mockserver.conformance.session.context import RunContext
-from mockserver.contract import Basis, Operation, load
+from mockserver.contract import Basis, load
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.strategies.contracts import operation_of
@@ -54,7 +54,11 @@ def invalid_requests(
     """
     found = operation_of(operation, dialect)
     ways = any_of(Requests(found, RunContext(load(dialect)), is_free=True).ways())
-    return ways.map(lambda one: _invalid(one, found))
+    return ways.map(
+        lambda one: InvalidRequest(
+            one.draft.request(found), one.place, one.kind, one.label, one.basis
+        )
+    )
 
 
 def orders(*, dialect: str = "documented") -> SearchStrategy[Mapping[str, Json]]:
@@ -76,7 +80,3 @@ def amounts(token: int | Mapping[str, Json] = 18) -> SearchStrategy[str]:
     if not is_count or not 0 <= decimals <= _MOST_DECIMALS:
         raise ValueError(f"decimals: expected 0 to {_MOST_DECIMALS}, got {decimals!r}")
     return smallest_units(decimals)
-
-
-def _invalid(one: Broken, operation: Operation) -> InvalidRequest:
-    return InvalidRequest(one.draft.request(operation), one.place, one.kind, one.label, one.basis)

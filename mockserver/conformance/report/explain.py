@@ -58,7 +58,8 @@ def explained(
     yield "needs", _needs(rule, probes)
     yield "example of a finding", _example(rule)
     beside = [one.name for one in rules if one.layer is rule.layer and one.name != rule.name]
-    near = sorted(beside, key=lambda name: -_common(name, rule.name))[:4]
+    words = set(rule.name.split("-"))
+    near = sorted(beside, key=lambda name: -len(words & set(name.split("-"))))[:4]
     if near:
         yield "near to it", ", ".join(near)
 
@@ -101,7 +102,3 @@ def _example(rule: Rule) -> str:
     said = rule.summary.rstrip(".")
     said = said[:1].lower() + said[1:]
     return f"{verdict}: {rule.name} [{operation}], where it is not so that {said}"
-
-
-def _common(one: str, other: str) -> int:
-    return len(set(one.split("-")) & set(other.split("-")))

@@ -131,14 +131,13 @@ def _covers(listing: Node, free: Node) -> bool:
     if types != {"string"}:
         return all(kinds.count(one) >= most.get(one, len(kinds) + 1) for one in types)
     try:
-        texts = [Sequence(tuple(map(_letter, text))) for text in _listed(listing)]
+        texts = [
+            Sequence(tuple(Chars(((ord(char), ord(char)),)) for char in text))
+            for text in _listed(listing)
+        ]
         return counterexample(_machines(free), [Automaton(Choice(tuple(texts)))]) is None
     except NotSimple:
         return False
-
-
-def _letter(char: str) -> Chars:
-    return Chars(((ord(char), ord(char)),))
 
 
 def _value_words(node: Node, apart: list[Json]) -> str:

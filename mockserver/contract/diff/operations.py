@@ -131,18 +131,14 @@ def _came_or_went(
 ) -> Difference:
     one = was or now
     assert one is not None  # noqa: S101 (one of both is there)
-    basis = one.schema[-1].basis.below(_raw(one))
+    schema, basis = one.schema[-1]
+    basis = basis.below(schema if isinstance(schema, Mapping) else {})
     words = ("not there", "required" if one.required else "optional")
     more = {"place": one.place, "role_name": one.role}
     if now is None:
         bases = (basis, sides[1].basis)
         return told("field-removed", Effect.WIDER, words[::-1], bases, **more)
     return told("field-added", Effect.NARROWER, words, (None, basis), **more)
-
-
-def _raw(one: Input) -> Mapping[str, object]:
-    schema = one.schema[-1].schema
-    return schema if isinstance(schema, Mapping) else {}
 
 
 def _input(was: Input, now: Input, sides: tuple[SideOperation, SideOperation]) -> Differences:
