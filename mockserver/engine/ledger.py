@@ -43,16 +43,6 @@ def user(address_key: str) -> str:
     return f"user:{address_key}"
 
 
-def sender_key(order: Order) -> AccountKey:
-    """Return the account an order is paid from and given back to."""
-    return order.route.source_chain, order.route.source_token, account_address(order.sender)
-
-
-def recipient_key(order: Order) -> AccountKey:
-    """Return the account an order delivers to."""
-    return order.route.target_chain, order.route.target_token, account_address(order.recipient)
-
-
 def account_address(address: str) -> str:
     """Return an address as accounts carry it: hexadecimal ones in lower case."""
     if address[:2] not in ("0x", "0X"):
@@ -64,7 +54,7 @@ def account_address(address: str) -> str:
 
 def deposit(order: Order) -> Posting:
     """Return the booking of a submission: the faucet lends what the sender lacks."""
-    sender = user(sender_key(order)[2])
+    sender = user(account_address(order.sender))
     entries = [(sender, -order.amount), (CUSTODY, order.amount)]
     if order.topup:
         entries = [(FAUCET, -order.topup), (sender, order.topup), *entries]
@@ -76,7 +66,7 @@ def outcome(order: Order, event: Event) -> Posting | None:
     if event.status is Status.SUCCEEDED:
         return _delivery(order, event.at_ms)
     if event.status in (Status.FAILED, Status.REFUNDED):
-        sender = user(sender_key(order)[2])
+        sender = user(account_address(order.sender))
         entries = [(CUSTODY, -order.amount), (sender, order.amount)]
         return _posting(order, event.at_ms, "refund", source=entries)
     return None
@@ -114,11 +104,11 @@ def _delivery(order: Order, at_ms: int) -> Posting:
             (CUSTODY, -order.amount),
             (POOL, out.used - order.dust),
             (DUST, order.dust),
-            (user(sender_key(order)[2]), out.back),
+            (user(account_address(order.sender)), out.back),
         ],
         target=[
             (POOL, -gross),
-            (user(recipient_key(order)[2]), out.net),
+            (user(account_address(order.recipient)), out.net),
             (FEE_SERVICE, out.service_fee),
             (FEE_CHANNEL, out.channel_fee),
             (GAS, out.gas_fee),

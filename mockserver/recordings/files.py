@@ -27,6 +27,7 @@ def load(file: Path) -> Recording:
     """Return a recording file. Raises `InvalidFile` with file and line of every problem."""
     document = documents.read(file, "recording")
     value = document.value
+    chosen = value.get("standIns", {})
     origin = value["origin"]
     return Recording(
         title=value["title"],
@@ -37,7 +38,7 @@ def load(file: Path) -> Recording:
         scenario=value.get("scenario", "default"),
         start=value.get("start"),
         clock_skew_ms=_signed(value["clockSkew"]) if "clockSkew" in value else None,
-        stand_ins=_stand_ins(value.get("standIns", {})),
+        stand_ins=StandIns(tuple(chosen.get("of", ())), chosen.get("salt", "")),
         remarks=tuple(value.get("remarks", ())),
         exchanges=_exchanges(document, origin),
         file=file,
@@ -204,10 +205,6 @@ def _body_row(body: bytes, omitted: str, files: Mapping[bytes, str]) -> dict[str
 
 def _dialect(value: str | list[str] | None) -> str | None:
     return value if value is None or isinstance(value, str) else ",".join(value)
-
-
-def _stand_ins(told: Mapping[str, Any]) -> StandIns:
-    return StandIns(tuple(told.get("of", ())), told.get("salt", ""))
 
 
 def _signed(text: str) -> int:

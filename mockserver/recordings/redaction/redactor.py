@@ -192,7 +192,8 @@ class Redactor:
             case Mapping():
                 if "symbol" in value or "decimals" in value:
                     for member in ("address", "contractAddress"):
-                        self._publish(value.get(member))
+                        if isinstance(address := value.get(member), str):
+                            self._maker.publish(address)
                 return {
                     self._maker.text(search.masked(key)): self._walk(key, item, search)
                     for key, item in value.items()
@@ -206,10 +207,6 @@ class Redactor:
                 return value if changed == str(value) else _number(changed)
             case _:
                 return value
-
-    def _publish(self, address: Json) -> None:
-        if isinstance(address, str):
-            self._maker.publish(address)
 
     def _value(self, name: str, value: str, search: _Search) -> str:
         """Return the value of a member or a parameter as it may be kept."""
