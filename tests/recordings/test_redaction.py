@@ -79,6 +79,7 @@ OWN_WORDS = " ".join(
         certificate(),
         "Authorization Cookie X-Api-Key X-Anything appKey signature password app_secret mnemonic",
         "privateKey redacted before after",
+        DEMO_APP_KEY,
     )
 )
 """What stands in the files anyway; Hypothesis likes to draw words that it finds in our code."""
