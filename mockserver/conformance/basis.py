@@ -21,18 +21,11 @@ Schema = Mapping[str, Any]
 SchemaPath = tuple[str | int, ...]
 
 
-def basis_of(operation: Operation, violation: Violation) -> Basis:
-    """Return the basis of the keyword that an answer breaks, with what it says."""
-    says = _told(operation.response_schema, violation.schema_path, dotted(violation.path))
-    keyword, place = violation.keyword, place_of(violation)
-    return basis_at(operation, "answer", violation.schema_path, (place, keyword), says)
-
-
-def basis_of_request(operation: Operation, violation: Violation) -> Basis:
-    """Return the basis of the keyword that a request breaks, with what it says."""
-    says = _told(operation.request_schema, violation.schema_path, dotted(violation.path))
-    keyword, place = violation.keyword, place_of(violation)
-    return basis_at(operation, "request", violation.schema_path, (place, keyword), says)
+def basis_of(operation: Operation, violation: Violation, side: str = "answer") -> Basis:
+    """Return the basis of the keyword that an answer, or a `request`, breaks, and what it says."""
+    says = _told(_schema(operation, side), violation.schema_path, dotted(violation.path))
+    what = (place_of(violation), violation.keyword)
+    return basis_at(operation, side, violation.schema_path, what, says)
 
 
 def basis_of_required(operation: Operation, field: Field) -> Basis:
@@ -67,11 +60,14 @@ def basis_at(
     What stands inside something observed or assumed is no more than that. What is documented says
     what its fact says, everything else `says`.
     """
-    schema = operation.response_schema if side == "answer" else operation.request_schema
     basis = Basis()
-    for node in nodes_along(schema, path):
+    for node in nodes_along(_schema(operation, side), path):
         basis = basis.below(node)
     return stated(basis, operation, side, what, says)
+
+
+def _schema(operation: Operation, side: str) -> Schema:
+    return operation.response_schema if side == "answer" else operation.request_schema
 
 
 def stated(

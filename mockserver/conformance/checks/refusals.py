@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mockserver.conformance.basis import basis_of_request
+from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.evidence import check_edges_are_asked, is_its_own, said
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.inventory import chains_of
@@ -72,7 +72,7 @@ def _basis(negative: NegativeCase, exchange: Exchange) -> Basis | None:
     operation = exchange.operation
     for violation in operation.read(exchange.request).violations:
         if ".".join(map(str, violation.path[:2])) == negative.place:
-            basis = basis_of_request(operation, violation)
+            basis = basis_of(operation, violation, "request")
             # The type is published; that a reader refuses the same value in another one is not.
             return assumed("A-243", basis.says) if negative.as_meant else basis
     return None

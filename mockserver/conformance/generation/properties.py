@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from mockserver.conformance.basis import basis_of_request
+from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.session.context import RunContext
@@ -97,7 +97,7 @@ def accepted_though_broken(
     operation = exchange.operation
     # A repeated name breaks no schema, and nobody says what a repeated one means.
     broken = [one for one in operation.read(exchange.request).violations if one.schema_path]
-    found = [(one, basis_of_request(operation, one)) for one in broken]
+    found = [(one, basis_of(operation, one, "request")) for one in broken]
     # The firmest of what it breaks tells.
     for violation, basis in sorted(found, key=lambda pair: _FIRMEST.index(pair[1].kind))[:1]:
         is_wrong = basis.kind is BasisKind.DOCUMENTED

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 
-from mockserver import jsontext
 from mockserver.conformance.discovery.amount_units import (
     ATTEMPT_NAMES,
     BRIDGE,
@@ -20,7 +19,6 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Basis, Operation
-from mockserver.signing import developer
 from mockserver.values import dataclass
 
 _ATTEMPTS: Mapping[str, str] = {
@@ -128,22 +126,4 @@ def example_of(context: RunContext, operation: Operation) -> Draft:
 
 def signed(draft: Draft, operation: Operation, caller: Caller) -> Draft:
     """Return a v1 request signed as it stands, odd headers included; others as they are."""
-    if operation.auth != "developer-key":
-        return draft
-    texts = {
-        "appKey": caller.app_key,
-        "expireTime": str(caller.expire_ms),
-        "timestamp": str(caller.timestamp_ms),
-    }
-    texts |= {name: str(draft.headers[name]) for name in texts if name in draft.headers}
-    named = developer.DeveloperHeaders(texts["appKey"], texts["expireTime"], texts["timestamp"])
-    body = draft.raw_body
-    if body is None:
-        body = b"" if draft.body is None else jsontext.encode(draft.body)
-    try:
-        text = developer.signed_text(body, named)
-    except jsontext.NotJson:
-        # Nothing says how such a body would be signed.
-        text = named.text()
-    headers = {**draft.headers, **texts, "signature": developer.signature(text, caller.app_secret)}
-    return replace(draft, headers=headers)
+    return caller.sign_v1(draft, as_it_stands=True) if operation.auth == "developer-key" else draft

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from mockserver.conformance.basis import basis_of_input
 from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.requests.negative import Kind, NegativeCase
+from mockserver.conformance.requests.negative import Change, Kind, NegativeCase
 from mockserver.conformance.requests.table import made_of, shipped_requests
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -15,7 +15,6 @@ from mockserver.contract import Basis, Field, Operation, assumed
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
 from mockserver.tables import known
-from mockserver.values import dataclass
 
 Value = Callable[[Json, RunContext, str], Json]
 """Makes a wrong value of the right one; the text is a label to draw by."""
@@ -115,20 +114,8 @@ _VALUES: Mapping[str, Value] = {
 """What makes a wrong value of the right one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """What is wrong in a request: `words` for its probe, `told` for people.
-
-    `by` is what says so where the schema of the request does not, `assumes` what is assumed.
-    """
-
-    words: str
-    kind: Kind
-    told: str
-    value: Value
-    by: str = ""
-    assumes: str = ""
-    as_meant: bool = False
+Mistake = Mapping[str, Any]
+"""A row of the table: what is wrong in a request."""
 
 
 class WrongValues:
@@ -136,7 +123,8 @@ class WrongValues:
 
     def __init__(self, document: Document) -> None:
         """Take the table. Raises `InvalidFile` for a name that nothing has."""
-        mistakes = {str(name): one for name, one in made_of(document, "mistakes", _mistake).items()}
+        found = made_of(document, "mistakes", _known)
+        mistakes = {str(name): mistake for name, mistake in found.items()}
         self._rows = made_of(
             document,
             "wrong",
@@ -146,10 +134,10 @@ class WrongValues:
     def probes_with_a(self, kind: Kind) -> tuple[str, ...]:
         """Return the names of the probes of a kind."""
         return tuple(
-            f"{name}/{role} {mistake.words}"
+            f"{name}/{role} {mistake['words']}"
             for name, rows in self._rows.items()
             for role, mistake in rows
-            if mistake.kind is kind
+            if mistake["kind"] == kind
         )
 
     def of(self, operation: Operation) -> tuple[NegativeCase, ...]:
@@ -157,42 +145,36 @@ class WrongValues:
         by_role = {field.role: field for field in operation.fields}
         return tuple(
             NegativeCase(
-                words=f"{role} {mistake.words}",
-                kind=mistake.kind,
-                place=f"{field.location}.{field.name}",
-                told=mistake.told,
+                words=f"{role} {mistake['words']}",
                 change=_changed(operation, field, mistake),
+                kind=Kind(mistake["kind"]),
+                place=f"{field.location}.{field.name}",
+                told=mistake["says"],
                 basis=_basis(operation, field, mistake),
-                as_meant=mistake.as_meant,
+                as_meant="as-meant" in mistake,
             )
             for role, mistake in self._rows.get(operation.id, ())
             if (field := by_role.get(role)) is not None
         )
 
 
-def _mistake(row: Mapping[str, Json]) -> Mistake:
-    put = row.get("put")
-    return Mistake(
-        words=row["words"],
-        kind=Kind(row["kind"]),
-        told=row["says"],
-        value=known(_VALUES, row["value"]) if put is None else lambda _, __, ___: put,
-        by=row.get("by", ""),
-        assumes=row.get("assumes", ""),
-        as_meant=row.get("as-meant", False),
-    )
+def _known(row: Mapping[str, Json]) -> Mistake:
+    """Return a row whose value is put, or has a maker. Raises `UnknownName`."""
+    if "value" in row:
+        known(_VALUES, row["value"])
+    return row
 
 
-def _changed(
-    operation: Operation, field: Field, mistake: Mistake
-) -> Callable[[Draft, RunContext], Draft]:
-    label = f"{operation.id} {field.name} {mistake.words}"
+def _changed(operation: Operation, field: Field, mistake: Mistake) -> Change:
+    label = f"{operation.id} {field.name} {mistake['words']}"
 
     def change(draft: Draft, context: RunContext) -> Draft:
         part = draft.part(field.location)
         if field.name not in part and field.location != "headers":
             raise NotRun(f"the usual request has no {field.location} {field.name!r} to make wrong")
-        value = mistake.value(part.get(field.name, ""), context, label)
+        if "put" in mistake:
+            return draft.having(field.location, field.name, mistake["put"])
+        value = _VALUES[mistake["value"]](part.get(field.name, ""), context, label)
         return draft.having(field.location, field.name, value)
 
     return change
@@ -205,8 +187,8 @@ def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None
     """Return what says that a value is wrong, where the schema of the request does not."""
     if field.schema.get("x-basis"):
         return None
-    match mistake.by:
-        case "":
+    match mistake.get("by"):
+        case None:
             return None
         case "lists" if operation.id in _OF_NO_LIST:
             # Of these only the names are published, not where they are taken from; and an order is
@@ -217,7 +199,7 @@ def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None
         case "lists" | "user" | "input":
             return basis_of_input(operation, field)
         case assumption:
-            return assumed(assumption, f"{field.name} {mistake.assumes}")
+            return assumed(str(assumption), f"{field.name} {mistake['assumes']}")
 
 
 WRONG_VALUES = WrongValues(shipped_requests())

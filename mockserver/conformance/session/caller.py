@@ -2,7 +2,6 @@
 
 from dataclasses import field, replace
 
-from mockserver import jsontext
 from mockserver.conformance.session.draft import Draft
 from mockserver.jsontext import Json, NotJson
 from mockserver.signing import developer, wallet
@@ -53,25 +52,31 @@ class Caller:
         whose = self.address != EXAMPLE_ADDRESS
         return len(self.orders) + len(self.tickets) + len(self.hashes) + whose * MOST_TICKETS
 
-    def sign_v1(self, draft: Draft) -> Draft:
-        """Return a v1 request with its four headers, signed over the body as it stands."""
-        named = developer.DeveloperHeaders(
-            self.app_key, str(self.expire_ms), str(self.timestamp_ms)
-        )
-        text = developer.signed_text(_body(draft), named)
+    def sign_v1(self, draft: Draft, *, as_it_stands: bool = False) -> Draft:
+        """Return a v1 request with its four headers, signed over the body as it is sent.
+
+        `as_it_stands` tells that those of the headers stay, odd ones too, which it has already.
+        """
         headers: dict[str, Json] = {
-            **draft.headers,
-            "appKey": named.app_key,
-            "expireTime": named.expire_time,
-            "timestamp": named.timestamp,
-            "signature": developer.signature(text, self.app_secret),
+            "appKey": self.app_key,
+            "expireTime": str(self.expire_ms),
+            "timestamp": str(self.timestamp_ms),
         }
-        return Draft(headers=headers, query=draft.query, body=draft.body)
+        if as_it_stands:
+            headers |= {name: str(draft.headers[name]) for name in headers if name in draft.headers}
+        named = developer.DeveloperHeaders(*map(str, headers.values()))
+        try:
+            text = developer.signed_text(draft.sent_body, named)
+        except NotJson:
+            # Nothing says how such a body would be signed.
+            text = named.text()
+        headers["signature"] = developer.signature(text, self.app_secret)
+        return replace(draft, headers={**draft.headers, **headers})
 
     def sign_v2(self, draft: Draft) -> Draft:
         """Return a 2.0 submission with its signature; what carries another one is left as it is."""
         made = {
-            name: self.wallet_signed(_body(draft), _user_of(draft))
+            name: self.wallet_signed(draft.sent_body, _user_of(draft))
             for name, value in draft.headers.items()
             if value == self.wallet_signature
         }
@@ -94,9 +99,3 @@ class Caller:
 def _user_of(draft: Draft) -> str:
     users = (value for name, value in draft.headers.items() if name.lower() == "evmaddress")
     return str(next(users, ""))
-
-
-def _body(draft: Draft) -> bytes:
-    if draft.raw_body is not None:
-        return draft.raw_body
-    return b"" if draft.body is None else jsontext.encode(draft.body)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field, replace
 from decimal import Decimal
+from typing import Any
 from urllib.parse import quote
 
 from mockserver import jsontext
@@ -33,7 +34,15 @@ class Draft:
 
     def part(self, location: str) -> Mapping[str, Json]:
         """Return the inputs of a location: `headers`, `query` or `body`."""
-        return {"headers": self.headers, "query": self.query, "body": self.body or {}}[location]
+        found: Mapping[str, Json] | None = getattr(self, location)
+        return found or {}
+
+    @property
+    def sent_body(self) -> bytes:
+        """The body as it travels."""
+        if self.raw_body is not None:
+            return self.raw_body
+        return b"" if self.body is None else jsontext.encode(self.body)
 
     def having(self, location: str, name: str, value: Json) -> "Draft":
         """Return the same request with one input set to another value."""
@@ -48,9 +57,7 @@ class Draft:
         """Return what travels; its path is the operation's, to be set behind a base address."""
         method = self.method or operation.method
         sent = [(name, _text(value)) for name, value in self.headers.items()]
-        body = self.raw_body
-        if body is None:
-            body = b"" if self.body is None else jsontext.encode(self.body)
+        body = self.sent_body
         if body or self.body is not None:
             sent.append(("Content-Type", self.content_type))
         query = self.raw_query
@@ -61,13 +68,8 @@ class Draft:
         return Request(method, self.path or operation.path, query, Headers(sent), body)
 
     def _with(self, location: str, part: Mapping[str, Json]) -> "Draft":
-        match location:
-            case "headers":
-                return replace(self, headers=part)
-            case "query":
-                return replace(self, query=part)
-            case _:
-                return replace(self, body=part)
+        changes: dict[str, Any] = {location: part}
+        return replace(self, **changes)
 
 
 def draft_of(row: Mapping[str, Mapping[str, Json]], operation: Operation) -> Draft:
