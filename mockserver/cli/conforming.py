@@ -137,7 +137,7 @@ def rules(as_json: bool) -> None:
 def plan(as_json: bool, **given: Any) -> None:
     """Tell which requests would be sent to URL, and send none."""
     from mockserver.cli.planning import facts, rows, summary
-    from mockserver.conformance.runs.preparation import prepared
+    from mockserver.conformance.runs.planner import prepared
 
     if not any(given[name] for name in ("url", "v1", "v2")):
         given["url"] = "http://127.0.0.1:8765"

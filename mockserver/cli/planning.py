@@ -3,7 +3,7 @@
 from collections import Counter
 
 from mockserver.conformance.options import MOST_EDGES
-from mockserver.conformance.runs.preparation import Prepared
+from mockserver.conformance.runs.planner import Prepared
 from mockserver.jsontext import Json
 from mockserver.wording import counted
 

@@ -20,7 +20,7 @@ from mockserver.conformance.comparison.translating import draft_from
 from mockserver.conformance.comparison.values import Band
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.masking import masker_for
-from mockserver.conformance.runs.preparation import context_of, permit_of
+from mockserver.conformance.runs.planner import context_of, permit_of
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.runs.stamping import Stamping
 from mockserver.conformance.session.context import RunContext

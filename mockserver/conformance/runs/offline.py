@@ -12,7 +12,7 @@ from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.probe import PLAIN, VALID, Probe
 from mockserver.conformance.result import Result
-from mockserver.conformance.runs.preparation import context_of
+from mockserver.conformance.runs.planner import context_of
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange

@@ -16,11 +16,9 @@ from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs.edges import Asked, at_edges, what_was_late
-from mockserver.conformance.runs.fresh_deposits import FreshDeposits
-from mockserver.conformance.runs.planner import Plan
-from mockserver.conformance.runs.preparation import context_of, prepared
+from mockserver.conformance.runs.planner import Plan, context_of, prepared
 from mockserver.conformance.runs.readiness import wait_until_ready
-from mockserver.conformance.runs.stamping import Stamping
+from mockserver.conformance.runs.stamping import FreshDeposits, Stamping
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange

@@ -10,7 +10,7 @@ import pytest
 
 from mockserver.conformance.option_table import ADDRESSES, FAILING, RUN, STRICT, WAIT, Option
 from mockserver.conformance.options import Options, is_installed
-from mockserver.conformance.runs.preparation import permit_of
+from mockserver.conformance.runs.planner import permit_of
 from mockserver.conformance.runs.settings import options_of, value_of, value_of_text
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
 from mockserver.conformance.suite.hypothesis import of_hypothesis, stored
