@@ -12,15 +12,14 @@ from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.readiness import OPENERS
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, Trouble
 from mockserver.conformance.session.pace import Refusing, Spent
 from mockserver.conformance.session.permit import Permit
-from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Contract, Operation
+from mockserver.exchange import Request
 
 _MOST_CANDIDATES = 8
 _HINT_MS = 2_000
@@ -175,17 +174,17 @@ class _Seeker:
             with Transport(target, permit, limits) as transport:
                 # Each address has a transport of its own, and the rate holds for all of them.
                 transport.wait(int(1000 / limits.rate))
-                session = Session(transport, RunContext(self._contract))
-                exchange = session.ask(f"{opener.id}/hint", Draft())
+                request = Request(opener.method, opener.path)
+                answer = transport.send(opener.generation.id, request)
         except (UnsafeOrWrong, Refusing, Spent):
             return False
         finally:
             self._left_ms -= ticks_ms() - began
         self._sent += 1
         self._room -= 1
-        if not exchange.answer.status:
+        if not answer.status:
             self._silent.add(base)
-        return exchange.answer.status == 200 and exchange.code is not None
+        return answer.status == 200 and Exchange(1, "", opener, request, answer).code is not None
 
 
 def _candidates(base: str, exchanges: Iterable[Exchange]) -> Iterator[str]:
