@@ -65,6 +65,11 @@ class Route:
         }
 
     @property
+    def is_within_a_chain(self) -> bool:
+        """Whether both tokens are on one chain."""
+        return self.source.chain == self.target.chain
+
+    @property
     def rescales(self) -> bool:
         """Whether decimals differ, so that those of the wrong token show in the result."""
         return self.source.decimals != self.target.decimals
@@ -82,7 +87,7 @@ def bridge_routes(context: RunContext) -> tuple[Route, ...]:
 @cached
 def swap_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three routes between two tokens of one chain. Raises `NotRun`."""
-    found = [route for route in swaps(context) if route.source.chain == route.target.chain]
+    found = [route for route in swaps(context) if route.is_within_a_chain]
     if not found:
         raise NotRun("no offered chain has two tokens with addresses and decimals")
     return _chosen(found, context.draw("swap routes"), _worth(context))
@@ -91,7 +96,7 @@ def swap_routes(context: RunContext) -> tuple[Route, ...]:
 @cached
 def cross_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three routes between two tokens on different chains. Raises `NotRun`."""
-    found = [route for route in swaps(context) if route.source.chain != route.target.chain]
+    found = [route for route in swaps(context) if not route.is_within_a_chain]
     if not found:
         raise NotRun("no two offered chains have tokens with addresses and decimals")
     return _chosen(found, context.draw("cross routes"), _worth(context))

@@ -22,6 +22,7 @@ from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.discovery.routes import (
     Route,
+    addressed_tokens,
     bridges,
     cross_routes,
     plain_tokens,
@@ -71,12 +72,8 @@ class _Pool(NamedTuple):
     items: Callable[[RunContext], Iterable[Any]]
 
 
-def _addressed(context: RunContext) -> list[Token]:
-    return [one for one in usable_tokens(context) if one.address]
-
-
 def _within_chains(context: RunContext) -> list[Route]:
-    return [route for route in swaps(context) if route.source.chain == route.target.chain]
+    return [route for route in swaps(context) if route.is_within_a_chain]
 
 
 def _within_and_across(context: RunContext) -> list[Route]:
@@ -87,8 +84,8 @@ _POOLS: Mapping[str, _Pool] = {
     BRIDGE: _Pool("route", BRIDGE, bridges),
     SWAP_QUOTE: _Pool("route", SWAP_QUOTE, _within_and_across),
     SWAP: _Pool("route", "calls", _within_chains),
-    PRICE: _Pool("asset", "prices", _addressed),
-    BALANCE: _Pool("asset", "balances", _addressed),
+    PRICE: _Pool("asset", "prices", addressed_tokens),
+    BALANCE: _Pool("asset", "balances", addressed_tokens),
     V1_QUOTE: _Pool("route", V1_QUOTE, v1_bridges),
     V1_RAW: _Pool("asset", "v1 raw", lambda context: inventory_of(context).v1_tokens),
 }
@@ -154,7 +151,7 @@ def other_subjects(
         for coin in native[: _MOST_ROUTES if operation_id == PRICE else 1]:
             yield f"the coin of {coin.chain}", {"asset": coin}
     elif operation_id == PRICE and place == "symbol":
-        tokens = _addressed(context)
+        tokens = addressed_tokens(context)
         often = Counter(one.symbol for one in tokens).most_common(_MOST_SYMBOLS)
         for symbol, _ in often:
             yield symbol, {"asset": next(one for one in tokens if one.symbol == symbol)}
@@ -292,9 +289,8 @@ def features(context: RunContext) -> Callable[[Route | Token], tuple[str, ...]]:
     def of(item: Route | Token) -> tuple[str, ...]:
         if isinstance(item, Token):
             return of_token(item, "")
-        within = item.source.chain == item.target.chain
         ends = (*of_token(item.source, "from "), *of_token(item.target, "to "))
-        return (*ends, "within one chain" if within else "between chains")
+        return (*ends, "within one chain" if item.is_within_a_chain else "between chains")
 
     return of
 
