@@ -6,6 +6,9 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from queue import SimpleQueue
+from threading import Thread
+from typing import IO
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
@@ -37,14 +40,22 @@ class _Server:
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         assert process.stdout is not None
         assert process.stderr is not None
+        self._said: SimpleQueue[str] = SimpleQueue()
+        # It says more than a pipe holds before it is ready.
+        Thread(target=self._hear, args=(process.stderr,), daemon=True).start()
         port = re.search(r":(\d+) ", process.stdout.readline())
         assert port is not None
-        self.url, self._said = f"http://127.0.0.1:{port[1]}", process.stderr
+        self.url = f"http://127.0.0.1:{port[1]}"
+
+    def _hear(self, stderr: IO[str]) -> None:
+        for said in stderr:
+            self._said.put(said)
+        self._said.put("")
 
     def fetched_until(self, line: str) -> list[str]:
         """Return what was opened and imported before it logs a line."""
         found: list[str] = []
-        for said in self._said:
+        while said := self._said.get(timeout=30):
             if line in said:
                 return found
             if said.startswith(("open ", "import ")):
