@@ -171,9 +171,14 @@ def _facts(server: Running) -> str:
     """Stop a server and return what it took: to start, in memory after the loads, to stop."""
     server.resume()
     memory = server.resident_mib()
+    try:
+        ended = f"stopped within {server.stop():.0f} ms"
+    except NotServing:
+        # It was killed; what all were measured for is told.
+        ended = "had to be killed"
     return (
         f"{server.name}: first answer after {server.start_ms:.0f} ms, {memory:.1f} MiB after the "
-        f"loads, stopped within {server.stop():.0f} ms"
+        f"loads, {ended}"
     )
 
 
