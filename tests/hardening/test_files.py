@@ -114,11 +114,11 @@ SHIPPED = {
     "contract/facts.py": "",
     "contract/load.py": "",
     "documents.py": "",
-    "responders/formtable.py": "",
+    "responders/forms.py": "",
     "responders/founding.py": "",
     "server/capsules/capsule.py": "what was unpacked just now",
     "server/capsules/made.py": "what was written just now",
-    "server/console/files.py": "",
+    "server/console/__init__.py": "",
 }
 """Who reads files as they are, and what beside those that the package brings."""
 
