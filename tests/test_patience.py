@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import PATIENCE_S
-
 ROOT = Path(__file__).parent
+LEAST_S = 30
+"""What is given at the least to what has to come, in seconds."""
 WAITING = {"wait", "join", "result", "settimeout", "wait_for", "timeout"}
 CLOCKS = ("monotonic(", "monotonic_ns(", "perf_counter(", "time.time(", "ticks_ms(", "elapsed_ms")
 
@@ -51,14 +51,14 @@ def _short_waits(call: ast.Call) -> Iterator[str]:
         given += call.args[-1:]
     for one in given:
         seconds = one.value if isinstance(one, ast.Constant) else None
-        if isinstance(seconds, int | float) and 0 < seconds < PATIENCE_S:
+        if isinstance(seconds, int | float) and 0 < seconds < LEAST_S:
             yield f"{call.lineno}: waits for {seconds} s only"
 
 
 def _short_waits_of_programs(text: str) -> Iterator[str]:
     """Yield short waits of programs that tests start, as their texts have them."""
     for found in re.finditer(r"\btimeout=(\d+)", text):
-        if int(found[1]) < PATIENCE_S:
+        if int(found[1]) < LEAST_S:
             yield f"a program of it waits for {found[1]} s only"
 
 
