@@ -4,6 +4,8 @@ import asyncio
 import logging
 from typing import Any
 
+from aiohttp.http import RawRequestMessage
+from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response as WebResponse
@@ -26,13 +28,14 @@ it goes to the system each time (decision 203)."""
 class Connection(RequestHandler):
     """One connection; broken HTTP is refused inside an envelope, and nobody is waited for long."""
 
-    __slots__ = ("_answering", "_stalled", "heads", "made")
+    __slots__ = ("_answering", "_stalled", "_switching", "heads", "made")
 
     def __init__(self, *args: Any, answering: Answering, heads: Heads, **options: Any) -> None:
         """Serve what `answering` says; `heads` are shared by all connections."""
         super().__init__(*args, **options)
         self._answering = answering
         self._stalled: asyncio.TimerHandle | None = None
+        self._switching: StreamReader | None = None
         self.heads = heads
         self.made: Delivery | Exception | None = None
         """What became of the request at the head of the queue, where it was answered already."""
@@ -48,6 +51,33 @@ class Connection(RequestHandler):
         if hasattr(transport, "max_size"):
             transport.max_size = _READ
         super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes, and end the connection where some are lost.
+
+        aiohttp's parser drops what lies behind a request that asks for another protocol (`Upgrade:
+        h2c`), so that a client which sends several requests at once would wait for ever.
+        """
+        body, waiting = self._switching, len(self._messages)
+        had = 0 if body is None else body.total_bytes
+        super().data_received(data)
+        if body is not None:
+            if body.is_eof():
+                self._switching = None
+                if body.total_bytes - had != len(data) and not self._upgraded:
+                    self.close()
+        elif len(self._messages) > waiting:
+            self._switch(data)
+
+    def _switch(self, data: bytes) -> None:
+        """Look whether these bytes end in a request for another protocol that goes unheard."""
+        message, payload = self._messages[-1]
+        if not isinstance(message, RawRequestMessage) or not message.upgrade or self._upgraded:
+            return
+        if payload is not EMPTY_PAYLOAD and not payload.is_eof():
+            self._switching = payload
+        elif data.find(b"\r\n\r\n") + 4 + payload.total_bytes != len(data):
+            self._messages[-1] = (message._replace(should_close=True), payload)
 
     def pause_writing(self) -> None:
         """Wait for a client that does not read, and not for ever."""

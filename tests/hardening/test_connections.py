@@ -7,7 +7,6 @@ import select
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 
 from mockserver import limits
 from mockserver.server.exhaustion import Exhaustion
-from tests.conftest import frozen, running
+from tests.conftest import PATIENCE_S, eventually, frozen, running
 
 HALF = [
     b"",
@@ -75,6 +74,39 @@ def test_a_client_that_does_not_read_is_let_go(monkeypatch):
             _flood(raw, b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n")
 
 
+PLAIN = b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.mark.parametrize("protocol", [b"websocket", b"h2c", b"TLS/1.0, HTTP/1.1"])
+@pytest.mark.parametrize("body", [b"", b"{}"])
+@pytest.mark.parametrize("together", [True, False])
+def test_nobody_waits_behind_a_request_for_another_protocol(protocol, body, together):
+    head = b"POST /v1/submitOrder HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: "
+    first = head + protocol + b"\r\nContent-Length: %d\r\n\r\n" % len(body)
+    parts = [first + body + PLAIN] if together else [first, body + PLAIN]
+    with running(frozen()) as mock, _connected(mock.port) as raw:
+        for part in parts:
+            raw.sendall(part)
+        answers = b""
+        while answers.count(b"HTTP/1.1 ") < 2 and (more := raw.recv(65_536)):
+            answers += more
+    # The second is answered, or the end of the connection tells that nobody has heard it.
+    assert answers.startswith(b"HTTP/1.1 ")
+
+
+@pytest.mark.parametrize("protocol", [b"websocket", b"h2c"])
+def test_a_request_for_another_protocol_keeps_its_connection(protocol):
+    asked = PLAIN[:-2] + b"Connection: Upgrade\r\nUpgrade: " + protocol + b"\r\n\r\n"
+    with running(frozen()) as mock, _connected(mock.port) as raw:
+        for sent in (asked, asked, PLAIN):
+            raw.sendall(sent)
+            answer = raw.recv(65_536)
+            assert answer.startswith(b"HTTP/1.1 200 OK")
+            size = int(answer.partition(b"Content-Length: ")[2].split(b"\r", 1)[0])
+            while len(answer.partition(b"\r\n\r\n")[2]) < size:
+                answer += raw.recv(65_536)
+
+
 BUSY = {
     "silent": b"",
     "asking": b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -115,14 +147,14 @@ def test_running_out_of_file_descriptors_is_told_once_and_passes(tmp_path, loop,
                 raw.sendall(sent)
         url = f"http://127.0.0.1:{port}/v1/getChain"
         if sent in (b"", BUSY["asking"]):
-            assert _answered_again(url), "idle connections make room"
+            _answered_again(url)  # idle connections make room
         else:
-            assert _written(Path(errors.name), "ulimit")
+            eventually(lambda: "ulimit" in Path(errors.name).read_text(), "a word of `ulimit`")
         for raw in waiting:
             raw.close()
-        assert _answered_again(url)
+        _answered_again(url)
         served.terminate()
-        served.wait(20)
+        served.wait(PATIENCE_S)
         errors.seek(0)
         told = errors.read()
     assert told.count("allow more with `ulimit -n`") == 1
@@ -169,7 +201,7 @@ def test_other_failures_of_a_loop_are_told_as_ever(caplog):
 
 
 def _connected(port):
-    return socket.create_connection(("127.0.0.1", port), timeout=20)
+    return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
 
 
 def _head_of(raw, path):
@@ -186,19 +218,16 @@ def _head_of(raw, path):
 
 def _answered_again(url):
     """Ask until there is an answer: the server has yet to notice that others went away."""
-    for _ in range(200):
-        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=20) as answer:
+
+    def asked():
+        with (
+            contextlib.suppress(OSError),
+            urllib.request.urlopen(url, timeout=PATIENCE_S) as answer,
+        ):
             return answer.status == 200
-        time.sleep(0.05)
-    return False
+        return False
 
-
-def _written(path, text):
-    for _ in range(200):
-        if text in path.read_text():
-            return True
-        time.sleep(0.05)
-    return False
+    eventually(asked, f"an answer from {url}")
 
 
 def _flood(raw, request):

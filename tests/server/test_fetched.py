@@ -6,9 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from queue import SimpleQueue
-from threading import Thread
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
@@ -17,6 +16,7 @@ import pytest
 
 from mockserver.contract import Operation
 from mockserver.contract.load import load
+from tests.conftest import eventually
 
 _WATCHED = """
 import os, sys
@@ -35,30 +35,27 @@ _IN_MEMORY = "what requests need is in memory"
 class _Server:
     """A server that tells of every file that it opens and every module that it imports."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: "subprocess.Popen[str]", said: Path) -> None:
         assert process.stdout is not None
-        assert process.stderr is not None
-        self._said: SimpleQueue[str] = SimpleQueue()
-        # It says more than a pipe holds before it is ready.
-        Thread(target=self._hear, args=(process.stderr,), daemon=True).start()
+        self._said = said
+        self._heard = 0
         port = re.search(r":(\d+) ", process.stdout.readline())
         assert port is not None
         self.url = f"http://127.0.0.1:{port[1]}"
 
-    def _hear(self, stderr: IO[str]) -> None:
-        for said in stderr:
-            self._said.put(said)
-        self._said.put("")
-
     def fetched_until(self, line: str) -> list[str]:
         """Return what was opened and imported before it logs a line."""
-        found: list[str] = []
-        while said := self._said.get(timeout=30):
-            if line in said:
-                return found
-            if said.startswith(("open ", "import ")):
-                found.append(said.strip())
-        raise AssertionError(f"it ended without a word of {line!r}")
+        before = self._heard
+
+        def heard() -> bool:
+            lines = self._said.read_text().splitlines()
+            places = [at for at, one in enumerate(lines) if at >= before and line in one]
+            self._heard = places[0] + 1 if places else before
+            return bool(places)
+
+        eventually(heard, f"a word of {line!r}")
+        found = self._said.read_text().splitlines()[before : self._heard]
+        return [one for one in found if one.startswith(("open ", "import "))]
 
     def refuses(self, operation: Operation, example: Mapping[str, Any]) -> bool:
         """Ask for what an example asks for; return whether that is refused."""
@@ -67,19 +64,21 @@ class _Server:
         body = json.dumps(example["body"]).encode() if "body" in example else None
         headers = {"Content-Type": "application/json", **example.get("headers", {})}
         url = f"{self.url}{operation.path}?{query}"
-        with urlopen(Request(url, body, headers, method=operation.method), timeout=30) as answer:
+        with urlopen(Request(url, body, headers, method=operation.method), timeout=60) as answer:
             return "X-Mock-Refusal" in answer.headers
 
 
 @contextmanager
-def _watched(dialect: str) -> Iterator[_Server]:
+def _watched(dialect: str, said: Path) -> Iterator[_Server]:
     command = [sys.executable, "-c", _WATCHED, "serve", "--port", "0", "--log-level", "debug"]
     command += ["--scenario", "published-examples", "--dialect", dialect]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    # Into a file: a pipe that is full at times loses lines.
+    with (
+        said.open("w") as stderr,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as process,
+    ):
         try:
-            yield _Server(process)
+            yield _Server(process, said)
         finally:
             process.terminate()
 
@@ -90,8 +89,10 @@ def _odd(example: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("dialect", "count"), [("documented", 19), ("observed", 29)])
-def test_no_operation_opens_a_file_or_imports_a_module_once_all_is_fetched(dialect, count):
-    with _watched(dialect) as server:
+def test_no_operation_opens_a_file_or_imports_a_module_once_all_is_fetched(
+    tmp_path, dialect, count
+):
+    with _watched(dialect, tmp_path / "said") as server:
         behind = server.fetched_until(_IN_MEMORY)
         assert any("facts.yaml" in one for one in behind)
         operations = list(load(dialect))
@@ -99,7 +100,7 @@ def test_no_operation_opens_a_file_or_imports_a_module_once_all_is_fetched(diale
         answered = [one for one in operations if not server.refuses(one, one.row["example"])]
         refused = [one for one in operations if server.refuses(one, _odd(one.row["example"]))]
         with pytest.raises(HTTPError):
-            urlopen(f"{server.url}/nowhere", timeout=30)
+            urlopen(f"{server.url}/nowhere", timeout=60)
         assert server.fetched_until("/nowhere") == []
         assert len(answered) >= count - 1
         assert len(refused) > count / 2
