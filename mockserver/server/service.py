@@ -4,7 +4,6 @@ import codecs
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from importlib import import_module
 from urllib.parse import unquote
 
 from mockserver import jsontext, limits
@@ -82,7 +81,7 @@ class Service:
         """Fetch the files and modules that operations need beyond a first answer, step by step.
 
         Each `next` takes a step of some ten milliseconds. What only the control API needs is left
-        to those who use it.
+        to those who use it, and what explains a refusal, which takes 3 MiB, to the first one.
         """
         yield
         list_operations()
@@ -91,8 +90,6 @@ class Service:
         # Python imports a coding at its first use: `signing.javascript` sorts and cuts by these.
         for coding in ("utf-16-be", "utf-16-le"):
             codecs.lookup(coding)
-        yield
-        import_module("mockserver.explaining")
 
     def answer(self, request: Request) -> Delivery:
         """Return the answer to a request, and the manner of its sending."""
