@@ -4,9 +4,9 @@ Run: `python -m benchmarks.serving [--rounds N] [--seconds S] [--only LOAD] [--n
 Linux only.
 
 All servers are up at once, each on the same one core, the client on another. They take turns in
-short slices, and stand still while it is another's turn; ratios are taken inside a round, then
-their median. Where other programs use the
-machine, `CPU us` (of the server, for a request) is the figure to trust. `--npm FOLDER` names a
+short slices, and stand still while it is another's turn (a just-in-time compiler too); ratios are
+taken inside a round, then their median. Where other programs use the machine, `CPU us` (of the
+server, for a request) is the figure to trust. `--npm FOLDER` names a
 folder where `npm install express@4 ajv@8 @stoplight/prism-cli@5 wiremock@3` was run, and adds those
 that it finds: Express, Prism, and WireMock (it takes Java) with a journal and without. Prism
 answers constant examples, WireMock keeps no orders. pytest-httpserver comes along where it is
