@@ -338,15 +338,18 @@ def test_a_journal_is_kept_and_resumed(call, healthy, tmp_path):
     assert " 0 requests in " in ended.stdout
 
 
-def test_an_interruption_tells_what_there_is(tmp_path):
+@pytest.mark.parametrize("sent", range(2, 10))
+def test_an_interruption_tells_what_there_is(tmp_path, sent):
+    """Also where the addresses nearby are being asked, since each request is refused."""
     report = tmp_path / "r.json"
-    third = threading.Event()
+    enough = threading.Event()
 
     async def refusing(_, writer):
+        if len(server.requests) >= sent:
+            enough.set()
+            await asyncio.sleep(60)
         writer.write(http(b'{"code":7,"msg":"no","data":{},"status":1}'))
         await writer.drain()
-        if len(server.requests) > 2:
-            third.set()
 
     with (
         raw_server(refusing) as server,
@@ -358,7 +361,7 @@ def test_an_interruption_tells_what_there_is(tmp_path):
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
         ) as popen,
     ):
-        assert third.wait(60)
+        assert enough.wait(60)
         popen.send_signal(signal.SIGINT)
         out, err = popen.communicate(timeout=60)
     assert popen.returncode == 130, err

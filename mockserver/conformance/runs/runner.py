@@ -105,25 +105,26 @@ def _asked(
     stamping, deposits = Stamping(session.context), FreshDeposits(session.context)
     kept = sum(probe.stage is Stage.LAST_LOOK for probe in todo.probes)
     for probe in todo.probes:
-        if probe.stage is Stage.LAST_LOOK and not (last or spent):
-            # Before the lists are looked at again, so that an outage meanwhile is told.
-            last = True
-            within = options.chosen_operations(todo.rules)
-            more = (
-                at_edges(session, options, kept, within),
-                what_was_late(session, todo.rules, kept),
-            )
-            spent = _asked_each(session, chain(*more))
-        reason = spent or (why_not(session.context, probe) if why_not else "")
-        if not reason and probe.stage is not Stage.LAST_LOOK and session.transport.left <= kept:
-            # Without a second look at the lists nothing could be told of what was asked before.
-            reason = "what is left of the budget is kept for the last look at the lists"
-            cut = cut or ("" if probe.conditional else reason)
-        if reason:
-            session.context.leave_out(probe.name, reason)
-            continue
+        # All of it: an interruption may come while nearby addresses are asked or between requests.
         try:
-            _ask(session, probe, stamping, deposits)
+            if probe.stage is Stage.LAST_LOOK and not (last or spent):
+                # Before the lists are looked at again, so that an outage meanwhile is told.
+                last = True
+                within = options.chosen_operations(todo.rules)
+                more = (
+                    at_edges(session, options, kept, within),
+                    what_was_late(session, todo.rules, kept),
+                )
+                spent = _asked_each(session, chain(*more))
+            reason = spent or (why_not(session.context, probe) if why_not else "")
+            if not reason and probe.stage is not Stage.LAST_LOOK and session.transport.left <= kept:
+                # Without a second look at the lists nothing could be told of what was asked before.
+                reason = "what is left of the budget is kept for the last look at the lists"
+                cut = cut or ("" if probe.conditional else reason)
+            if reason:
+                session.context.leave_out(probe.name, reason)
+            else:
+                _ask(session, probe, stamping, deposits)
         except (NotRun, Inconclusive, Refusing) as error:
             session.context.leave_out(probe.name, str(error))
         except Spent as error:
