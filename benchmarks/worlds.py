@@ -15,9 +15,9 @@ from mockserver.clock import ClockMode, parse_instant
 from mockserver.engine.orders import Kind
 from mockserver.engine.submission import OrderRequest
 from mockserver.exchange import Request
-from mockserver.responders.hosted import HostedWorld
 from mockserver.scenarios import load_calendar
 from mockserver.server.assembly import Settings, build
+from mockserver.worlds.hosted import HostedWorld
 
 _WALLET = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
 

@@ -7,7 +7,7 @@ TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 PAGE = (ROOT / "docs" / "explanation" / "where-it-is-tested.md").read_text("utf-8")
 ROWS = re.findall(r"^\| (`[^|]*|other `[^|]*) \| ([^|]*) \|$", PAGE, re.MULTILINE)
-ROOMS = ("conformance", "responders", "server")
+ROOMS = ("conformance", "responders", "server", "worlds")
 """Packages whose own packages have rows."""
 
 

@@ -17,7 +17,7 @@ from mockserver.exchange import printable
 from mockserver.wording import reason_of
 
 if TYPE_CHECKING:
-    from mockserver.responders.hosted import HostedWorld
+    from mockserver.worlds.hosted import HostedWorld
 
 _OF_A_SERVER = (
     "host",
@@ -80,7 +80,7 @@ run.params[:0] = [one for one in serving.serve.params if one.name not in _OF_A_S
 
 def _found(worlds: Iterable["HostedWorld"]) -> bool:
     """Print what the audit finds in each world; tell whether there is anything."""
-    from mockserver.responders.audit import audit
+    from mockserver.worlds.audit import audit
 
     found = [(hosted.key, audit(hosted)) for hosted in worlds]
     for key, told in found:

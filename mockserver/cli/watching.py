@@ -14,7 +14,7 @@ from mockserver.exchange import printable
 from mockserver.jsontext import Json, camel
 
 _POLL_S = 0.2
-_FINDING = Word("mockserver.responders.audit:KINDS")
+_FINDING = Word("mockserver.worlds.audit:KINDS")
 
 
 @click.command()

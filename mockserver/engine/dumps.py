@@ -7,7 +7,7 @@ from mockserver import limits
 from mockserver.clock import Clock, ClockMode
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.core import State, Ticket
-from mockserver.engine.mishaps import StateNotLoadable
+from mockserver.engine.errors import StateNotLoadable
 from mockserver.engine.orders import Order, back_hash_of, exec_hash_of
 from mockserver.engine.outages import Window
 from mockserver.engine.plain import NotPlain, from_plain, to_plain

@@ -8,10 +8,9 @@ from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Chain
 from mockserver.engine.core import Core, HashKey, View, hash_key, no_order
 from mockserver.engine.courses import Course, Policy, Status, Step
-from mockserver.engine.desk import Desk
+from mockserver.engine.errors import CannotSteer
 from mockserver.engine.hashes import known_hash
 from mockserver.engine.ledger import account_address
-from mockserver.engine.mishaps import CannotSteer
 from mockserver.engine.orders import (
     Event,
     Kind,
@@ -25,6 +24,7 @@ from mockserver.engine.orders import (
     steered,
     view,
 )
+from mockserver.engine.quote_service import QuoteService
 from mockserver.engine.refusal import nearest_names
 from mockserver.engine.room import check_forced
 from mockserver.engine.submission import (
@@ -67,12 +67,12 @@ _AUTO, _POLLS = ClockMode.AUTO, Policy.POLLS
 class OrderBook(View):
     """The orders of a world."""
 
-    __slots__ = ("_desk",)
+    __slots__ = ("_quotes",)
 
-    def __init__(self, core: Core, desk: Desk) -> None:
-        """Work on a world's core; orders are quoted at its desk."""
+    def __init__(self, core: Core, quotes: QuoteService) -> None:
+        """Work on a world's core; orders are priced by its quotes."""
         super().__init__(core)
-        self._desk = desk
+        self._quotes = quotes
 
     def submit(self, request: OrderRequest) -> OrderView:
         """Accept a 2.0 order. Raises `Refusal`, and then nothing is changed."""
@@ -80,15 +80,15 @@ class OrderBook(View):
 
     def accept(self, request: OrderRequest) -> Order:
         """Accept a 2.0 order as `submit` does, without asking how it stands."""
-        return placed_order(self._core, draft(self._core, self._desk, request))
+        return placed_order(self._core, draft(self._core, self._quotes, request))
 
     def submit_opaque(self, request: OpaqueOrderRequest) -> OrderView:
         """Accept a 2.0 order of an unknown deposit. Raises `Refusal`, and nothing is changed."""
-        return self._view(placed_order(self._core, draft_opaque(self._core, self._desk, request)))
+        return self._view(placed_order(self._core, draft_opaque(self._core, self._quotes, request)))
 
     def submit_v1(self, request: OrderRequestV1) -> OrderView:
         """Accept a v1 order. Raises `Refusal`, and then nothing is changed."""
-        return self._view(placed_order(self._core, draft_v1(self._core, self._desk, request)))
+        return self._view(placed_order(self._core, draft_v1(self._core, self._quotes, request)))
 
     def poll(self, order_id: str) -> OrderView:
         """Return an order to a client that asks how it stands, and count the question.

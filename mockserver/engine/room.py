@@ -2,7 +2,7 @@
 
 from mockserver import limits
 from mockserver.engine.core import State
-from mockserver.engine.mishaps import CannotSteer
+from mockserver.engine.errors import CannotSteer
 from mockserver.engine.refusal import Refusal
 
 _MOST_WIDTH = 4

@@ -12,11 +12,11 @@ from mockserver.engine.catalog import Placed, address_key, checked_address
 from mockserver.engine.core import Core, State, hash_key, route_of
 from mockserver.engine.courses import Course, Policy
 from mockserver.engine.derived import derived_hash
-from mockserver.engine.desk import Desk
 from mockserver.engine.fees import MAX_SLIPPAGE_BPS, fee_level_bps
 from mockserver.engine.hashes import checked_hash
 from mockserver.engine.orders import Generation, Kind, Order, planned
 from mockserver.engine.outages import Route
+from mockserver.engine.quote_service import QuoteService
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import Effect, reserved_in
 from mockserver.engine.room import check_order
@@ -113,7 +113,7 @@ class Draft:
     minimum: int | None = None
 
 
-def draft(core: Core, desk: Desk, request: OrderRequest) -> Draft:
+def draft(core: Core, quotes: QuoteService, request: OrderRequest) -> Draft:
     """Return a 2.0 submission with its names resolved and its quote made. Raises `Refusal`."""
     source, target = core.scenario.catalog.ends_by_index(
         request.source_chain, request.source_index, request.target_chain, request.target_index
@@ -123,7 +123,7 @@ def draft(core: Core, desk: Desk, request: OrderRequest) -> Draft:
     checked_address(source.chain, request.sender, "sender")
     checked_address(target.chain, request.recipient, "recipient")
     cert_hash = checked_hash(source.chain, request.cert_hash)
-    terms = _terms(desk, request, source, target)
+    terms = _terms(quotes, request, source, target)
     if request.expected is not None:
         terms = _capped(terms, request.expected)
     return Draft(
@@ -143,7 +143,7 @@ def draft(core: Core, desk: Desk, request: OrderRequest) -> Draft:
     )
 
 
-def draft_opaque(core: Core, desk: Desk, request: OpaqueOrderRequest) -> Draft:
+def draft_opaque(core: Core, quotes: QuoteService, request: OpaqueOrderRequest) -> Draft:
     """Return a 2.0 submission of an unknown amount with its names resolved. Raises `Refusal`.
 
     Without a target chain it goes to the first chain that has the token.
@@ -155,7 +155,7 @@ def draft_opaque(core: Core, desk: Desk, request: OpaqueOrderRequest) -> Draft:
     target = catalog.placed(chain, token, "target token")
     _check_slippage(request)
     checked_address(chain, request.recipient, "recipient")
-    desk.admit(target, target, Phase.SUBMIT)
+    quotes.admit(target, target, Phase.SUBMIT)
     return Draft(
         generation=Generation.V2,
         kind=request.kind,
@@ -171,11 +171,11 @@ def draft_opaque(core: Core, desk: Desk, request: OpaqueOrderRequest) -> Draft:
     )
 
 
-def draft_v1(core: Core, desk: Desk, request: OrderRequestV1) -> Draft:
+def draft_v1(core: Core, quotes: QuoteService, request: OrderRequestV1) -> Draft:
     """Return a v1 submission with its names resolved and its quote made. Raises `Refusal`."""
-    source = desk.v1_placed(request.token, request.source_chain, "source chain", "token")
+    source = quotes.v1_placed(request.token, request.source_chain, "source chain", "token")
     symbol = request.target_token or request.token
-    target = desk.v1_placed(symbol, request.target_chain, "target chain", "target token")
+    target = quotes.v1_placed(symbol, request.target_chain, "target chain", "target token")
     sender = checked_address(source.chain, request.from_address, "sender")
     evm_address = checked_address(source.chain, request.evm_address, "user address")
     kind = Kind.BRIDGE if request.target_token is None else Kind.AGGREGATE
@@ -189,7 +189,7 @@ def draft_v1(core: Core, desk: Desk, request: OrderRequestV1) -> Draft:
         recipient=checked_address(target.chain, request.to_address or evm_address, "recipient"),
         evm_address=evm_address,
         cert_hash=checked_hash(source.chain, request.cert_hash),
-        terms=_terms_v1(core, desk, request, source, target),
+        terms=_terms_v1(core, quotes, request, source, target),
         fee_level=request.fee_level,
     )
 
@@ -289,7 +289,7 @@ def _reported_ms(state: State, chain: str, cert_hash: str) -> int | None:
     return None if first is None else state.tickets[first].submitted_ms
 
 
-def _terms(desk: Desk, request: OrderRequest, source: Placed, target: Placed) -> Terms:
+def _terms(quotes: QuoteService, request: OrderRequest, source: Placed, target: Placed) -> Terms:
     if request.kind is _BRIDGE:
         if source.token.index != target.token.index:
             raise Refusal(
@@ -299,9 +299,11 @@ def _terms(desk: Desk, request: OrderRequest, source: Placed, target: Placed) ->
                 about="target token",
             )
         bps = request.channel_bps
-        gross, fee, gas, rate, _ = desk.charged(request.amount, source, target, bps)
+        gross, fee, gas, rate, _ = quotes.charged(request.amount, source, target, bps)
         return gross, *_split(fee, bps, rate), gas
-    quote = desk.aggregate_placed(request.amount, source, target, Phase.SUBMIT, request.channel_bps)
+    quote = quotes.aggregate_placed(
+        request.amount, source, target, Phase.SUBMIT, request.channel_bps
+    )
     gross, service, gas = (
         amounts.rescale_floor(part, quote.decimals, target.decimals)
         for part in (quote.gross, quote.service_fee, quote.gas_fee)
@@ -316,21 +318,21 @@ def _capped(terms: Terms, expected: int) -> Terms:
 
 
 def _terms_v1(
-    core: Core, desk: Desk, request: OrderRequestV1, source: Placed, target: Placed
+    core: Core, quotes: QuoteService, request: OrderRequestV1, source: Placed, target: Placed
 ) -> Terms:
     level, rates = fee_level_bps(request.fee_level), core.scenario.rates
     units = amounts.units_exact(request.amount, source.decimals)
     if request.target_token is None:
-        out = desk.cross_chain_placed(
+        out = quotes.cross_chain_placed(
             request.amount, source, target, Phase.SUBMIT, request.fee_level
         ).out_units
         gross = amounts.rescale_floor(units, source.decimals, target.decimals)
         rate = rates.v1_bps + level
     else:
-        out = desk.aggregate_v1(
+        out = quotes.aggregate_v1(
             request.amount, source, target, Phase.SUBMIT, request.fee_level
         ).out_units
-        gross = desk.gross(units, source, target)
+        gross = quotes.gross(units, source, target)
         rate = rates.v1_aggregate_bps + level
     # v1 charges in the token in; what is lost on the way is booked as fee first, then as gas.
     fee = min(amounts.bps_floor(gross, rate), gross - out)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from mockserver.clock import iso
 from mockserver.engine.calendar import Calendar, Span
 from mockserver.engine.core import View
-from mockserver.engine.mishaps import InvalidOutage
+from mockserver.engine.errors import InvalidOutage
 from mockserver.engine.outages import Direction, Taken, Window, window_issues
 from mockserver.engine.refusal import Refusal
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from mockserver.clock import Clock, ClockMode
 from mockserver.engine.core import View
-from mockserver.engine.mishaps import NothingDue
+from mockserver.engine.errors import NothingDue
 from mockserver.engine.orders import at, history
 
 _THROUGH_MS = -1

@@ -8,11 +8,11 @@ from mockserver.clock import Clock
 from mockserver.engine.balances import Balances
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.core import Core, State
-from mockserver.engine.desk import Desk
 from mockserver.engine.dumps import Listed, Plain, dumped, loaded
+from mockserver.engine.errors import UnknownSnapshot
 from mockserver.engine.lists import Lists
-from mockserver.engine.mishaps import UnknownSnapshot
 from mockserver.engine.orderbook import OrderBook
+from mockserver.engine.quote_service import QuoteService
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.suspensions import Suspensions
 from mockserver.engine.tickets import Tickets
@@ -31,7 +31,7 @@ class World:
 
     scenario: Scenario
     """What the world started from."""
-    quotes: Desk
+    quotes: QuoteService
     """Its quotes, swap call data and prices."""
     orders: OrderBook
     """Its orders."""
@@ -52,7 +52,7 @@ class World:
         self._core = Core(scenario, state or _beginning(scenario, wall()), wall)
         self.now, self.hold, self.release = self._core.now, self._core.hold, self._core.release
         self.scenario = scenario
-        self.quotes = Desk(self._core)
+        self.quotes = QuoteService(self._core)
         self.orders = OrderBook(self._core, self.quotes)
         self._snapshots: dict[str, State] | None = None
 

@@ -59,9 +59,9 @@ def get_cross_chain_quote(world: World, inputs: Inputs) -> Json:
 def get_transfer_to_minter_raw(world: World, inputs: Inputs) -> Json:
     """Return the deposit as an unsigned legacy transaction with the mock's signature (OAE)."""
     _same_address(inputs)
-    desk = world.quotes
-    placed = desk.v1_placed(inputs.text("token"), inputs.text("chain"), "source chain", "token")
-    desk.admit(placed, placed, Phase.QUOTE)
+    quotes = world.quotes
+    placed = quotes.v1_placed(inputs.text("token"), inputs.text("chain"), "source chain", "token")
+    quotes.admit(placed, placed, Phase.QUOTE)
     units = amounts.units_exact(inputs.decimal("amount"), placed.decimals)
     return {"raw": signed_raw(deposit_transaction(world, placed, units, inputs.text("evmAddress")))}
 
@@ -87,15 +87,15 @@ def get_order_detail(world: World, inputs: Inputs) -> Json:
 
 def get_aggregate_quote(world: World, inputs: Inputs) -> Json:
     """Quote a swap; amounts in whole tokens (observed only, GB-v1, ESS1)."""
-    desk = world.quotes
-    source = desk.v1_placed(
+    quotes = world.quotes
+    source = quotes.v1_placed(
         inputs.text("fromToken"), inputs.text("fromChain"), "source chain", "token"
     )
-    target = desk.v1_placed(
+    target = quotes.v1_placed(
         inputs.text("toToken"), inputs.text("toChain"), "target chain", "target token"
     )
     level = inputs.integer("feeLevel") if inputs.has("feeLevel") else 0
-    quote = desk.aggregate_v1(inputs.decimal("fromAmount"), source, target, Phase.QUOTE, level)
+    quote = quotes.aggregate_v1(inputs.decimal("fromAmount"), source, target, Phase.QUOTE, level)
     return {
         "aggregate": {
             "amountIn": quote.amount_in,

@@ -3,8 +3,8 @@
 from mockserver.contract import Inputs
 from mockserver.engine.aggregates import SwapRequest
 from mockserver.engine.catalog import checked_address
-from mockserver.engine.desk import TokenRef
 from mockserver.engine.orders import Kind
+from mockserver.engine.quote_service import TokenRef
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OpaqueOrderRequest, OrderRequest
 from mockserver.engine.tickets import TicketStatus, TicketView

@@ -5,16 +5,16 @@ from dataclasses import field
 
 from mockserver.clock import SteadyClock
 from mockserver.operations import OPERATIONS
-from mockserver.responders.founding import Founder, WorldOptions
-from mockserver.responders.hosted import Worlds
 from mockserver.responders.replay.playback import Playback
 from mockserver.responders.responder import GeneratedAnswers, Responder
 from mockserver.responders.simulation import Simulation
 from mockserver.responders.stubs import StubResponder
-from mockserver.server.control import Control, Guard, House
+from mockserver.server.control import Control, Guard, ServerState
 from mockserver.server.control.row import Counters
 from mockserver.server.service import Service
 from mockserver.values import dataclass
+from mockserver.worlds.factory import WorldFactory, WorldOptions
+from mockserver.worlds.hosted import Worlds
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
     `wall` returns the time in milliseconds since 1970; by default it is the wall clock's when the
     service is built, and goes on from there whatever the wall clock is set to.
     """
-    founder = Founder(settings, wall or SteadyClock().now)
-    return service_of(founder, settings.guard, check_answers=settings.check_answers)
+    factory = WorldFactory(settings, wall or SteadyClock().now)
+    return service_of(factory, settings.guard, check_answers=settings.check_answers)
 
 
-def service_of(founder: Founder, guard: Guard, *, check_answers: bool) -> Service:
+def service_of(factory: WorldFactory, guard: Guard, *, check_answers: bool) -> Service:
     """Return the service whose worlds somebody makes; see `Settings`."""
-    contracts = founder.contracts
+    contracts = factory.contracts
     simulation = Simulation(OPERATIONS, contracts)
     responders: list[Responder] = [
         StubResponder(),
@@ -48,8 +48,8 @@ def service_of(founder: Founder, guard: Guard, *, check_answers: bool) -> Servic
         Playback(simulation),
         simulation,
     ]
-    worlds = Worlds(founder.found)
-    control = Control(House(worlds, founder, Counters()), guard)
+    worlds = Worlds(factory.create)
+    control = Control(ServerState(worlds, factory, Counters()), guard)
     service = Service(worlds, responders, contracts, control, check_answers=check_answers)
-    control.house.ready = True
+    control.server.ready = True
     return service

@@ -13,14 +13,6 @@ from mockserver.responders.breaks import Outcome
 from mockserver.responders.delivery import Delivery, charged, delivery_of
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.faults import Strike, may_reserve, reserved_strike
-from mockserver.responders.hosted import (
-    DEFAULT_WORLD,
-    BadWorldKey,
-    HostedCall,
-    HostedWorld,
-    TooManyWorlds,
-    Worlds,
-)
 from mockserver.responders.listings import list_operations
 from mockserver.responders.refusing import JSON_HEADERS, REFUSAL_HEADER
 from mockserver.responders.replay.playback import Playback
@@ -28,8 +20,16 @@ from mockserver.responders.responder import Call, GeneratedAnswers, Responder
 from mockserver.responders.stubs import StubResponder
 from mockserver.server import console, cors
 from mockserver.server.control import Control
-from mockserver.server.control.desk import refused
+from mockserver.server.control.dispatcher import refused
 from mockserver.server.exhaustion import without_files
+from mockserver.worlds.hosted import (
+    DEFAULT_WORLD,
+    BadWorldKey,
+    HostedCall,
+    HostedWorld,
+    TooManyWorlds,
+    Worlds,
+)
 
 log = logging.getLogger("mockserver.requests")
 
@@ -65,7 +65,7 @@ class Service:
         self._simulation = self._responders[-1:]
         self._contracts = contracts
         self._control = control
-        self._counters = control.house.counters
+        self._counters = control.server.counters
         self._check_answers = check_answers
         self._opened = cors.Opener().opened
         self.failures: list[str] = []

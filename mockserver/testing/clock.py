@@ -7,8 +7,8 @@ from typing import Literal
 
 from mockserver.clock import FASTEST, ClockMode, ClockRefused
 from mockserver.testing.border import bordered
+from mockserver.testing.handles import WorldHandle
 from mockserver.testing.orders import OrderRef, order_id
-from mockserver.testing.sight import Sight
 from mockserver.testing.words import Duration, check_names, duration_ms, instant_ms, moment, word
 
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
@@ -18,9 +18,9 @@ _UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "micro
 class MockClock:
     """The clock of one world: it only moves forward, and by default only when told."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, handle: WorldHandle) -> None:
         """Look at one world."""
-        self._sight, self._lock = sight, sight.lock
+        self._handle, self._lock = handle, handle.lock
 
     @property
     def now(self) -> datetime:
@@ -30,12 +30,12 @@ class MockClock:
     @property
     def ms(self) -> int:
         """The world's time, in milliseconds since 1970."""
-        return self._sight.hosted.world.now()
+        return self._handle.hosted.world.now()
 
     @property
     def mode(self) -> ClockMode:
         """How time passes."""
-        return self._sight.hosted.world.time.clock.mode
+        return self._handle.hosted.world.time.clock.mode
 
     def advance(self, by: Duration | None = None, /, **units: float) -> datetime:
         """Move forward by `"5m"`, by a `timedelta`, or by `minutes=5`; return the new time.
@@ -47,22 +47,22 @@ class MockClock:
             raise ClockRefused("say by how much once: advance('5m') or advance(minutes=5)")
         check_names(units, _UNITS, "advance")
         by_ms = duration_ms(_added(units) if by is None else by)
-        return moment(self._sight.hosted.world.time.advance(by_ms))
+        return moment(self._handle.hosted.world.time.advance(by_ms))
 
     def set(self, to: str | datetime) -> datetime:
         """Move forward to a time. Raises `ClockRefused` for one gone by or without an offset."""
-        return moment(self._sight.hosted.world.time.set(instant_ms(to)))
+        return moment(self._handle.hosted.world.time.set(instant_ms(to)))
 
     def next(self) -> datetime:
         """Jump to the next thing that happens. Raises `NothingDue` where nothing will."""
-        return moment(self._sight.hosted.world.time.next())
+        return moment(self._handle.hosted.world.time.next())
 
     def run_until_final(self, order: OrderRef) -> datetime:
         """Jump to the end of an order, named by its id, its v1 number or as it was looked at.
 
         Raises `NothingDue` where it comes to none by itself, `UnknownOrder` where there is none.
         """
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         return moment(hosted.world.time.run_until_final(order_id(hosted.world, order)))
 
     def switch(
@@ -79,7 +79,7 @@ class MockClock:
             times = Decimal(0)
         if not (times.is_finite() and 0 < times <= FASTEST):
             raise ClockRefused(f"rate: expected a number above 0, at most {FASTEST}, got {rate!r}")
-        self._sight.hosted.world.time.switch(chosen, times)
+        self._handle.hosted.world.time.switch(chosen, times)
 
 
 def _added(units: Mapping[str, float]) -> timedelta:

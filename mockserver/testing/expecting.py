@@ -5,13 +5,13 @@ from typing import Self
 
 from mockserver.clock import wall_ms
 from mockserver.responders.authentication import timestamp_ms
-from mockserver.responders.hosted import HostedWorld
-from mockserver.responders.journal import Entry
-from mockserver.responders.nearest import nearest_form
-from mockserver.responders.verification import unexpected_refusals
-from mockserver.testing.sight import Sight
+from mockserver.testing.handles import WorldHandle
 from mockserver.testing.traffic import name_of_refusal, operation_ids, refusal_name, told
 from mockserver.wording import times
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.journal import Entry
+from mockserver.worlds.nearest import nearest_form
+from mockserver.worlds.verification import unexpected_refusals
 
 _DEFECT = "internal-error"
 _NEAR_MS = 300_000
@@ -32,28 +32,28 @@ class ExpectedRefusal:
     """
 
     def __init__(
-        self, sight: Sight, expected: set[int], name: str | None, operation: str | None
+        self, handle: WorldHandle, expected: set[int], name: str | None, operation: str | None
     ) -> None:
         """Expect a refusal; `expected` takes the numbers of the entries that are one.
 
         Raises `UnknownName` for a refusal or an operation that does not exist.
         """
-        contract = sight.hosted.contract
+        contract = handle.hosted.contract
         self._name = None if name is None else refusal_name(name, contract)
         self._operations = operation and operation_ids(operation, contract)
-        self._sight = sight
+        self._handle = handle
         self._expected = expected
         self._since = 0
         self.entries: list[Entry] = []
 
     def __enter__(self) -> Self:
-        self._since = self._sight.hosted.journal.last_sequence
+        self._since = self._handle.hosted.journal.last_sequence
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
         __tracebackhide__ = True
-        with self._sight.lock:
-            came = self._sight.hosted.journal.since(self._since)
+        with self._handle.lock:
+            came = self._handle.hosted.journal.since(self._since)
         self.entries += filter(self._takes, came)
         self._expected |= {entry.sequence for entry in self.entries}
         if kind is None and not self.entries:

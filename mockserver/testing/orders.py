@@ -9,8 +9,8 @@ from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.server.control import orders
 from mockserver.testing.border import bordered
+from mockserver.testing.handles import WorldHandle
 from mockserver.testing.options import Course, OrderStatus, Pace
-from mockserver.testing.sight import Sight
 from mockserver.testing.words import word
 
 OrderRef = str | int | Order | OrderView
@@ -42,12 +42,12 @@ def order_id(world: World, named: OrderRef) -> str:
 class MockOrders:
     """The orders of one world, oldest first; looking at one counts as no poll."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, handle: WorldHandle) -> None:
         """Look at one world."""
-        self._sight, self._lock = sight, sight.lock
+        self._handle, self._lock = handle, handle.lock
 
     def __iter__(self) -> Iterator[OrderView]:
-        return iter(tuple(self._sight.hosted.world.orders.all()))
+        return iter(tuple(self._handle.hosted.world.orders.all()))
 
     def __repr__(self) -> str:
         return f"<MockOrders {[view.order.id for view in self]}>"
@@ -60,7 +60,7 @@ class MockOrders:
 
         Raises `UnknownOrder`, which is a `KeyError`, for one that does not exist.
         """
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         return hosted.world.orders.look(order_id(hosted.world, order))
 
     @property
@@ -73,7 +73,7 @@ class MockOrders:
 
     def events(self, order: OrderRef) -> tuple[Event, ...]:
         """Return an order's statuses with their times, past and to come. Raises `UnknownOrder`."""
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         return hosted.world.orders.events(order_id(hosted.world, order))
 
     def steer(self, order: OrderRef, course: Course | str, policy: Pace | None = None) -> OrderView:
@@ -82,12 +82,12 @@ class MockOrders:
         Raises `CannotSteer` for a final order or an unknown course, `UnknownOrder`, `WrongWord`.
         """
         chosen = None if policy is None else word("policy", Policy, policy)
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         return hosted.world.orders.steer(order_id(hosted.world, order), course, chosen)
 
     def step(self, order: OrderRef) -> OrderView:
         """Move an order to the next status of its course. Raises `CannotSteer`, `UnknownOrder`."""
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         return hosted.world.orders.step(order_id(hosted.world, order))
 
     def force(self, order: OrderRef, status: OrderStatus | Status, reason: str = "") -> OrderView:
@@ -96,5 +96,5 @@ class MockOrders:
         Raises `CannotSteer` for a final one, `UnknownOrder`, and `WrongWord` for another status.
         """
         chosen = word("status", Status, status)
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         return hosted.world.orders.force(order_id(hosted.world, order), chosen, reason)

@@ -28,7 +28,7 @@ def running(
     `CannotServe` where the port is taken.
     """
     mock = MockServer((settings or MockSettings()).changed(**changes))
-    with in_thread(mock.gate, port) as mock.port:
+    with in_thread(mock.locked, port) as mock.port:
         yield mock
 
 
@@ -60,7 +60,7 @@ async def serving(
 ) -> AsyncIterator[MockServer]:
     """Serve in the running loop on loopback, as `running` does in a thread."""
     mock = MockServer((settings or MockSettings()).changed(**changes))
-    listener = await _listening(mock.gate, port)
+    listener = await _listening(mock.locked, port)
     try:
         mock.port = listener.port
         yield mock

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from mockserver.clock import ClockMode, SteadyClock, parse_instant, wall_ms
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
-from mockserver.responders.founding import Founder
-from mockserver.responders.hosted import DEFAULT_WORLD
-from mockserver.responders.journal import Journal
 from mockserver.scenarios import load_scenario
 from mockserver.server.assembly import service_of
 from mockserver.server.control import Guard
 from mockserver.testing.border import bordered
+from mockserver.testing.handles import LockedService, WorldHandle
 from mockserver.testing.settings import DEFAULT_START, MockSettings
-from mockserver.testing.sight import Gate, Sight
 from mockserver.testing.world import MockWorld
+from mockserver.worlds.factory import WorldFactory
+from mockserver.worlds.hosted import DEFAULT_WORLD
+from mockserver.worlds.journal import Journal
 
 _ODD = re.compile(r"[^A-Za-z0-9._~-]+")
 _LONGEST = 100
@@ -33,14 +33,14 @@ class MockServer:
         """Build the service; nothing listens yet. Raises `CrosschainMockError`."""
         self._wall = SteadyClock().now
         self._scenarios: dict[MockSettings, Scenario] = {}
-        self._founder = Founder(settings.options(), self._wall, self._scenario(settings))
-        self._service = service_of(self._founder, Guard(), check_answers=True)
+        self._factory = WorldFactory(settings.options(), self._wall, self._scenario(settings))
+        self._service = service_of(self._factory, Guard(), check_answers=True)
         # Nobody makes the default world, and its first request is no stray.
         self._service.worlds.get(DEFAULT_WORLD)
         self._numbers = count(1)
         self.settings = settings
-        self.gate = Gate(self._service)
-        self._lock = self.gate.lock
+        self.locked = LockedService(self._service)
+        self._lock = self.locked.lock
         self.port = 0
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class MockServer:
     @property
     def default(self) -> MockWorld:
         """The world of clients that name none, which all of them share."""
-        return MockWorld(Sight(self.gate, DEFAULT_WORLD), self.url, self.settings)
+        return MockWorld(WorldHandle(self.locked, DEFAULT_WORLD), self.url, self.settings)
 
     def world(self, name: str = "world", **changes: Any) -> MockWorld:
         """Return a new world that nobody has touched; changes are settings such as `scenario`.
@@ -80,13 +80,13 @@ class MockServer:
         settings = self.settings.changed(**changes) if changes else self.settings
         key = self._free_key(name)
         world = World(self._scenario(settings), self._wall)
-        hosted = self._founder.hosted(key, world, settings.options())
+        hosted = self._factory.hosted(key, world, settings.options())
         if settings.stamps == "either":
             hosted.keys = replace(hosted.keys, clock=wall_ms)
         hosted.journal = Journal(_JOURNAL)
         self._service.worlds.put(hosted)
-        self.gate.made.add(key)
-        return MockWorld(Sight(self.gate, key), self.url, settings)
+        self.locked.made.add(key)
+        return MockWorld(WorldHandle(self.locked, key), self.url, settings)
 
     def _free_key(self, name: str) -> str:
         key = _ODD.sub("-", name).strip("-.")[-_LONGEST:] or "world"

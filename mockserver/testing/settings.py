@@ -10,14 +10,14 @@ from typing import Any
 
 from mockserver.clock import ClockMode, ClockRefused, parse_mode
 from mockserver.errors import CrosschainMockError
-from mockserver.responders.audit import kinds_named
 from mockserver.responders.breaks import breaks_named
 from mockserver.responders.forms import BadControl
-from mockserver.responders.founding import WorldOptions
 from mockserver.responders.replay import BadMode, ReplayMode
 from mockserver.testing.words import instant_ms
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
+from mockserver.worlds.audit import kinds_named
+from mockserver.worlds.factory import WorldOptions
 
 DEFAULT_START = "2026-01-01T00:00:00Z"
 """Where a standing clock starts if neither the settings nor the scenario say so."""

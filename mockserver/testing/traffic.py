@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
-from mockserver.responders.journal import Entry, cut_line
 from mockserver.validation import did_you_mean
+from mockserver.worlds.journal import Entry, cut_line
 
 _SHOWN = 50
 

@@ -6,16 +6,12 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from mockserver.engine.outages import Window
 from mockserver.jsontext import Json
-from mockserver.responders.audit import QUOTE_AGE_MS, Audit, audit, kinds_named
-from mockserver.responders.broadcasting import announce
 from mockserver.responders.faults import Fault
-from mockserver.responders.hosted import HostedWorld
-from mockserver.responders.journal import Entry
 from mockserver.responders.stubs import Stub
-from mockserver.responders.verification import verify
 from mockserver.testing.border import bordered
 from mockserver.testing.clock import MockClock
 from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed, complaints
+from mockserver.testing.handles import WorldHandle
 from mockserver.testing.options import (
     AuditKind,
     FaultKind,
@@ -31,9 +27,13 @@ from mockserver.testing.options import (
 )
 from mockserver.testing.orders import MockOrders
 from mockserver.testing.settings import BadSetting, MockSettings
-from mockserver.testing.sight import Sight
 from mockserver.testing.traffic import journal_text, operation_ids, told
 from mockserver.testing.words import Duration, check_names, duration_ms
+from mockserver.worlds.audit import QUOTE_AGE_MS, Audit, audit, kinds_named
+from mockserver.worlds.chain.broadcasting import announce
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.journal import Entry
+from mockserver.worlds.verification import verify
 
 if TYPE_CHECKING:
     from mockserver.strategies import GeneratedService
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
 class MockWorld:
     """One world of a running server. As a context manager it is checked and closed at the end."""
 
-    def __init__(self, sight: Sight, url: str, settings: MockSettings) -> None:
+    def __init__(self, handle: WorldHandle, url: str, settings: MockSettings) -> None:
         """Look at a world of the server at `url`."""
-        self._sight, self._lock = sight, sight.lock
+        self._handle, self._lock = handle, handle.lock
         self._url = url
         self._checked = 0
         self._expected: set[int] = set()
         self._audited: set[str] = set()
         self.settings = settings
         """How the world was made."""
-        self.clock = MockClock(sight)
+        self.clock = MockClock(handle)
         """Its clock."""
-        self.orders = MockOrders(sight)
+        self.orders = MockOrders(handle)
         """Its orders."""
 
     def __enter__(self) -> Self:
@@ -74,7 +74,7 @@ class MockWorld:
     @property
     def key(self) -> str:
         """Its key on the server."""
-        return self._sight.key
+        return self._handle.key
 
     @property
     def base_url(self) -> str:
@@ -90,7 +90,7 @@ class MockWorld:
     def hosted(self) -> Iterator[HostedWorld]:
         """Hold the world itself, for what these methods do not offer; no request is answered."""
         with self._lock:
-            yield self._sight.hosted
+            yield self._handle.hosted
 
     def suspend(
         self, chain: str | None = None, *, token: str | None = None, **outage: Unpack[Outage]
@@ -99,7 +99,7 @@ class MockWorld:
 
         Raises `CrosschainMockError` for names that do not exist and windows that overlap.
         """
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         planned = window(chain, token, hosted.world.now(), outage)
         return hosted.world.outages.suspend(planned)
 
@@ -107,7 +107,7 @@ class MockWorld:
         self, chain: str | None = None, *, token: str | None = None, direction: Side | None = None
     ) -> tuple[Window, ...]:
         """End the outages of a subject now. Raises `InvalidOutage` where there is none."""
-        return self._sight.hosted.world.outages.restore(chain, token, direction_of(direction))
+        return self._handle.hosted.world.outages.restore(chain, token, direction_of(direction))
 
     def fail(
         self, operation: str | None, kind: FaultKind, /, **options: Unpack[FaultOptions]
@@ -120,7 +120,7 @@ class MockWorld:
         wanted = {"kind": kind, **spelled(options, FaultOptions, "a fault")}
         if operation is not None:
             wanted["operation"] = operation
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         return hosted.faults.add(wanted, hosted.contract, hosted.world.scenario)
 
     def heal(self, fault: Fault | str | None = None) -> None:
@@ -128,7 +128,7 @@ class MockWorld:
 
         Raises `BadControl` for one that is gone.
         """
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         if fault is None:
             hosted.faults.clear()
         else:
@@ -152,7 +152,7 @@ class MockWorld:
         wanted: dict[str, Json] = {"operation": operation, "response": dict(response)}
         more = {"match": match, "times": times, "unchecked": unchecked or None}
         wanted |= {name: value for name, value in more.items() if value is not None}
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         return hosted.stubs.add(wanted, hosted.contract, hosted.refuser)
 
     def permissive(
@@ -172,7 +172,7 @@ class MockWorld:
         from mockserver.strategies import service_of  # noqa: PLC0415 - Hypothesis is an extra
         from mockserver.strategies.serving import Permissive  # noqa: PLC0415
 
-        contract = self._sight.hosted.contract
+        contract = self._handle.hosted.contract
         dialect = contract.dialect.name
         if isinstance(service, int):
             service = service_of(service, *operations, dialect=dialect, undocumented=undocumented)
@@ -183,7 +183,7 @@ class MockWorld:
                 f"a service of {service.dialect!r} for a world that speaks {dialect!r}"
             )
         self.reset()
-        self._sight.hosted.generated = Permissive(service, contract)
+        self._handle.hosted.generated = Permissive(service, contract)
         return service
 
     def announce(self, transaction: Mapping[str, Json]) -> Json:
@@ -192,19 +192,19 @@ class MockWorld:
         Give `chain` with `raw` in hex, or with `from`, `to`, `value`, `data` and `hash`. Raises
         `BadTransaction` where it is none.
         """
-        return announce(self._sight.hosted, transaction)
+        return announce(self._handle.hosted, transaction)
 
     @property
     def journal(self) -> tuple[Entry, ...]:
         """What came and what was answered, oldest first."""
-        return tuple(self._sight.hosted.journal)
+        return tuple(self._handle.hosted.journal)
 
     def requests(self, operation: str | None = None, *, refused: bool | None = None) -> list[Entry]:
         """Return the entries of an operation, `v2.checkOrder` or `checkOrder`, or of all.
 
         Raises `UnknownName` for an operation that does not exist.
         """
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         ids = None if operation is None else operation_ids(operation, hosted.contract)
         entries = tuple(hosted.journal)
         return [
@@ -223,7 +223,7 @@ class MockWorld:
         wish = spelled(wanted, Wanted, "verify")
         if operation is not None:
             wish["operation"] = operation
-        verdict = verify(self._sight.hosted, wish)
+        verdict = verify(self._handle.hosted, wish)
         if not verdict.held:
             near = "".join(f"\n  near: {text}" for text in verdict.nearest)
             raise MockCheckFailed(f"{verdict.told}; what came:\n{told(verdict.entries)}{near}")
@@ -236,25 +236,25 @@ class MockWorld:
         At its end `MockCheckFailed` is raised where it did not. Raises `UnknownName` for a refusal
         or an operation that does not exist.
         """
-        return ExpectedRefusal(self._sight, self._expected, name, operation)
+        return ExpectedRefusal(self._handle, self._expected, name, operation)
 
     def snapshot(self, name: str | None = None) -> str:
         """Keep the world as it is, clock and all, and return the name to go back to."""
-        return self._sight.hosted.snapshot(name)
+        return self._handle.hosted.snapshot(name)
 
     def revert(self, name: str) -> None:
         """Go back to a snapshot; the journal goes on. Raises `UnknownSnapshot`."""
-        self._sight.hosted.revert(name)
+        self._handle.hosted.revert(name)
 
     def reset(self) -> None:
         """Begin the scenario anew, without faults, stubs and journal."""
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         hosted.reset()
         self._checked = hosted.journal.last_sequence
 
     def dump(self) -> Mapping[str, Json]:
         """Return everything that has happened as plain data, to be kept in a file."""
-        return self._sight.hosted.dump()
+        return self._handle.hosted.dump()
 
     def audit(self, *kinds: AuditKind, quote_age: Duration | None = None) -> Audit:
         """Tell of money that was doubled, lost or is stuck, by the kinds named or by all.
@@ -263,7 +263,7 @@ class MockWorld:
         old after `quote_age`, five minutes by default. Raises `BadControl` for an unknown kind.
         """
         age = QUOTE_AGE_MS if quote_age is None else duration_ms(quote_age)
-        return audit(self._sight.hosted, kinds_named(kinds), age)
+        return audit(self._handle.hosted, kinds_named(kinds), age)
 
     def complaints(self) -> list[str]:
         """Return what the test did not expect, in sentences.
@@ -272,14 +272,14 @@ class MockWorld:
         audit finds where the settings ask for one. What came before the last call is not told
         again.
         """
-        hosted = self._sight.hosted
+        hosted = self._handle.hosted
         allow = self.settings.refusals == "allow"
         found = complaints(hosted, self._checked, self._expected, allow=allow)
         self._checked = hosted.journal.last_sequence
         audited = audit(hosted, self.settings.audit) if self.settings.audit else Audit()
         news = [one for one in audited if one.told not in self._audited]
         self._audited |= {one.told for one in news}
-        return [*found, *(f"audit: {one}" for one in news), *self._sight.strays()]
+        return [*found, *(f"audit: {one}" for one in news), *self._handle.strays()]
 
     def check(self) -> None:
         """Raise `MockCheckFailed` with all that the test did not expect."""
@@ -294,4 +294,4 @@ class MockWorld:
 
     def close(self) -> None:
         """Forget the world; nothing of it can be asked for any more."""
-        self._sight.close()
+        self._handle.close()

@@ -7,7 +7,7 @@ from eth_abi import encode
 
 from mockserver.operations.calls import VAULT_OUT
 from mockserver.operations.deposits import transfer_call
-from mockserver.responders.audit import KINDS
+from mockserver.worlds.audit import KINDS
 from tests.audit.wallets import Wallet
 from tests.conftest import USDT_ARB, USDT_BNB, WALLET, Client
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies
 from mockserver import limits
 from mockserver.engine.orders import Kind
 from mockserver.engine.submission import OrderRequest
-from mockserver.responders.audit import audit
+from mockserver.worlds.audit import audit
 from tests.audit.wallets import Wallet
 from tests.conftest import WALLET, Client, costly
 

@@ -14,9 +14,9 @@ from mockserver.contract import load
 from mockserver.exchange import Headers, Request
 from mockserver.responders.breaks import CATALOGUE, Break
 from mockserver.responders.delivery import Delivery
-from mockserver.responders.journal import Entry
 from mockserver.server.assembly import build
 from mockserver.server.service import Service
+from mockserver.worlds.journal import Entry
 from tests.conftest import HASH, NATIVE, START_MS, USDT_BNB, WALLET, certificate, frozen
 from tests.conftest import order as order_body
 

@@ -15,7 +15,7 @@ from mockserver.server.assembly import build
 from mockserver.testing import BadSetting, MockSettings, running
 from tests.breaks.conftest import BRIDGE, PRICE, get
 from tests.conftest import frozen
-from tests.control.conftest import Desk, Line
+from tests.control.conftest import ControlClient, Line
 from tests.plugin.conftest import installed, project
 
 pytest_plugins = ["pytester"]
@@ -25,9 +25,9 @@ PRICE_PATH = "/v1/getPrice?" + "&".join(f"{name}={value}" for name, value in PRI
 
 
 @pytest.fixture
-def desk(mock):
+def control(mock):
     """The control API of the test's own world."""
-    return Desk(mock)
+    return ControlClient(mock)
 
 
 @pytest.fixture
@@ -49,15 +49,15 @@ def versions(line, count=1):
 # The control API
 
 
-def test_breaks_are_set_and_cleared_in_one_world(desk, line):
-    shown = desk.get("/breaks")
+def test_breaks_are_set_and_cleared_in_one_world(control, line):
+    shown = control.get("/breaks")
     assert (shown["active"], len(shown["breaks"])) == ([], len(CATALOGUE))
     names = ["price-as-number", "chain-list-missing"]
-    assert desk.send("PUT", "/breaks", {"breaks": names}) == {"active": names}
+    assert control.send("PUT", "/breaks", {"breaks": names}) == {"active": names}
     assert price(line) == 1
     assert "list" not in line.get("/v1/getChain").data
-    assert desk.get("/breaks")["active"] == names
-    assert desk.send("PUT", "/breaks", {"breaks": []}) == {"active": []}
+    assert control.get("/breaks")["active"] == names
+    assert control.send("PUT", "/breaks", {"breaks": []}) == {"active": []}
     assert price(line) == "1"
 
 
@@ -71,9 +71,9 @@ def test_breaks_are_set_and_cleared_in_one_world(desk, line):
         ({}, "'breaks'"),
     ],
 )
-def test_a_name_that_no_break_has_changes_nothing(desk, line, body, sentence):
-    desk.send("PUT", "/breaks", {"breaks": ["price-as-number"]})
-    assert sentence in desk.refused("PUT", "/breaks", body)
+def test_a_name_that_no_break_has_changes_nothing(control, line, body, sentence):
+    control.send("PUT", "/breaks", {"breaks": ["price-as-number"]})
+    assert sentence in control.refused("PUT", "/breaks", body)
     assert price(line) == 1
 
 
@@ -105,12 +105,12 @@ def test_a_server_does_not_start_with_an_unknown_break():
 # The journal
 
 
-def test_the_journal_names_the_break_and_the_answer_does_not(desk, line):
-    desk.send("PUT", "/breaks", {"breaks": ["price-as-number"]})
+def test_the_journal_names_the_break_and_the_answer_does_not(control, line):
+    control.send("PUT", "/breaks", {"breaks": ["price-as-number"]})
     answer = line.get(PRICE_PATH)
     assert not [name for name in answer.headers if "break" in name or "fault" in name]
     line.get("/v1/getChain")
-    entries = desk.get("/journal")["entries"]
+    entries = control.get("/journal")["entries"]
     assert [one["fault"] for one in entries] == ["break (price-as-number)", None]
     assert entries[0]["response"]["body"]["data"]["price"] == 1
 
@@ -118,80 +118,80 @@ def test_the_journal_names_the_break_and_the_answer_does_not(desk, line):
 # How they last
 
 
-def test_snapshots_forks_and_resets_keep_breaks_and_what_they_remember(desk, line, mock):
-    desk.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
+def test_snapshots_forks_and_resets_keep_breaks_and_what_they_remember(control, line, mock):
+    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
     assert versions(line, 2) == [2, 3]
-    desk.post("/snapshots", {"name": "then"})
+    control.post("/snapshots", {"name": "then"})
     key = f"{mock.prefix[3:]}-fork"
-    desk.post("/fork", {"to": key})
+    control.post("/fork", {"to": key})
     assert versions(line) == [4]
     assert versions(Line(mock.port, f"/w/{key}")) == [4]
-    desk.send("PUT", "/breaks", {"breaks": []})
+    control.send("PUT", "/breaks", {"breaks": []})
     assert versions(line) == [1]
-    desk.post("/revert", {"name": "then"})
+    control.post("/revert", {"name": "then"})
     assert versions(line) == [4]
-    desk.post("/reset", {})
+    control.post("/reset", {})
     assert versions(line, 2) == [2, 3]
-    desk.delete(f"/worlds/{key}")
+    control.delete(f"/worlds/{key}")
 
 
-def test_a_dump_carries_breaks_and_what_they_remember(desk, line):
-    assert "breaks" not in desk.get("/dump")
-    desk.send("PUT", "/breaks", {"breaks": ["version-counts-reads", "price-as-number"]})
+def test_a_dump_carries_breaks_and_what_they_remember(control, line):
+    assert "breaks" not in control.get("/dump")
+    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads", "price-as-number"]})
     versions(line, 2)
-    dump = desk.get("/dump")
-    desk.send("PUT", "/breaks", {"breaks": []})
-    assert desk.post("/load", dump)["breaks"] == ["version-counts-reads", "price-as-number"]
+    dump = control.get("/dump")
+    control.send("PUT", "/breaks", {"breaks": []})
+    assert control.post("/load", dump)["breaks"] == ["version-counts-reads", "price-as-number"]
     assert (versions(line), price(line)) == ([4], 1)
     del dump["breaks"]
-    assert desk.post("/load", dump)["breaks"] == []
+    assert control.post("/load", dump)["breaks"] == []
 
 
 @pytest.mark.parametrize(
     "broken",
     ["x", [{"name": "no", "memory": {}}], [{"name": "list-shrinks"}], [{"name": 1, "memory": {}}]],
 )
-def test_a_damaged_dump_is_a_sentence(desk, broken):
-    dump = desk.get("/dump")
-    assert "damaged" in desk.refused("POST", "/load", {**dump, "breaks": broken})
+def test_a_damaged_dump_is_a_sentence(control, broken):
+    dump = control.get("/dump")
+    assert "damaged" in control.refused("POST", "/load", {**dump, "breaks": broken})
 
 
-def test_breaks_that_stay_keep_what_they_remember_when_others_come(desk, line):
-    desk.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
+def test_breaks_that_stay_keep_what_they_remember_when_others_come(control, line):
+    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
     versions(line, 3)
-    desk.send("PUT", "/breaks", {"breaks": ["version-counts-reads", "list-shrinks"]})
+    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads", "list-shrinks"]})
     assert versions(line) == [5]
-    desk.send("PUT", "/breaks", {"breaks": ["list-shrinks"]})
-    desk.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
+    control.send("PUT", "/breaks", {"breaks": ["list-shrinks"]})
+    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
     assert versions(line) == [2]
 
 
 # Beside faults and stubs
 
 
-def test_faults_come_on_top_of_breaks(desk, line):
-    desk.send("PUT", "/breaks", {"breaks": ["price-as-number"]})
-    desk.post("/faults", {"kind": "latency", "delay": "30s"})
+def test_faults_come_on_top_of_breaks(control, line):
+    control.send("PUT", "/breaks", {"breaks": ["price-as-number"]})
+    control.post("/faults", {"kind": "latency", "delay": "30s"})
     answer = line.get(PRICE_PATH)
     assert answer.data["price"] == 1
     assert answer.headers["x-mock-fault"] == "latency (1)"
-    entry = desk.get("/journal")["entries"][-1]
+    entry = control.get("/journal")["entries"][-1]
     assert entry["fault"] == "latency (1), break (price-as-number)"
 
 
-def test_a_fault_without_effect_leaves_the_memory_of_breaks(desk, line):
-    desk.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
-    desk.post("/faults", {"kind": "false-success", "first": 1})
-    desk.post("/faults", {"kind": "http-status", "status": 500, "first": 1})
+def test_a_fault_without_effect_leaves_the_memory_of_breaks(control, line):
+    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
+    control.post("/faults", {"kind": "false-success", "first": 1})
+    control.post("/faults", {"kind": "http-status", "status": 500, "first": 1})
     assert versions(line) == [2]
     assert line.get("/v1/getChain").status == 500
     assert versions(line) == [2]
 
 
-def test_a_stub_is_broken_as_well(desk, line):
+def test_a_stub_is_broken_as_well(control, line):
     data = {"price": "7", "updateTime": "1", "source": "stub"}
-    desk.post("/stubs", {"operation": "v2.getPrice", "response": {"data": data}})
-    desk.send("PUT", "/breaks", {"breaks": ["price-as-number"]})
+    control.post("/stubs", {"operation": "v2.getPrice", "response": {"data": data}})
+    control.send("PUT", "/breaks", {"breaks": ["price-as-number"]})
     assert price(line) == 7
 
 
@@ -209,9 +209,9 @@ def test_a_delay_of_a_break_is_wall_time_and_no_time_of_the_world():
     assert (delivery.delay_ms, service.worlds.get("default").world.now()) == (50, before)
 
 
-def test_several_breaks_of_one_operation_add_up(desk, line):
+def test_several_breaks_of_one_operation_add_up(control, line):
     names = ["bridge-usd-in-cents", "bridge-gas-fee-null", "bridge-snake-case"]
-    desk.send("PUT", "/breaks", {"breaks": names})
+    control.send("PUT", "/breaks", {"breaks": names})
     query = "&".join(f"{name}={value}" for name, value in BRIDGE.items())
     data = line.get(f"/v1/getBridgeQuote?{query}").data
     assert (data["out_amount_usd"], data["gas_fee"]) == ("1000", None)

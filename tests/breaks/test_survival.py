@@ -8,7 +8,7 @@ import pytest
 
 from mockserver import jsontext
 from mockserver.exchange import Headers, Request, Response
-from mockserver.responders.breaks import CATALOGUE, Breaks, Turn
+from mockserver.responders.breaks import CATALOGUE, Breaks, MutationContext
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.refusing import JSON_TYPE, REFUSAL_HEADER
 from mockserver.responders.responder import Call
@@ -96,7 +96,7 @@ def test_it_survives_odd_requests_and_odd_answers(name):
         memory: dict[str, Any] = {}
         for request, delivery in pairs:
             call = Call(operation, request, hosted)
-            one.act(Turn(call, memory, _always(delivery)))
+            one.act(MutationContext(call, memory, _always(delivery)))
         jsontext.encode(memory)
 
 

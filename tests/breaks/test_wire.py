@@ -9,7 +9,7 @@ import pytest
 from mockserver.contract import Layer
 from mockserver.responders.breaks import CATALOGUE
 from tests.breaks.conftest import V1_QUOTE, played_healthy, post, signed, touches
-from tests.control.conftest import Desk
+from tests.control.conftest import ControlClient
 
 ON_THE_WIRE = [name for name, one in CATALOGUE.items() if one.layer is Layer.PROTOCOL]
 
@@ -36,14 +36,14 @@ def test_it_reaches_the_client(name, mock, caplog):
     steps = [step for step in touched if not step.writes]
     chosen = [step.request for step in steps if step.request is not None][:40]
     whole = [sent(mock, request) for request in chosen]
-    Desk(mock).send("PUT", "/breaks", {"breaks": [name]})
+    ControlClient(mock).send("PUT", "/breaks", {"breaks": [name]})
     broken = [sent(mock, request) for request in chosen]
     assert whole != broken
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 def test_an_answer_comes_after_the_time_out_of_its_request(mock):
-    Desk(mock).send("PUT", "/breaks", {"breaks": ["slower-than-expire-time"]})
+    ControlClient(mock).send("PUT", "/breaks", {"breaks": ["slower-than-expire-time"]})
     path = "/open/v1/order/getCrossChainQuote"
     begun = time.monotonic()
     status, _, _ = sent(mock, post(path, V1_QUOTE, signed(window="50")))
@@ -52,7 +52,7 @@ def test_an_answer_comes_after_the_time_out_of_its_request(mock):
 
 def test_an_answer_is_not_kept_until_after_a_long_time_out(serve):
     running = serve()
-    Desk(running.client).send("PUT", "/breaks", {"breaks": ["slower-than-expire-time"]})
+    ControlClient(running.client).send("PUT", "/breaks", {"breaks": ["slower-than-expire-time"]})
     path = "/open/v1/order/getCrossChainQuote"
     delays = [
         running.service.answer(post(path, V1_QUOTE, signed(window=window))).delay_ms
@@ -63,7 +63,7 @@ def test_an_answer_is_not_kept_until_after_a_long_time_out(serve):
 
 
 def test_a_body_shorter_than_promised_ends_the_connection(mock):
-    Desk(mock).send("PUT", "/breaks", {"breaks": ["length-too-long"]})
+    ControlClient(mock).send("PUT", "/breaks", {"breaks": ["length-too-long"]})
     line = f"GET {mock.prefix}/v1/getAggregateQuote?x=1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     with socket.create_connection(("127.0.0.1", mock.port), timeout=60) as connection:
         connection.sendall(line.encode())

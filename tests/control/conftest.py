@@ -18,7 +18,7 @@ QUOTE_PATH = f"/v1/getBridgeQuote?{QUOTE}"
 
 
 @dataclass
-class Desk:
+class ControlClient:
     """The control API of one world; every answer is held against the row that documents it."""
 
     client: Client
@@ -65,9 +65,9 @@ def _row(method: str, path: str) -> Any:
 
 
 @pytest.fixture
-def desk(mock: Client) -> Desk:
+def control(mock: Client) -> ControlClient:
     """The control API of the test's own world."""
-    return Desk(mock)
+    return ControlClient(mock)
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,9 @@ def line(mock: Client) -> Line:
     return Line(mock.port, mock.prefix)
 
 
-def submitted(desk: Desk) -> list[str]:
+def submitted(control: ControlClient) -> list[str]:
     """Return the ids of the orders that a world has."""
-    return [one["id"] for one in desk.get("/orders")["orders"]]
+    return [one["id"] for one in control.get("/orders")["orders"]]
 
 
-__all__ = ["QUOTE", "QUOTE_PATH", "Desk", "Line", "loop", "start", "submitted"]
+__all__ = ["QUOTE", "QUOTE_PATH", "ControlClient", "Line", "loop", "start", "submitted"]

@@ -10,42 +10,42 @@ from tests.conftest import START_MS, order
 HOUR = 3_600_000
 
 
-def test_it_is_advanced_set_and_switched(desk):
-    assert desk.get("/clock") == {
+def test_it_is_advanced_set_and_switched(control):
+    assert control.get("/clock") == {
         "now": "2026-01-01T00:00:00Z",
         "ms": START_MS,
         "mode": "frozen",
         "rate": 1,
     }
-    assert desk.post("/clock", {"advance": "9h"})["ms"] == START_MS + 9 * HOUR
-    assert desk.post("/clock", {"set": "2026-01-01T10:00:00Z"})["ms"] == START_MS + 10 * HOUR
-    scaled = desk.post("/clock", {"mode": "scaled", "rate": 60})
+    assert control.post("/clock", {"advance": "9h"})["ms"] == START_MS + 9 * HOUR
+    assert control.post("/clock", {"set": "2026-01-01T10:00:00Z"})["ms"] == START_MS + 10 * HOUR
+    scaled = control.post("/clock", {"mode": "scaled", "rate": 60})
     assert (scaled["mode"], scaled["rate"]) == ("scaled", 60)
-    assert desk.post("/clock", {"mode": "real"})["rate"] == 1
+    assert control.post("/clock", {"mode": "real"})["rate"] == 1
 
 
-def test_next_jumps_to_what_is_due(desk):
-    desk.post("/outages", {"chain": "BNB", "from": "2026-01-01T02:00:00Z", "for": "1h"})
-    assert desk.post("/clock", {"next": True})["now"] == "2026-01-01T02:00:00Z"
-    assert desk.post("/clock", {"next": True})["now"] == "2026-01-01T03:00:00Z"
-    assert "nothing is due" in desk.refused("POST", "/clock", {"next": True})
+def test_next_jumps_to_what_is_due(control):
+    control.post("/outages", {"chain": "BNB", "from": "2026-01-01T02:00:00Z", "for": "1h"})
+    assert control.post("/clock", {"next": True})["now"] == "2026-01-01T02:00:00Z"
+    assert control.post("/clock", {"next": True})["now"] == "2026-01-01T03:00:00Z"
+    assert "nothing is due" in control.refused("POST", "/clock", {"next": True})
 
 
-def test_run_until_takes_an_order_to_its_end_or_to_a_status(desk, mock):
+def test_run_until_takes_an_order_to_its_end_or_to_a_status(control, mock):
     order_id = mock.post("/v1/submitOrder", order(), headers=mock.wallet).data["id"]
-    desk.post("/clock", {"runUntil": {"order": order_id, "status": "WaitVerify"}})
-    assert desk.get(f"/orders/{order_id}")["status"] == "WaitVerify"
-    desk.post("/clock", {"runUntil": {"order": order_id, "terminal": True}})
-    assert desk.get(f"/orders/{order_id}")["status"] == "Succeeded"
-    told = desk.refused("POST", "/clock", {"runUntil": {"order": order_id, "status": "Failed"}})
+    control.post("/clock", {"runUntil": {"order": order_id, "status": "WaitVerify"}})
+    assert control.get(f"/orders/{order_id}")["status"] == "WaitVerify"
+    control.post("/clock", {"runUntil": {"order": order_id, "terminal": True}})
+    assert control.get(f"/orders/{order_id}")["status"] == "Succeeded"
+    told = control.refused("POST", "/clock", {"runUntil": {"order": order_id, "status": "Failed"}})
     assert "does not come to 'Failed'" in told
 
 
-def test_run_until_an_order_that_never_ends_is_refused_and_moves_nothing(desk, mock):
+def test_run_until_an_order_that_never_ends_is_refused_and_moves_nothing(control, mock):
     order_id = mock.post("/v1/submitOrder", order(), headers=mock.wallet).data["id"]
-    desk.post(f"/orders/{order_id}", {"course": "stuck"})
-    assert "comes to no end" in desk.refused("POST", "/clock", {"runUntil": {"order": order_id}})
-    assert desk.get("/clock")["ms"] == START_MS
+    control.post(f"/orders/{order_id}", {"course": "stuck"})
+    assert "comes to no end" in control.refused("POST", "/clock", {"runUntil": {"order": order_id}})
+    assert control.get("/clock")["ms"] == START_MS
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_run_until_an_order_that_never_ends_is_refused_and_moves_nothing(desk, m
         ({"jump": "1s"}, "'jump': unknown name"),
     ],
 )
-def test_a_wrong_request_is_a_sentence_and_moves_nothing(desk, body, words):
-    assert words in desk.refused("POST", "/clock", body)
-    assert desk.get("/clock")["ms"] == START_MS
+def test_a_wrong_request_is_a_sentence_and_moves_nothing(control, body, words):
+    assert words in control.refused("POST", "/clock", body)
+    assert control.get("/clock")["ms"] == START_MS
 
 
 @pytest.mark.parametrize("mode", [ClockMode.REAL, ClockMode.SCALED])

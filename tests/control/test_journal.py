@@ -11,14 +11,14 @@ QUOTED = {"operation": "v2.getBridgeQuote"}
 
 
 @pytest.fixture
-def busy(line, desk):
+def busy(line, control):
     """A world that has seen two quotes, a refused one between them, and an order 10 s later."""
     line.get(QUOTE_PATH)
     line.get(QUOTE_PATH.replace("BNB", "bnb"))
     line.get(QUOTE_PATH.replace("10000000", "20000000"))
-    desk.post("/clock", {"advance": "10s"})
+    control.post("/clock", {"advance": "10s"})
     line.submit()
-    return desk
+    return control
 
 
 # The journal
@@ -78,9 +78,9 @@ def test_a_refused_request_comes_with_its_reason_and_nearest_valid_form(busy):
         ("GET", "/open/v1/order/getOrderDetailByHashAndEvmAddress?chain=BSC", None),
     ],
 )
-def test_the_nearest_form_keeps_the_contract(desk, line, method, path, body):
+def test_the_nearest_form_keeps_the_contract(control, line, method, path, body):
     assert line.send(method, path, body).refusal
-    [entry] = desk.get("/journal")["entries"]
+    [entry] = control.get("/journal")["entries"]
     near = entry["nearest"]
     assert near["changed"]
     operation = load().operation(near["operation"])
@@ -93,16 +93,16 @@ def test_the_nearest_form_keeps_the_contract(desk, line, method, path, body):
     assert not reading.refusal
 
 
-def test_no_example_is_nearer_than_what_only_the_world_knows(desk, line):
+def test_no_example_is_nearer_than_what_only_the_world_knows(control, line):
     line.get("/v1/checkOrder?id=30000000099")
-    [entry] = desk.get("/journal")["entries"]
+    [entry] = control.get("/journal")["entries"]
     assert entry["refusal"].startswith("unknown-order")
     assert entry["nearest"] is None
 
 
-def test_an_answered_request_has_no_nearest_form(desk, line):
+def test_an_answered_request_has_no_nearest_form(control, line):
     line.get(QUOTE_PATH)
-    [entry] = desk.get("/journal")["entries"]
+    [entry] = control.get("/journal")["entries"]
     assert entry["nearest"] is None
 
 
@@ -125,8 +125,8 @@ def test_it_can_be_forgotten(busy):
         ("?path=%ff", "UTF-8"),
     ],
 )
-def test_a_wrong_search_is_a_sentence(desk, query, words):
-    assert words in desk.refused("GET", f"/journal{query}")
+def test_a_wrong_search_is_a_sentence(control, query, words):
+    assert words in control.refused("GET", f"/journal{query}")
 
 
 # Verification
@@ -196,8 +196,8 @@ def test_it_says_when_older_requests_are_gone(busy):
         ({"match": {"form": {}}, "exactly": 1}, "'match.form'"),
     ],
 )
-def test_a_wrong_verification_is_a_sentence(desk, body, words):
-    assert words in desk.refused("POST", "/verify", body)
+def test_a_wrong_verification_is_a_sentence(control, body, words):
+    assert words in control.refused("POST", "/verify", body)
 
 
 # Stubs
@@ -216,41 +216,43 @@ def stub(**changes):
     return {"operation": "v2.getBridgeQuote", "response": {"data": data}, **changes}
 
 
-def test_a_stub_answers_first_in_the_envelope(desk, line):
-    desk.post("/stubs", stub())
+def test_a_stub_answers_first_in_the_envelope(control, line):
+    control.post("/stubs", stub())
     answer = line.get(QUOTE_PATH)
     assert answer.data["outAmount"] == "42"
-    [entry] = desk.get("/journal")["entries"]
+    [entry] = control.get("/journal")["entries"]
     assert entry["responder"] == "stub"
 
 
-def test_a_stub_answers_what_it_matches_as_often_as_it_says(desk, line):
-    desk.post("/stubs", stub(match={"query": {"toChain": "BNB"}}, times=2))
+def test_a_stub_answers_what_it_matches_as_often_as_it_says(control, line):
+    control.post("/stubs", stub(match={"query": {"toChain": "BNB"}}, times=2))
     amounts = [line.get(QUOTE_PATH).data["outAmount"] for _ in range(3)]
     assert amounts[:2] == ["42", "42"] != amounts[1:]
-    desk.post("/stubs", stub(match={"query": {"toChain": "ETH"}}))
+    control.post("/stubs", stub(match={"query": {"toChain": "ETH"}}))
     assert line.get(QUOTE_PATH).data["outAmount"] != "42"
 
 
-def test_the_newest_stub_that_fits_answers(desk, line):
-    desk.post("/stubs", stub())
-    desk.post("/stubs", stub(response={"refusal": "chain-suspended", "reason": "tonight"}, times=1))
+def test_the_newest_stub_that_fits_answers(control, line):
+    control.post("/stubs", stub())
+    control.post(
+        "/stubs", stub(response={"refusal": "chain-suspended", "reason": "tonight"}, times=1)
+    )
     assert line.get(QUOTE_PATH).refusal == "chain-suspended: tonight"
     assert line.get(QUOTE_PATH).data["outAmount"] == "42"
 
 
-def test_a_stub_gives_any_answer_whole(desk, line):
+def test_a_stub_gives_any_answer_whole(control, line):
     whole = {"status": 418, "body": {"short": "stout"}, "headers": {"X-Tea": "pot"}}
-    desk.post("/stubs", stub(response=whole, times=1))
+    control.post("/stubs", stub(response=whole, times=1))
     answer = line.get(QUOTE_PATH)
     assert (answer.status, answer.headers["x-tea"], answer.json) == (418, "pot", {"short": "stout"})
-    desk.post("/stubs", stub(response={"status": 200, "body": "<p>"}))
+    control.post("/stubs", stub(response={"status": 200, "body": "<p>"}))
     answer = line.get(QUOTE_PATH)
     assert (answer.raw, answer.headers["content-type"]) == (b"<p>", "text/plain; charset=utf-8")
 
 
-def test_a_body_is_matched_in_parts(desk, line):
-    desk.post(
+def test_a_body_is_matched_in_parts(control, line):
+    control.post(
         "/stubs",
         {
             "operation": "v2.submitOrder",
@@ -259,22 +261,22 @@ def test_a_body_is_matched_in_parts(desk, line):
         },
     )
     assert line.submit().data == {"id": "9"}
-    assert desk.get("/orders")["orders"] == []
+    assert control.get("/orders")["orders"] == []
     assert line.submit(toChain="ETH").data["id"] != "9"
 
 
-def test_data_that_breaks_the_contract_is_said_at_once_unless_it_is_meant(desk, line):
+def test_data_that_breaks_the_contract_is_said_at_once_unless_it_is_meant(control, line):
     broken = stub(response={"data": {"outAmount": 42}})
-    told = desk.refused("POST", "/stubs", broken)
+    told = control.refused("POST", "/stubs", broken)
     assert "breaks the contract of v2.getBridgeQuote" in told
-    assert desk.get("/stubs") == {"stubs": []}
-    desk.post("/stubs", {**broken, "unchecked": True})
+    assert control.get("/stubs") == {"stubs": []}
+    control.post("/stubs", {**broken, "unchecked": True})
     assert line.get(QUOTE_PATH).json["data"] == {"outAmount": 42}
 
 
-def test_a_fault_disturbs_the_answer_of_a_stub_too(desk, line):
-    desk.post("/stubs", stub())
-    desk.post("/faults", {"kind": "latency", "delay": "1s"})
+def test_a_fault_disturbs_the_answer_of_a_stub_too(control, line):
+    control.post("/stubs", stub())
+    control.post("/faults", {"kind": "latency", "delay": "1s"})
     answer = line.get(QUOTE_PATH)
     assert (answer.data["outAmount"], answer.headers["x-mock-virtual-elapsed"]) == ("42", "1000")
 
@@ -304,58 +306,58 @@ def test_a_fault_disturbs_the_answer_of_a_stub_too(desk, line):
         ({"operation": "v2.getChain", "response": {"status": 200}, "times": 0}, "'times'"),
     ],
 )
-def test_a_wrong_stub_is_a_sentence_and_sets_nothing(desk, body, words):
-    assert words in desk.refused("POST", "/stubs", body)
-    assert desk.get("/stubs") == {"stubs": []}
+def test_a_wrong_stub_is_a_sentence_and_sets_nothing(control, body, words):
+    assert words in control.refused("POST", "/stubs", body)
+    assert control.get("/stubs") == {"stubs": []}
 
 
-def test_stubs_are_removed_one_by_one_and_all(desk):
-    desk.post("/stubs", stub(id="a"))
-    desk.post("/stubs", stub())
-    assert "another stub" in desk.refused("POST", "/stubs", stub(id="a"))
-    assert desk.delete("/stubs/a")["used"] == 0
-    assert desk.delete("/stubs") == {"removed": 1}
-    assert "does not exist" in desk.refused("DELETE", "/stubs/a")
+def test_stubs_are_removed_one_by_one_and_all(control):
+    control.post("/stubs", stub(id="a"))
+    control.post("/stubs", stub())
+    assert "another stub" in control.refused("POST", "/stubs", stub(id="a"))
+    assert control.delete("/stubs/a")["used"] == 0
+    assert control.delete("/stubs") == {"removed": 1}
+    assert "does not exist" in control.refused("DELETE", "/stubs/a")
 
 
 # The end of a test
 
 
-def test_a_quiet_world_has_nothing_to_complain_of(desk, line):
-    desk.post("/stubs", stub())
+def test_a_quiet_world_has_nothing_to_complain_of(control, line):
+    control.post("/stubs", stub())
     line.get(QUOTE_PATH)
-    told = desk.get("/check")
+    told = control.get("/check")
     assert told == {"ok": True, "unusedStubs": [], "failures": [], "unexpectedRefusals": []}
 
 
-def test_unused_stubs_are_told(desk, line):
-    desk.post("/stubs", stub(id="idle", match={"query": {"toChain": "ETH"}}))
-    desk.post("/stubs", stub(id="half", times=2))
+def test_unused_stubs_are_told(control, line):
+    control.post("/stubs", stub(id="idle", match={"query": {"toChain": "ETH"}}))
+    control.post("/stubs", stub(id="half", times=2))
     line.get(QUOTE_PATH)
-    told = desk.get("/check")
+    told = control.get("/check")
     assert [(one["id"], one["used"]) for one in told["unusedStubs"]] == [("idle", 0), ("half", 1)]
     assert not told["ok"]
 
 
-def test_refusals_are_told_unless_they_are_expected_or_put_in(desk, line):
-    desk.post("/stubs", stub(response={"refusal": "no-price"}, times=1))
-    desk.post("/faults", {"kind": "refusal", "code": 1, "every": 2})
+def test_refusals_are_told_unless_they_are_expected_or_put_in(control, line):
+    control.post("/stubs", stub(response={"refusal": "no-price"}, times=1))
+    control.post("/faults", {"kind": "refusal", "code": 1, "every": 2})
     line.get(QUOTE_PATH)
     line.get(QUOTE_PATH)
-    assert desk.get("/check")["ok"]
-    desk.delete("/faults")
+    assert control.get("/check")["ok"]
+    control.delete("/faults")
     line.get("/v1/checkOrder?id=7")
-    [refusal] = desk.get("/check")["unexpectedRefusals"]
+    [refusal] = control.get("/check")["unexpectedRefusals"]
     assert refusal["refusal"].startswith("unknown-order")
-    desk.post("/expect", {"refusal": "unknown-order", "operation": "v2.checkTicket"})
-    assert not desk.get("/check")["ok"]
-    desk.post("/expect", {"refusal": "unknown-order"})
-    assert desk.get("/check")["ok"]
+    control.post("/expect", {"refusal": "unknown-order", "operation": "v2.checkTicket"})
+    assert not control.get("/check")["ok"]
+    control.post("/expect", {"refusal": "unknown-order"})
+    assert control.get("/check")["ok"]
 
 
-def test_a_wrong_expectation_is_a_sentence(desk):
-    assert "'unknown-order'" in desk.refused("POST", "/expect", {"refusal": "unknown-orders"})
-    assert "'nothing'" in desk.refused("POST", "/expect", {"operation": "nothing"})
+def test_a_wrong_expectation_is_a_sentence(control):
+    assert "'unknown-order'" in control.refused("POST", "/expect", {"refusal": "unknown-orders"})
+    assert "'nothing'" in control.refused("POST", "/expect", {"operation": "nothing"})
 
 
 def test_a_defect_of_the_server_is_told_in_its_own_world(serve):

@@ -12,10 +12,10 @@ from mockserver import jsontext
 from mockserver.engine.courses import Status
 from mockserver.exchange import Headers, Request
 from mockserver.responders.delivery import Delivery
-from mockserver.responders.hosted import HostedWorld
 from mockserver.server.assembly import build
 from mockserver.server.service import Service
 from mockserver.testing import running
+from mockserver.worlds.hosted import HostedWorld
 from tests.conftest import WALLET, certificate, frozen, order
 
 MANY = 1_300

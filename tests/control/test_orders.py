@@ -26,12 +26,12 @@ def status(mock, order_id):
         *("Failed", "Dropped", "Refunding", "Refunded"),
     ],
 )
-def test_every_2_0_status_can_be_forced_with_its_reason(desk, mock, order_id, wanted):
-    told = desk.post(f"/orders/{order_id}", {"status": wanted, "reason": "because"})
+def test_every_2_0_status_can_be_forced_with_its_reason(control, mock, order_id, wanted):
+    told = control.post(f"/orders/{order_id}", {"status": wanted, "reason": "because"})
     assert (told["status"], told["reason"]) == (wanted, "because")
     seen = mock.get("/v1/checkOrder", query={"id": order_id}).data
     assert (seen["status"], seen["reason"]) == (wanted, "because")
-    desk.post("/clock", {"advance": "30d"})
+    control.post("/clock", {"advance": "30d"})
     assert status(mock, order_id) == wanted
 
 
@@ -46,8 +46,8 @@ def test_every_2_0_status_can_be_forced_with_its_reason(desk, mock, order_id, wa
         ("stuck", ["Unknown", "Pending"]),
     ],
 )
-def test_a_course_goes_through_its_statuses(desk, order_id, course, seen):
-    told = desk.post(f"/orders/{order_id}", {"course": course, "policy": "time"})
+def test_a_course_goes_through_its_statuses(control, order_id, course, seen):
+    told = control.post(f"/orders/{order_id}", {"course": course, "policy": "time"})
     statuses = [event["status"] for event in told["events"]]
     assert set(seen) <= set(statuses)
     assert statuses[-1] == seen[-1]
@@ -90,25 +90,25 @@ def test_every_v1_status_is_reached(serve, course, wanted):
     ],
     ids=["amount", "hash", "address"],
 )
-def test_the_reserved_half_fills_half_of_a_swap_and_all_of_a_transfer(desk, mock, place):
+def test_the_reserved_half_fills_half_of_a_swap_and_all_of_a_transfer(control, mock, place):
     transfer = order(**place)
     swap = order(**place, orderType="2", slippage="100", toIndex="8")
     filled = {}
     for kind, body in (("transfer", transfer), ("swap", swap)):
-        desk.post("/reset", {})
+        control.post("/reset", {})
         made = mock.post("/v1/submitOrder", body, headers=mock.wallet).data["id"]
-        desk.post("/clock", {"runUntil": {"order": made, "terminal": True}})
-        told = desk.get(f"/orders/{made}")
+        control.post("/clock", {"runUntil": {"order": made, "terminal": True}})
+        told = control.get(f"/orders/{made}")
         assert told["status"] == "Succeeded"
         filled[kind] = (told["course"], "partially filled" in told["reason"])
     assert filled == {"transfer": ("success", False), "swap": ("partial", True)}
 
 
-def test_a_dropped_order_is_resolved_by_a_ticket(desk, mock, order_id):
-    desk.post(f"/orders/{order_id}", {"course": "dropped"})
-    desk.post("/clock", {"runUntil": {"order": order_id, "terminal": True}})
+def test_a_dropped_order_is_resolved_by_a_ticket(control, mock, order_id):
+    control.post(f"/orders/{order_id}", {"course": "dropped"})
+    control.post("/clock", {"runUntil": {"order": order_id, "terminal": True}})
     assert status(mock, order_id) == "Dropped"
-    assert "only a ticket lifts" in desk.refused(
+    assert "only a ticket lifts" in control.refused(
         "POST", f"/orders/{order_id}", {"course": "success"}
     )
     headers = {"EvmAddress": WALLET, "Signature": "ab" * 65}
@@ -116,29 +116,29 @@ def test_a_dropped_order_is_resolved_by_a_ticket(desk, mock, order_id):
     ticket = mock.post("/v1/submitTicket", body, headers=headers).data["ticketId"]
     query = {"ticketId": str(ticket)}
     assert mock.get("/v1/checkTicket", query=query).data["succeeded"] is False
-    desk.post("/clock", {"next": True})
+    control.post("/clock", {"next": True})
     assert status(mock, order_id) == "Refunded"
     told = mock.get("/v1/checkTicket", query=query).data
     assert told == {"succeeded": True, "solution": "refund"}
 
 
-def test_immediate_polls_and_manual_move_an_order_each_their_way(desk, mock, order_id):
-    desk.post(f"/orders/{order_id}", {"policy": "manual"})
-    desk.post("/clock", {"advance": "9h"})
+def test_immediate_polls_and_manual_move_an_order_each_their_way(control, mock, order_id):
+    control.post(f"/orders/{order_id}", {"policy": "manual"})
+    control.post("/clock", {"advance": "9h"})
     assert status(mock, order_id) == "Unknown"
-    assert desk.post(f"/orders/{order_id}", {"step": True})["status"] != "Unknown"
-    desk.post(f"/orders/{order_id}", {"policy": "polls"})
+    assert control.post(f"/orders/{order_id}", {"step": True})["status"] != "Unknown"
+    control.post(f"/orders/{order_id}", {"policy": "polls"})
     seen = [status(mock, order_id) for _ in range(6)]
     assert seen[-1] == "Succeeded"
 
 
-def test_immediate_is_over_at_once(desk, order_id):
-    told = desk.post(f"/orders/{order_id}", {"course": "success", "policy": "immediate"})
+def test_immediate_is_over_at_once(control, order_id):
+    told = control.post(f"/orders/{order_id}", {"course": "success", "policy": "immediate"})
     assert told["status"] == "Succeeded"
 
 
-def test_an_order_is_shown_with_its_events_past_and_to_come(desk, order_id):
-    told = desk.get(f"/orders/{order_id}")
+def test_an_order_is_shown_with_its_events_past_and_to_come(control, order_id):
+    told = control.get(f"/orders/{order_id}")
     assert told["from"] == {"chain": "ARB", "token": "USDT", "address": WALLET}
     assert told["to"]["chain"] == "BNB"
     assert told["amount"] == "10000000"
@@ -160,20 +160,20 @@ def test_an_order_is_shown_with_its_events_past_and_to_come(desk, order_id):
         ({"step": False}, "expected true"),
     ],
 )
-def test_a_wrong_steering_is_a_sentence_and_changes_nothing(desk, order_id, body, words):
-    before = desk.get(f"/orders/{order_id}")
-    assert words in desk.refused("POST", f"/orders/{order_id}", body)
-    assert desk.get(f"/orders/{order_id}") == before
+def test_a_wrong_steering_is_a_sentence_and_changes_nothing(control, order_id, body, words):
+    before = control.get(f"/orders/{order_id}")
+    assert words in control.refused("POST", f"/orders/{order_id}", body)
+    assert control.get(f"/orders/{order_id}") == before
 
 
-def test_an_unknown_order_is_a_sentence(desk):
+def test_an_unknown_order_is_a_sentence(control):
     for method, body in (("GET", None), ("POST", {"step": True})):
-        assert "'77'" in desk.refused(method, "/orders/77", body)
+        assert "'77'" in control.refused(method, "/orders/77", body)
 
 
-def test_a_final_order_stays_as_it_is(desk, order_id):
-    desk.post(f"/orders/{order_id}", {"status": "Failed"})
-    assert "final" in desk.refused("POST", f"/orders/{order_id}", {"status": "Succeeded"})
+def test_a_final_order_stays_as_it_is(control, order_id):
+    control.post(f"/orders/{order_id}", {"status": "Failed"})
+    assert "final" in control.refused("POST", f"/orders/{order_id}", {"status": "Succeeded"})
 
 
 def test_a_refund_says_in_numbers_why(serve):
@@ -209,30 +209,30 @@ def test_the_journal_tells_of_the_order_that_a_request_is_about(mock):
     }
 
 
-def test_a_page_is_a_part_of_the_whole_whatever_was_copied_meanwhile(desk, mock):
+def test_a_page_is_a_part_of_the_whole_whatever_was_copied_meanwhile(control, mock):
     ids = []
     for number in range(9):
         deposit = certificate(certHash=f"0x{number:062x}ff")
         body = order(sourceCerts=deposit)
         ids.append(mock.post("/v1/submitOrder", body, headers=mock.wallet).data["id"])
         if number in (2, 3, 6):
-            desk.post("/snapshots", {"name": f"after-{number}"})
-    desk.post(f"/orders/{ids[1]}", {"status": "Failed"})
-    assert [one["id"] for one in desk.get("/orders")["orders"]] == ids
+            control.post("/snapshots", {"name": f"after-{number}"})
+    control.post(f"/orders/{ids[1]}", {"status": "Failed"})
+    assert [one["id"] for one in control.get("/orders")["orders"]] == ids
     for newest, whole in (("false", ids), ("true", ids[::-1])):
         for start in range(11):
-            page = desk.get(f"/orders?offset={start}&limit=4&newest={newest}")
+            page = control.get(f"/orders?offset={start}&limit=4&newest={newest}")
             assert [one["id"] for one in page["orders"]] == whole[start : start + 4]
             assert page["total"] == len(ids)
-    [failed] = desk.get("/orders?offset=1&limit=1")["orders"]
+    [failed] = control.get("/orders?offset=1&limit=1")["orders"]
     assert failed["status"] == "Failed"
 
 
-def test_a_page_of_what_was_found_is_a_part_of_that(desk, mock):
+def test_a_page_of_what_was_found_is_a_part_of_that(control, mock):
     for number in range(3):
         body = order(sourceCerts=certificate(certHash=f"0x{number:062x}ff"))
         mock.post("/v1/submitOrder", body, headers=mock.wallet)
-    whole = desk.get("/orders?find=arb")["orders"]
+    whole = control.get("/orders?find=arb")["orders"]
     assert len(whole) == 3
-    assert desk.get("/orders?find=arb&newest=true&limit=2")["orders"] == whole[:0:-1]
-    assert desk.get("/orders?status=Failed")["orders"] == []
+    assert control.get("/orders?find=arb&newest=true&limit=2")["orders"] == whole[:0:-1]
+    assert control.get("/orders?status=Failed")["orders"] == []

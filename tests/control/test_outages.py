@@ -10,21 +10,21 @@ from tests.conftest import certificate, frozen, order
 from tests.control.conftest import QUOTE
 
 
-def test_which_outages_are_shown(desk):
-    desk.post("/outages", {"chain": "BNB", "reason": "upgrade"})
+def test_which_outages_are_shown(control):
+    control.post("/outages", {"chain": "BNB", "reason": "upgrade"})
     ahead = {"chain": "ETH", "from": "2026-01-01T02:00:00Z", "for": "1h", "lead": "3h"}
-    desk.post("/outages", ahead)
-    desk.post("/outages", {"token": "USDT", "from": "2026-02-01T00:00:00Z", "for": "1d"})
+    control.post("/outages", ahead)
+    control.post("/outages", {"token": "USDT", "from": "2026-02-01T00:00:00Z", "for": "1d"})
 
     def subjects(which):
-        return [one["subject"] for one in desk.get(f"/outages?which={which}")["outages"]]
+        return [one["subject"] for one in control.get(f"/outages?which={which}")["outages"]]
 
     assert subjects("all") == ["chain BNB", "chain ETH", "token USDT"]
     assert subjects("active") == ["chain BNB"]
     assert subjects("announced") == ["chain ETH"]
 
 
-def test_every_field_of_an_outage_is_kept(desk):
+def test_every_field_of_an_outage_is_kept(control):
     body = {
         "chain": "BNB",
         "token": "USDT",
@@ -38,7 +38,7 @@ def test_every_field_of_an_outage_is_kept(desk):
         "period": "10m",
         "downPercent": 30,
     }
-    told = desk.post("/outages", body)
+    told = control.post("/outages", body)
     assert told == {
         "subject": "token USDT on BNB",
         "chain": "BNB",
@@ -57,40 +57,40 @@ def test_every_field_of_an_outage_is_kept(desk):
     }
 
 
-def test_what_is_planned_can_be_struck_off(desk):
-    desk.post("/outages", {"chain": "BNB", "from": "2026-01-02T00:00:00Z", "for": "1h"})
-    assert "not suspended" in desk.refused("DELETE", "/outages?chain=BNB")
-    assert len(desk.delete("/outages?chain=BNB&planned=true")["restored"]) == 1
-    assert desk.get("/outages")["outages"] == []
-    assert "no outage ahead" in desk.refused("DELETE", "/outages?chain=BNB&planned=true")
+def test_what_is_planned_can_be_struck_off(control):
+    control.post("/outages", {"chain": "BNB", "from": "2026-01-02T00:00:00Z", "for": "1h"})
+    assert "not suspended" in control.refused("DELETE", "/outages?chain=BNB")
+    assert len(control.delete("/outages?chain=BNB&planned=true")["restored"]) == 1
+    assert control.get("/outages")["outages"] == []
+    assert "no outage ahead" in control.refused("DELETE", "/outages?chain=BNB&planned=true")
 
 
 @pytest.mark.parametrize("name", calendar_names())
-def test_every_shipped_calendar_loads_by_its_name(desk, name):
-    added = desk.post("/calendar", {"name": name})["added"]
+def test_every_shipped_calendar_loads_by_its_name(control, name):
+    added = control.post("/calendar", {"name": name})["added"]
     assert added
-    assert len(desk.get("/outages")["outages"]) == len(added)
+    assert len(control.get("/outages")["outages"]) == len(added)
 
 
-def test_what_is_past_of_a_calendar_is_left_out(desk):
-    desk.post("/clock", {"set": "2026-01-05T06:30:00Z"})
-    told = desk.post("/calendar", {"name": "weekend-halt"})
+def test_what_is_past_of_a_calendar_is_left_out(control):
+    control.post("/clock", {"set": "2026-01-05T06:30:00Z"})
+    told = control.post("/calendar", {"name": "weekend-halt"})
     assert ([one["mode"] for one in told["added"]], told["past"]) == (["lagging"], 2)
 
 
-def test_a_calendar_is_taken_whole_or_not_at_all(desk):
+def test_a_calendar_is_taken_whole_or_not_at_all(control):
     windows = [{"chain": "BNB", "for": "1h"}, {"chain": "ETH"}, {"chain": "MOON"}]
-    assert "'MOON'" in desk.refused("POST", "/calendar", {"windows": windows})
-    assert desk.get("/outages")["outages"] == []
-    assert len(desk.post("/calendar", {"windows": windows[:2]})["added"]) == 2
+    assert "'MOON'" in control.refused("POST", "/calendar", {"windows": windows})
+    assert control.get("/outages")["outages"] == []
+    assert len(control.post("/calendar", {"windows": windows[:2]})["added"]) == 2
 
 
-def test_the_timeline_is_cut_to_what_is_asked(desk):
-    desk.post("/outages", {"chain": "BNB", "from": "2026-01-01T06:00:00Z", "for": "3d"})
-    told = desk.get("/timeline?from=2026-01-02T00:00:00Z&for=1d")
+def test_the_timeline_is_cut_to_what_is_asked(control):
+    control.post("/outages", {"chain": "BNB", "from": "2026-01-01T06:00:00Z", "for": "3d"})
+    told = control.get("/timeline?from=2026-01-02T00:00:00Z&for=1d")
     [span] = told["spans"]
     assert (span["from"], span["until"]) == ("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z")
-    assert desk.get("/timeline?for=1h")["spans"] == []
+    assert control.get("/timeline?for=1h")["spans"] == []
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_the_timeline_is_cut_to_what_is_asked(desk):
         ("GET", "/timeline?until=2025-01-01T00:00:00Z", None, "not later"),
     ],
 )
-def test_a_wrong_request_is_a_sentence_and_changes_nothing(desk, method, path, body, words):
-    assert words in desk.refused(method, path, body)
-    assert desk.get("/outages")["outages"] == []
+def test_a_wrong_request_is_a_sentence_and_changes_nothing(control, method, path, body, words):
+    assert words in control.refused(method, path, body)
+    assert control.get("/outages")["outages"] == []
 
 
 def replayed(name):

@@ -27,26 +27,26 @@ def test_the_document_is_valid_openapi_and_has_every_row():
     assert len(set(names)) == len(names)
 
 
-def test_the_server_shows_its_own_document(desk):
-    assert desk.get("/openapi")["paths"].keys() == document(ROWS)["paths"].keys()
+def test_the_server_shows_its_own_document(control):
+    assert control.get("/openapi")["paths"].keys() == document(ROWS)["paths"].keys()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
-def test_a_row_takes_nothing_it_does_not_know(desk, row):
+def test_a_row_takes_nothing_it_does_not_know(control, row):
     path = row.path.replace("{id}", "1").replace("{key}", "k").replace("{name}", "n")
     path = path.replace("{chain}", "BNB")
-    assert "'colour': unknown name" in desk.refused(row.method, f"{path}?colour=red")
+    assert "'colour': unknown name" in control.refused(row.method, f"{path}?colour=red")
     if row.body is None:
-        assert "takes none" in desk.refused(row.method, path, {"colour": "red"})
+        assert "takes none" in control.refused(row.method, path, {"colour": "red"})
     elif row.body.get("additionalProperties") is False:
-        assert "'colour'" in desk.refused(row.method, path, {"colour": "red"})
+        assert "'colour'" in control.refused(row.method, path, {"colour": "red"})
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.body], ids=lambda row: row.path)
 @pytest.mark.parametrize("body", [b"{", b'{"a":1,"a":2}', b"\xff", b"NaN", b"[" * 100])
-def test_a_body_that_is_no_json_is_a_sentence(desk, row, body):
+def test_a_body_that_is_no_json_is_a_sentence(control, row, body):
     path = row.path.replace("{id}", "1").replace("{chain}", "BNB")
-    assert desk.refused(row.method, path, body).startswith("body: ")
+    assert control.refused(row.method, path, body).startswith("body: ")
 
 
 def test_an_unknown_place_and_a_wrong_method_say_what_there_is(mock):
@@ -74,10 +74,10 @@ def test_metrics_count_requests_refusals_and_faults_and_tell_the_worlds_time(ser
 
 def test_it_is_not_ready_before_it_is(serve):
     running = serve()
-    running.service._control.house.ready = False
+    running.service._control.server.ready = False
     answer = running.client.call("GET", "/__mock/ready")
     assert (answer.status, answer.json) == (503, {"ready": False})
-    running.service._control.house.ready = True
+    running.service._control.server.ready = True
     assert running.client.control("GET", "/ready") == {"ready": True}
 
 

@@ -79,51 +79,51 @@ def test_a_dropped_world_begins_afresh(server):
     assert server.control("GET", "/version")["scenario"] == "default"
 
 
-def test_a_fork_goes_its_own_way(desk, line, mock):
+def test_a_fork_goes_its_own_way(control, line, mock):
     order_id = line.submit().data["id"]
-    desk.post("/faults", {"kind": "http-status", "status": 503, "first": 2})
+    control.post("/faults", {"kind": "http-status", "status": 503, "first": 2})
     line.get(QUOTE_PATH)
-    twin = desk.post("/fork", {"to": f"{mock.prefix[3:]}-twin"})
+    twin = control.post("/fork", {"to": f"{mock.prefix[3:]}-twin"})
     assert (twin["orders"], twin["faults"], twin["requests"]) == (1, 1, 0)
     other = type(line)(line.port, f"{mock.prefix}-twin")
     assert [other.get(QUOTE_PATH).status for _ in range(2)] == [503, 200]
     other.send("POST", f"/__mock/orders/{order_id}", {"status": "Failed"})
     other.send("POST", "/__mock/clock", {"advance": "1h"})
-    assert desk.get(f"/orders/{order_id}")["status"] == "Unknown"
-    assert desk.get("/clock")["now"] == START
+    assert control.get(f"/orders/{order_id}")["status"] == "Unknown"
+    assert control.get("/clock")["now"] == START
     assert line.get(QUOTE_PATH).status == 503
 
 
-def test_a_snapshot_brings_back_clock_orders_outages_faults_and_stubs(desk, line):
-    desk.post("/faults", {"kind": "http-status", "status": 503, "operation": "v2.getChain"})
+def test_a_snapshot_brings_back_clock_orders_outages_faults_and_stubs(control, line):
+    control.post("/faults", {"kind": "http-status", "status": 503, "operation": "v2.getChain"})
     line.submit()
-    before = desk.get("/dump")
-    assert desk.post("/snapshots", {"name": "before"})["name"] == "before"
+    before = control.get("/dump")
+    assert control.post("/snapshots", {"name": "before"})["name"] == "before"
     line.get("/v1/getChain")
-    desk.delete("/faults")
-    desk.post("/outages", {"chain": "BNB"})
-    desk.post("/clock", {"advance": "9h"})
-    desk.post("/reset", {})
-    assert desk.get("/dump") != before
+    control.delete("/faults")
+    control.post("/outages", {"chain": "BNB"})
+    control.post("/clock", {"advance": "9h"})
+    control.post("/reset", {})
+    assert control.get("/dump") != before
     for _ in range(2):
-        assert desk.post("/revert", {"name": "before"}) == {"name": "before", "now": START}
-        assert desk.get("/dump") == before
+        assert control.post("/revert", {"name": "before"}) == {"name": "before", "now": START}
+        assert control.get("/dump") == before
         line.get("/v1/getChain")
 
 
-def test_snapshots_are_named_listed_and_dropped(desk):
-    assert [desk.post("/snapshots", {})["name"] for _ in range(2)] == ["1", "2"]
-    assert desk.get("/snapshots") == {"snapshots": ["1", "2"]}
-    assert desk.delete("/snapshots/1") == {"snapshots": ["2"]}
-    assert "'1' does not exist" in desk.refused("POST", "/revert", {"name": "1"})
-    assert "does not exist" in desk.refused("DELETE", "/snapshots/1")
+def test_snapshots_are_named_listed_and_dropped(control):
+    assert [control.post("/snapshots", {})["name"] for _ in range(2)] == ["1", "2"]
+    assert control.get("/snapshots") == {"snapshots": ["1", "2"]}
+    assert control.delete("/snapshots/1") == {"snapshots": ["2"]}
+    assert "'1' does not exist" in control.refused("POST", "/revert", {"name": "1"})
+    assert "does not exist" in control.refused("DELETE", "/snapshots/1")
 
 
-def test_the_journal_goes_on_over_a_revert(desk, line):
-    desk.post("/snapshots", {"name": "a"})
+def test_the_journal_goes_on_over_a_revert(control, line):
+    control.post("/snapshots", {"name": "a"})
     line.get(QUOTE_PATH)
-    desk.post("/revert", {"name": "a"})
-    assert len(desk.get("/journal")["entries"]) == 1
+    control.post("/revert", {"name": "a"})
+    assert len(control.get("/journal")["entries"]) == 1
 
 
 def lived(client):
@@ -210,24 +210,24 @@ def changed(path, value):
         (changed(["more"], 1), "'more'"),
     ],
 )
-def test_a_dump_that_cannot_be_loaded_is_a_sentence_and_changes_nothing(desk, line, dump, words):
+def test_a_dump_that_cannot_be_loaded_is_a_sentence_and_changes_nothing(control, line, dump, words):
     line.submit()
-    before = desk.get("/dump")
-    told = desk.refused("POST", "/load", dump)
+    before = control.get("/dump")
+    told = control.refused("POST", "/load", dump)
     assert words.replace("'", "") in told.replace("'", "")
-    assert desk.get("/dump") == before
+    assert control.get("/dump") == before
 
 
-def test_reset_forgets_everything_but_snapshots(desk, line):
-    begun = desk.get("/dump")
+def test_reset_forgets_everything_but_snapshots(control, line):
+    begun = control.get("/dump")
     line.submit()
-    desk.post("/faults", {"kind": "empty-answer"})
-    desk.post("/stubs", {"operation": "v2.getChain", "response": {"status": 500}})
-    desk.post("/snapshots", {"name": "kept"})
-    told = desk.post("/reset", {})
+    control.post("/faults", {"kind": "empty-answer"})
+    control.post("/stubs", {"operation": "v2.getChain", "response": {"status": 500}})
+    control.post("/snapshots", {"name": "kept"})
+    told = control.post("/reset", {})
     assert (told["orders"], told["faults"], told["stubs"], told["snapshots"]) == (0, 0, 0, ["kept"])
-    assert desk.get("/dump") == begun
-    assert desk.get("/journal")["entries"] == []
+    assert control.get("/dump") == begun
+    assert control.get("/journal")["entries"] == []
 
 
 def test_many_worlds_do_not_see_each_other(server):
@@ -263,16 +263,16 @@ def test_many_worlds_do_not_see_each_other(server):
         ("POST", "/reset", {"all": True}, "'all': unknown name"),
     ],
 )
-def test_a_wrong_request_is_a_sentence_and_makes_no_world(desk, method, path, body, words):
-    before = {one["key"] for one in desk.get("/worlds")["worlds"]}
-    assert words in desk.refused(method, path, body)
-    assert {one["key"] for one in desk.get("/worlds")["worlds"]} == before
+def test_a_wrong_request_is_a_sentence_and_makes_no_world(control, method, path, body, words):
+    before = {one["key"] for one in control.get("/worlds")["worlds"]}
+    assert words in control.refused(method, path, body)
+    assert {one["key"] for one in control.get("/worlds")["worlds"]} == before
 
 
-def test_a_key_is_taken_once(desk, mock):
+def test_a_key_is_taken_once(control, mock):
     own = mock.prefix[3:]
-    assert "exists already" in desk.refused("POST", "/worlds", {"key": own})
-    assert "exists already" in desk.refused("POST", "/fork", {"to": own})
+    assert "exists already" in control.refused("POST", "/worlds", {"key": own})
+    assert "exists already" in control.refused("POST", "/fork", {"to": own})
 
 
 @pytest.mark.parametrize("key", ["a%20b", "%3Cb%3E", "x" * 200, "%00", "%F0%9F%92%A5", ""])
@@ -284,8 +284,8 @@ def test_a_world_key_with_odd_characters_is_400_on_the_control_api(line, key):
     assert named.status == 400
 
 
-def test_an_order_of_one_world_is_unknown_in_another(desk, line):
+def test_an_order_of_one_world_is_unknown_in_another(control, line):
     line.submit()
-    assert len(submitted(desk)) == 1
+    assert len(submitted(control)) == 1
     other = type(line)(line.port, "/w/elsewhere")
     assert other.get("/__mock/orders").json["orders"] == []

@@ -8,7 +8,7 @@ import pytest
 
 from mockserver.clock import ClockMode
 from mockserver.engine.courses import COURSES, Course, Policy, Status, Step, course_problems
-from mockserver.engine.mishaps import CannotSteer, NothingDue
+from mockserver.engine.errors import CannotSteer, NothingDue
 from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.outages import Mode, Window
 from mockserver.engine.refusal import Refusal

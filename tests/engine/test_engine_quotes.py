@@ -12,9 +12,9 @@ from mockserver.engine.aggregates import AggregateQuote, SwapRequest, minimum_ou
 from mockserver.engine.amounts import bps_floor
 from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import NATIVE
-from mockserver.engine.desk import TokenRef
 from mockserver.engine.fees import checked_aggregator
 from mockserver.engine.prices import Drift
+from mockserver.engine.quote_service import TokenRef
 from mockserver.engine.quotes import BridgeQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes

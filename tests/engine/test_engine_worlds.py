@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from mockserver.clock import ClockMode, ClockRefused
 from mockserver.engine.catalog import NATIVE, Token
 from mockserver.engine.courses import Course, Policy, Status, Step
-from mockserver.engine.fees import Rates
-from mockserver.engine.mishaps import (
+from mockserver.engine.errors import (
     CannotSteer,
     InvalidOutage,
     NothingDue,
     StateNotLoadable,
     UnknownSnapshot,
 )
+from mockserver.engine.fees import Rates
 from mockserver.engine.outages import InFlight, Mode, Window
 from mockserver.engine.prices import Drift
 from mockserver.engine.refusal import Refusal

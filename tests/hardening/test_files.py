@@ -115,7 +115,7 @@ SHIPPED = {
     "contract/load.py": "",
     "documents.py": "",
     "responders/forms.py": "",
-    "responders/founding.py": "",
+    "worlds/factory.py": "",
     "server/capsules/capsule.py": "what was unpacked just now",
     "server/capsules/made.py": "what was written just now",
     "server/console/__init__.py": "",

@@ -10,9 +10,9 @@ from mockserver import jsontext, limits
 from mockserver.clock import ClockMode
 from mockserver.exchange import Headers, Request, Response
 from mockserver.responders.faults import Faults
-from mockserver.responders.journal import Journal, Shelf
 from mockserver.responders.stubs import Stubs
 from mockserver.server.assembly import Settings, build
+from mockserver.worlds.journal import Journal, Shelf
 from tests.conftest import START_MS, WALLET, certificate, order
 from tests.server.test_bad_input import refused
 

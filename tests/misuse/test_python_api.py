@@ -9,7 +9,6 @@ import pytest
 import mockserver
 from mockserver.engine.courses import COURSES, Policy, Status
 from mockserver.engine.outages import Direction, InFlight, Mode
-from mockserver.responders import audit
 from mockserver.responders.faults import KINDS
 from mockserver.testing import (
     CrosschainMock,
@@ -18,6 +17,7 @@ from mockserver.testing import (
     options,
     running,
 )
+from mockserver.worlds import audit
 from tests.engine.samples import v1_order
 from tests.plugin.conftest import Client
 

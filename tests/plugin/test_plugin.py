@@ -18,7 +18,7 @@ def test_it(crosschain_mock, turn):
     crosschain_mock.suspend("BNB", mode="delisted")
 
 def test_nothing_is_left(crosschain_mock_server):
-    assert [hosted.key for hosted in crosschain_mock_server.gate.service.worlds] == ["default"]
+    assert [hosted.key for hosted in crosschain_mock_server.locked.service.worlds] == ["default"]
 """
     )
     result.assert_outcomes(passed=3)

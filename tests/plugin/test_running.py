@@ -62,7 +62,7 @@ def test_a_world_is_checked_at_the_end_of_its_block():
             Client(world.base_url).get("/v1/checkOrder?id=7")
         with pytest.raises(ZeroDivisionError), server.world("three") as world:
             _ = 1 // Client(world.base_url).get("/v1/checkOrder?id=7")["data"].get("id", 0)
-        assert len(server.gate.service.worlds) == 1
+        assert len(server.locked.service.worlds) == 1
 
 
 def test_worlds_do_not_see_each_other():

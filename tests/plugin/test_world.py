@@ -9,14 +9,14 @@ import pytest
 
 from mockserver.clock import ClockMode, ClockRefused
 from mockserver.engine.courses import Status
-from mockserver.engine.mishaps import CannotSteer, InvalidOutage, NothingDue, UnknownSnapshot
+from mockserver.engine.errors import CannotSteer, InvalidOutage, NothingDue, UnknownSnapshot
 from mockserver.errors import CrosschainMockError
-from mockserver.responders.broadcasting import BadTransaction
 from mockserver.responders.forms import BadControl
 from mockserver.testing import MockCheckFailed
-from mockserver.testing.sight import WorldClosed
+from mockserver.testing.handles import WorldClosed
 from mockserver.testing.traffic import UnknownName
 from mockserver.testing.words import WrongWord
+from mockserver.worlds.chain.broadcasting import BadTransaction
 from tests.conftest import WALLET
 from tests.plugin.conftest import Client
 

@@ -9,7 +9,7 @@ from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.comparison.answers import Reading, compared, missing_answer
-from mockserver.conformance.comparison.comparison import Asked, Comparison
+from mockserver.conformance.comparison.comparison import Comparison, SideSummary
 from mockserver.conformance.comparison.difference import OF_THE_WORLD, Difference, Found
 from mockserver.conformance.comparison.mirroring import Mirror, Pair
 from mockserver.conformance.comparison.moving import Moving
@@ -117,14 +117,14 @@ class _Line:
         except (Refusing, Spent):
             return None
 
-    def told(self, contract: Contract) -> Asked:
+    def told(self, contract: Contract) -> SideSummary:
         """Return what was sent to it in all."""
         requests, submissions = self.requests, self.submissions
         if self.session is not None:
             requests += self.session.transport.count
             sent = sent_by_operation(self.session.context, self.session.transport.sent)
             submissions += sum(sent[operation.id] for operation in contract if operation.writes)
-        return Asked(self.side.name, requests, submissions)
+        return SideSummary(self.side.name, requests, submissions)
 
 
 class _Comparing:

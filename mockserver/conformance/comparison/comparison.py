@@ -47,7 +47,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SideSummary:
     """One side as it is told: its name, and what was sent to it."""
 
     name: str
@@ -64,8 +64,8 @@ class Comparison:
     they change from read to read on one side. `elapsed_ms` is wall time in milliseconds.
     """
 
-    left: Asked
-    right: Asked
+    left: SideSummary
+    right: SideSummary
     seed: int
     dialect: str
     band: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mockserver.conformance.comparison.comparison import Asked, Cause, Comparison
+from mockserver.conformance.comparison.comparison import Cause, Comparison, SideSummary
 from mockserver.conformance.comparison.difference import Found, Kind, dotted
 from mockserver.conformance.report.shown import visible
 from mockserver.jsontext import Json, picked
@@ -80,7 +80,7 @@ def facts(comparison: Comparison) -> dict[str, Json]:
     }
 
 
-def _told(side: Asked) -> str:
+def _told(side: SideSummary) -> str:
     sent = f"{counted(side.requests, 'request')}, submissions sent: {side.submissions}"
     return f"{side.name}: {sent}"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.values import Break, Turn
+from mockserver.responders.breaks.values import Break, MutationContext
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl
 from mockserver.responders.responder import Call
@@ -103,7 +103,7 @@ class Breaks:
                 return delivery
 
             memory = self._memory.setdefault(one.name, {})
-            delivery = one.act(Turn(call, memory, watched))
+            delivery = one.act(MutationContext(call, memory, watched))
             if seen != [(call.request, delivery)]:
                 changed.append(one.name)
             return delivery

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from mockserver import jsontext
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.values import Asked, Turn, asked_of
+from mockserver.responders.breaks.values import MutationContext, RequestInputs, inputs_of
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.refusing import REFUSAL_HEADER
 from mockserver.values import dataclass
@@ -16,15 +16,15 @@ _MOST = 2_000
 
 
 @dataclass(slots=True)
-class Page:
+class EditableAnswer:
     """A successful answer to be edited in place: the whole body, and what was asked.
 
     `memory` is what the break has kept in this world.
     """
 
-    turn: Turn
+    context: MutationContext
     body: dict[str, Json]
-    asked: Asked
+    inputs: RequestInputs
 
     @property
     def data(self) -> dict[str, Json]:
@@ -34,7 +34,7 @@ class Page:
     @property
     def memory(self) -> dict[str, Json]:
         """What the break has kept."""
-        return self.turn.memory
+        return self.context.memory
 
     def listed(self, name: str = "list") -> list[Json]:
         """Return a list of the data, for editing; an empty one where there is none."""
@@ -96,12 +96,12 @@ def bounded(memory: dict[str, Json]) -> None:
         del memory[next(iter(memory))]
 
 
-def succeeded(turn: Turn, response: Response) -> dict[str, Json] | None:
+def succeeded(context: MutationContext, response: Response) -> dict[str, Json] | None:
     """Return the body of a success with data, to be changed by its owner, or None."""
     body = jsontext.decode_or(response.body) if response.status == 200 else None
     if not isinstance(body, dict) or not isinstance(body.get("data"), dict):
         return None
-    good = turn.call.operation.generation.succeeded(body) and body["code"] is not False
+    good = context.call.operation.generation.succeeded(body) and body["code"] is not False
     return body if good else None
 
 
@@ -110,22 +110,24 @@ def refused(response: Response) -> bool:
     return response.header(REFUSAL_HEADER) is not None
 
 
-def page_of(turn: Turn, delivery: Delivery) -> Page | None:
+def editable(context: MutationContext, delivery: Delivery) -> EditableAnswer | None:
     """Return a successful answer for editing, or None."""
-    body = succeeded(turn, delivery.response)
-    return None if body is None else Page(turn, body, asked_of(turn.call))
+    body = succeeded(context, delivery.response)
+    return None if body is None else EditableAnswer(context, body, inputs_of(context.call))
 
 
-def edited(page: Page, sent: Delivery, edit: Callable[[Page], object]) -> Delivery:
-    """Return an answer with its page edited in place; the very same one where nothing changed."""
+def edited(
+    answer: EditableAnswer, sent: Delivery, edit: Callable[[EditableAnswer], object]
+) -> Delivery:
+    """Return an answer edited in place; the very same one where nothing changed."""
     # The texts are compared: to Python false is 0.
-    before = jsontext.encode(page.body)
-    edit(page)
-    after = jsontext.encode(page.body)
+    before = jsontext.encode(answer.body)
+    edit(answer)
+    after = jsontext.encode(answer.body)
     return sent if after == before else sent.with_body(after)
 
 
-def success(turn: Turn, data: Json) -> Delivery:
+def success(context: MutationContext, data: Json) -> Delivery:
     """Return an answer that says all is well, around any data."""
-    told = jsontext.encode(turn.call.operation.generation.answer(data))
+    told = jsontext.encode(context.call.operation.generation.answer(data))
     return Delivery(Response(200, (("Content-Type", "application/json; charset=utf-8"),), told))

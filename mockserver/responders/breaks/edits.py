@@ -1,6 +1,6 @@
 """Edits of successful answers that need code, by the names that the table of breaks calls them.
 
-Each is given the page, and what the table gives with its name.
+Each is given the answer, and what the table gives with its name.
 """
 
 import re
@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from mockserver.engine import courses
 from mockserver.jsontext import Json, plain
-from mockserver.responders.breaks.answers import Page, bounded
+from mockserver.responders.breaks.answers import EditableAnswer, bounded
 from mockserver.responders.breaks.converters import EXACT, WORDS, is_integer, times, whole
 from mockserver.responders.breaks.inputs import catalog_of, decimals_of
 
@@ -20,242 +20,242 @@ _ANOTHER = 500_000
 _TRANSFER = re.compile("(a9059cbb0{24})[0-9a-f]{40}")
 
 
-def flat(page: Page) -> None:
+def flat(answer: EditableAnswer) -> None:
     """Put the data beside the code instead of inside `data`."""
-    data = page.body.pop("data")
-    page.body.update({name: value for name, value in data.items() if name not in page.body})
+    data = answer.body.pop("data")
+    answer.body.update({name: value for name, value in data.items() if name not in answer.body})
 
 
 # Quotes and calls
 
 
-def output_in_units(page: Page, of: str) -> None:
+def output_in_units(answer: EditableAnswer, of: str) -> None:
     """Count the output in `whole` tokens, or in the decimals of the token on the `source` chain."""
-    units = whole(page.data.get("outAmount"))
+    units = whole(answer.data.get("outAmount"))
     if units is not None:
-        scale = 10 ** _decimals(page, "fromChain") if of == "source" else 1
-        page.data["outAmount"] = str(units * scale // 10 ** _decimals(page, "toChain"))
+        scale = 10 ** _decimals(answer, "fromChain") if of == "source" else 1
+        answer.data["outAmount"] = str(units * scale // 10 ** _decimals(answer, "toChain"))
 
 
-def output_falls(page: Page) -> None:
+def output_falls(answer: EditableAnswer) -> None:
     """Let outputs fall as inputs rise: a thousand tokens squared over what it would be."""
-    units = whole(page.data.get("outAmount"))
+    units = whole(answer.data.get("outAmount"))
     if units:
-        page.data["outAmount"] = str(10 ** (2 * _decimals(page, "toChain") + 6) // units)
+        answer.data["outAmount"] = str(10 ** (2 * _decimals(answer, "toChain") + 6) // units)
 
 
-def _decimals(page: Page, chain: str) -> int:
-    query = page.asked.query
-    return decimals_of(page.turn.call, query.get(chain, ""), query.get("symbol", ""))
+def _decimals(answer: EditableAnswer, chain: str) -> int:
+    query = answer.inputs.query
+    return decimals_of(answer.context.call, query.get(chain, ""), query.get("symbol", ""))
 
 
-def minimum_percent(page: Page, percent: int) -> None:
+def minimum_percent(answer: EditableAnswer, percent: int) -> None:
     """Give minOutAmount as percents of the output, and surely above it above a hundred."""
-    units = whole(page.data.get("outAmount"))
+    units = whole(answer.data.get("outAmount"))
     if units is not None:
-        page.data["minOutAmount"] = str(units * percent // 100 + (percent > 100))
+        answer.data["minOutAmount"] = str(units * percent // 100 + (percent > 100))
 
 
-def decimals_of_source(page: Page) -> None:
+def decimals_of_source(answer: EditableAnswer) -> None:
     """Tell the decimals of the token given in place of those of the token got."""
-    told = whole(page.asked.query.get("fromDecimal"))
+    told = whole(answer.inputs.query.get("fromDecimal"))
     if told is not None and told < 1000:
-        page.data["chainDecimal"] = 6 if told == page.data.get("chainDecimal") else told
+        answer.data["chainDecimal"] = 6 if told == answer.data.get("chainDecimal") else told
 
 
-def moving(page: Page) -> None:
+def moving(answer: EditableAnswer) -> None:
     """Let prices swing within seven hundredths of a percent, from read to read."""
-    basis = 10_000 + page.counted() % 8
+    basis = 10_000 + answer.counted() % 8
     for name in ("price", "outAmountUsd"):
-        if name in page.data:
-            page.data[name] = times(page.data[name], f"{basis}e-4")
-    if "aggregator" in page.data and "outAmount" in page.data:
-        page.data["outAmount"] = WORDS["units-times"](page.data["outAmount"], (basis, 10_000))
+        if name in answer.data:
+            answer.data[name] = times(answer.data[name], f"{basis}e-4")
+    if "aggregator" in answer.data and "outAmount" in answer.data:
+        answer.data["outAmount"] = WORDS["units-times"](answer.data["outAmount"], (basis, 10_000))
 
 
-def ends_swapped(page: Page) -> None:
+def ends_swapped(answer: EditableAnswer) -> None:
     """Tell the two ends of a call the wrong way round."""
-    if "from" in page.data and "to" in page.data:
-        page.data["from"], page.data["to"] = page.data["to"], page.data["from"]
+    if "from" in answer.data and "to" in answer.data:
+        answer.data["from"], answer.data["to"] = answer.data["to"], answer.data["from"]
 
 
-def value_for_all(page: Page) -> None:
+def value_for_all(answer: EditableAnswer) -> None:
     """Send the amount along, whether it is a coin or a token."""
-    units = whole(page.asked.query.get("fromAmount"))
-    if units is not None and "value" in page.data:
-        page.data["value"] = str(units)
+    units = whole(answer.inputs.query.get("fromAmount"))
+    if units is not None and "value" in answer.data:
+        answer.data["value"] = str(units)
 
 
-def slippage_gained(page: Page) -> None:
+def slippage_gained(answer: EditableAnswer) -> None:
     """Add the slippage to what a call pays, which it may cost."""
-    slippage = whole(page.asked.query.get("slippage"))
-    if slippage is not None and slippage <= 10_000 and "amountOut" in page.data:
+    slippage = whole(answer.inputs.query.get("slippage"))
+    if slippage is not None and slippage <= 10_000 and "amountOut" in answer.data:
         ratio = (10_000 + slippage, 10_000)
-        page.data["amountOut"] = WORDS["units-times"](page.data["amountOut"], ratio)
+        answer.data["amountOut"] = WORDS["units-times"](answer.data["amountOut"], ratio)
 
 
-def call_for_tenfold(page: Page) -> None:
+def call_for_tenfold(answer: EditableAnswer) -> None:
     """Give ten times the amount away in a call."""
-    data, given = page.data.get("data"), whole(page.asked.query.get("fromAmount"))
+    data, given = answer.data.get("data"), whole(answer.inputs.query.get("fromAmount"))
     if isinstance(data, str) and given:
-        page.data["data"] = data.replace(f"{given:064x}", f"{given * 10:064x}", 1)
+        answer.data["data"] = data.replace(f"{given:064x}", f"{given * 10:064x}", 1)
 
 
-def raw_to_nobody(page: Page) -> None:
+def raw_to_nobody(answer: EditableAnswer) -> None:
     """Pay the tokens of a deposit to the zero address."""
-    raw = page.data.get("raw")
+    raw = answer.data.get("raw")
     if isinstance(raw, str):
-        page.data["raw"] = _TRANSFER.sub(rf"\g<1>{'0' * 40}", raw)
+        answer.data["raw"] = _TRANSFER.sub(rf"\g<1>{'0' * 40}", raw)
 
 
-def no_fee(page: Page) -> None:
+def no_fee(answer: EditableAnswer) -> None:
     """Pay out all that goes in."""
-    for quote, name in page.places("crossChain.amountIn"):
+    for quote, name in answer.places("crossChain.amountIn"):
         quote["amountOut"] = quote[name]
 
 
-def scaled_wrongly(page: Page) -> None:
+def scaled_wrongly(answer: EditableAnswer) -> None:
     """Show whole tokens as if every token had 18 decimals, and those with 18 as if they had 6."""
-    units = whole(page.data.get("balance"))
+    units = whole(answer.data.get("balance"))
     if units is None:
         return
-    right = plain(EXACT.scaleb(Decimal(units), -18)) == page.data.get("hrpBalance")
-    page.data["hrpBalance"] = plain(EXACT.scaleb(Decimal(units), -6 if right else -18))
+    right = plain(EXACT.scaleb(Decimal(units), -18)) == answer.data.get("hrpBalance")
+    answer.data["hrpBalance"] = plain(EXACT.scaleb(Decimal(units), -6 if right else -18))
 
 
 # Lists
 
 
-def richer_items(page: Page) -> None:
+def richer_items(answer: EditableAnswer) -> None:
     """Give items of lists members that nobody speaks of."""
     for name in _LISTS:
-        for place, item in enumerate(page.listed(name)):
+        for place, item in enumerate(answer.listed(name)):
             if isinstance(item, dict):
                 item |= {"logo": f"https://icons.example/{place}.png", "tags": ["listed"]}
 
 
-def other_decimals_too(page: Page) -> None:
+def other_decimals_too(answer: EditableAnswer) -> None:
     """List the last token again, with another count of decimals."""
-    last = page.listed()[-1] if page.listed() else None
+    last = answer.listed()[-1] if answer.listed() else None
     if isinstance(last, dict):
-        page.one_more("list", {"decimals": 6 if last.get("decimals") == 18 else 18})
+        answer.one_more("list", {"decimals": 6 if last.get("decimals") == 18 else 18})
 
 
-def one_without_decimals(page: Page) -> None:
+def one_without_decimals(answer: EditableAnswer) -> None:
     """Leave the decimals of the last token out."""
-    items = [item for item in page.listed() if isinstance(item, dict) and "decimals" in item]
+    items = [item for item in answer.listed() if isinstance(item, dict) and "decimals" in item]
     if items:
         del items[-1]["decimals"]
 
 
-def non_evm_chain(page: Page) -> None:
+def non_evm_chain(answer: EditableAnswer) -> None:
     """List a chain of 2.0 that is not EVM among those of v1."""
-    others = [one for one in catalog_of(page.turn.call).chains if not one.evm]
+    others = [one for one in catalog_of(answer.context.call).chains if not one.evm]
     name = others[0].nickname if others else "KAS"
-    page.one_more("chains", {"id": 90, "name": name, "chainId": 0, "fullName": name})
+    answer.one_more("chains", {"id": 90, "name": name, "chainId": 0, "fullName": name})
 
 
-def names_of_v2(page: Page) -> None:
+def names_of_v2(answer: EditableAnswer) -> None:
     """Name the chains of v1 as 2.0 does."""
-    names = {one.v1_name: one.nickname for one in catalog_of(page.turn.call).v1_chains()}
-    for holder, key in page.places("chains[].name"):
+    names = {one.v1_name: one.nickname for one in catalog_of(answer.context.call).v1_chains()}
+    for holder, key in answer.places("chains[].name"):
         if isinstance(holder[key], str):
             holder[key] = names.get(holder[key], holder[key])
 
 
-def version_counts(page: Page) -> None:
+def version_counts(answer: EditableAnswer) -> None:
     """Raise the version with every read."""
-    page.data["version"] = 1 + page.counted()
+    answer.data["version"] = 1 + answer.counted()
 
 
-def version_goes_back(page: Page) -> None:
+def version_goes_back(answer: EditableAnswer) -> None:
     """Lower the version with every read."""
-    if "version" in page.data:
-        page.data["version"] = max(0, _NEWEST - page.counted())
+    if "version" in answer.data:
+        answer.data["version"] = max(0, _NEWEST - answer.counted())
 
 
-def list_shrinks(page: Page) -> None:
+def list_shrinks(answer: EditableAnswer) -> None:
     """List one item less at every read."""
-    read = page.counted() - 1
-    page.data["list"] = page.listed()[: max(1, len(page.listed()) - read)]
+    read = answer.counted() - 1
+    answer.data["list"] = answer.listed()[: max(1, len(answer.listed()) - read)]
 
 
 # What was told before
 
 
-def one_before(page: Page) -> None:
+def one_before(answer: EditableAnswer) -> None:
     """Answer what was asked before."""
-    before = page.memory.get("before")
-    page.memory["before"] = page.data
+    before = answer.memory.get("before")
+    answer.memory["before"] = answer.data
     if before is not None:
-        page.body["data"] = before
+        answer.body["data"] = before
 
 
-def cached_by(page: Page, names: Sequence[str]) -> None:
+def cached_by(answer: EditableAnswer, names: Sequence[str]) -> None:
     """Tell again what was told first for these parts of a query alone."""
-    key = "|".join(str(page.asked.query.get(name))[:200] for name in names)
-    page.body["data"] = page.memory.setdefault(f"for {key}", page.data)
-    bounded(page.memory)
+    key = "|".join(str(answer.inputs.query.get(name))[:200] for name in names)
+    answer.body["data"] = answer.memory.setdefault(f"for {key}", answer.data)
+    bounded(answer.memory)
 
 
-def that_of_the_first(page: Page, name: str) -> None:
+def that_of_the_first(answer: EditableAnswer, name: str) -> None:
     """Give everything the number that was given first."""
-    told = page.data.get(name)
+    told = answer.data.get(name)
     if isinstance(told, str) or is_integer(told):
-        page.data[name] = page.memory.setdefault(name, told)
+        answer.data[name] = answer.memory.setdefault(name, told)
 
 
-def another_when_repeated(page: Page, name: str) -> None:
+def another_when_repeated(answer: EditableAnswer, name: str) -> None:
     """Give a new number whenever the same is submitted again."""
-    told = page.data.get(name)
+    told = answer.data.get(name)
     if not isinstance(told, str) and not is_integer(told):
         return
     known = told[:100] if isinstance(told, str) else told % 10**40
-    again = page.counted(f"{name} {known}") - 1
+    again = answer.counted(f"{name} {known}") - 1
     if is_integer(told):
-        page.data[name] = told + _ANOTHER * again
+        answer.data[name] = told + _ANOTHER * again
     elif whole(told) is not None:
-        page.data[name] = str(int(told) + _ANOTHER * again)
+        answer.data[name] = str(int(told) + _ANOTHER * again)
     else:
-        page.data[name] = f"{told}{'9' * again}"
+        answer.data[name] = f"{told}{'9' * again}"
 
 
-def earlier_each_time(page: Page, name: str) -> None:
+def earlier_each_time(answer: EditableAnswer, name: str) -> None:
     """Show a time, in seconds, a minute earlier at every look."""
-    seconds: Json = page.data.get(name)
-    earlier = 60 * (page.counted(f"{name} {_order(page)}") - 1)
+    seconds: Json = answer.data.get(name)
+    earlier = 60 * (answer.counted(f"{name} {_order(answer)}") - 1)
     if is_integer(seconds):
-        page.data[name] = seconds - earlier
+        answer.data[name] = seconds - earlier
     elif whole(seconds) is not None:
-        page.data[name] = str(max(0, int(seconds) - earlier))
+        answer.data[name] = str(max(0, int(seconds) - earlier))
 
 
 # Orders
 
 
-def ends_twice(page: Page) -> None:
-    """Turn the end of an order into another one once it was told."""
-    status = page.data.get("status")
-    if status in _FINAL and page.counted(_order(page)) > 1:
-        page.data["status"] = "Failed" if status == "Succeeded" else "Succeeded"
+def ends_twice(answer: EditableAnswer) -> None:
+    """Change the end of an order into another one once it was told."""
+    status = answer.data.get("status")
+    if status in _FINAL and answer.counted(_order(answer)) > 1:
+        answer.data["status"] = "Failed" if status == "Succeeded" else "Succeeded"
 
 
-def reopens(page: Page, going_on: Sequence[Json]) -> None:
+def reopens(answer: EditableAnswer, going_on: Sequence[Json]) -> None:
     """Let every second look at a finished order show another status, at a place."""
     place, status = going_on
-    for order, name in page.places(place):
+    for order, name in answer.places(place):
         ended = order[name] != status if is_integer(status) else order[name] in _FINAL
-        if ended and page.counted(_order(page)) % 2 == 0:
+        if ended and answer.counted(_order(answer)) % 2 == 0:
             order[name] = status
 
 
-def new_hash(page: Page) -> None:
+def new_hash(answer: EditableAnswer) -> None:
     """Show another hash at every check of an order that has one."""
-    shown = page.data.get("execHash")
+    shown = answer.data.get("execHash")
     if isinstance(shown, str) and len(shown) > 8:
-        page.data["execHash"] = f"{shown[:-4]}{page.counted(_order(page)) % 65_536:04x}"
+        answer.data["execHash"] = f"{shown[:-4]}{answer.counted(_order(answer)) % 65_536:04x}"
 
 
-def _order(page: Page) -> str:
-    query = page.asked.query
+def _order(answer: EditableAnswer) -> str:
+    query = answer.inputs.query
     return f"order {query.get('id', query.get('hash', ''))[:200]}"

@@ -8,7 +8,7 @@ from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.converters import times, whole
-from mockserver.responders.breaks.values import asked_of
+from mockserver.responders.breaks.values import inputs_of
 from mockserver.responders.responder import Call
 
 
@@ -33,7 +33,7 @@ def now(call: Call, value: Json) -> Json:
 
 def same_as(call: Call, value: Json, place: str) -> Json:
     """Return another input of the same request."""
-    told = asked_of(call).get(place)
+    told = inputs_of(call).get(place)
     return told if isinstance(told, str) and isinstance(value, str) else value
 
 
@@ -49,7 +49,7 @@ def known(call: Call, value: Json, kind: str) -> Json:
 
 def other_v1_chain(call: Call, value: Json) -> Json:
     """Return a v1 chain that an order does not start from, since none may end there."""
-    return "BSC" if asked_of(call).body.get("fromChain") == "ETH" else "ETH"
+    return "BSC" if inputs_of(call).body.get("fromChain") == "ETH" else "ETH"
 
 
 def v2_name(call: Call, value: Json) -> Json:
@@ -75,28 +75,28 @@ def symbol_there(call: Call, value: Json) -> Json:
 
 def hundred_tokens(call: Call, value: Json) -> Json:
     """Return a hundred tokens of what a bridge quote gives, in smallest units: above any fee."""
-    query = asked_of(call).query
+    query = inputs_of(call).query
     decimals = decimals_of(call, query.get("fromChain", ""), query.get("symbol", ""))
     return str(100 * 10**decimals) if value is None or whole(value) else value
 
 
 def whole_tokens(call: Call, value: Json) -> Json:
     """Read an amount as whole tokens of the source chain."""
-    query = asked_of(call).query
+    query = inputs_of(call).query
     decimals = decimals_of(call, query.get("fromChain", ""), query.get("symbol", ""))
     return times(value, f"1e{decimals}")
 
 
 def two_tokens(call: Call, value: Json) -> Json:
     """Swap two whole tokens, whichever amount was asked for."""
-    decimals = whole(asked_of(call).query.get("fromDecimal", ""))
+    decimals = whole(inputs_of(call).query.get("fromDecimal", ""))
     good = decimals is not None and decimals < 100
     return "2" + "0" * (decimals or 0) if good and str(value).isdecimal() else value
 
 
 def _placed(call: Call, side: str, address: str) -> Placed | None:
     """Return the token at an address of a request, on the chain that the request names."""
-    query = asked_of(call).query
+    query = inputs_of(call).query
     chain, wanted = query.get("chain") or query.get(f"{side}Chain"), query.get(address, "")
     for one in catalog_of(call).chains:
         if one.nickname == chain:

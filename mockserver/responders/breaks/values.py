@@ -27,7 +27,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class MutationContext:
     """One call on its way through a break.
 
     `memory` is what the break has kept in this world, plain data that is kept and dumped with it;
@@ -50,7 +50,7 @@ class Turn:
         return Delivery(self.call.hosted.refuser.refuse(generation, kind, why))
 
 
-Act = Callable[[Turn], Delivery]
+Mutation = Callable[[MutationContext], Delivery]
 """What a break does with a call; delays of what it returns are wall time in milliseconds."""
 
 
@@ -72,7 +72,7 @@ class Break:
     section: str
     verdict: Verdict
     operations: tuple[str, ...]
-    act: Act
+    act: Mutation
     control: bool = False
     needs_writes: bool = False
     because: str = ""
@@ -90,7 +90,7 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestInputs:
     """What a request says, as far as it can be read; what cannot be read is empty."""
 
     request: Request
@@ -115,7 +115,7 @@ class Asked:
             return name not in self.query and not unread
         return self.get(place) is None
 
-    def setting(self, place: str, value: Json) -> "Asked":
+    def setting(self, place: str, value: Json) -> "RequestInputs":
         """Return the same with another value at a place."""
         location, _, name = place.partition(".")
         request = self.request
@@ -128,7 +128,7 @@ class Asked:
         body = {**self.body, name: value}
         return replace(self, request=replace(request, body=jsontext.encode(body)), body=body)
 
-    def querying(self, query: Mapping[str, str]) -> "Asked":
+    def querying(self, query: Mapping[str, str]) -> "RequestInputs":
         """Return the same with another query."""
         text = "&".join(
             f"{quote(key, safe='')}={quote(one, safe='')}" for key, one in query.items()
@@ -136,10 +136,10 @@ class Asked:
         return replace(self, request=replace(self.request, query=text), query=query)
 
 
-def asked_of(call: Call) -> Asked:
+def inputs_of(call: Call) -> RequestInputs:
     """Return what a call asks for."""
     request = call.request
-    return Asked(request, _query(request.query), request.members)
+    return RequestInputs(request, _query(request.query), request.members)
 
 
 def _query(text: str) -> Mapping[str, str]:

@@ -5,14 +5,14 @@ The table of what it does is imported where somebody asks for it: many servers a
 
 from typing import TYPE_CHECKING, Any
 
-from mockserver.server.control.desk import Control
+from mockserver.server.control.dispatcher import Control
 from mockserver.server.control.guard import Guard
-from mockserver.server.control.row import Asked, House, Row
+from mockserver.server.control.row import ControlRequest, Row, ServerState
 
 if TYPE_CHECKING:
     from mockserver.server.control.table import ROWS
 
-__all__ = ["ROWS", "Asked", "Control", "Guard", "House", "Row"]
+__all__ = ["ROWS", "Control", "ControlRequest", "Guard", "Row", "ServerState"]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,30 +5,30 @@ from mockserver.contract.openapi import document
 from mockserver.engine.reserved import RESERVED
 from mockserver.jsontext import Json
 from mockserver.server.control import openapi
-from mockserver.server.control.row import Asked
+from mockserver.server.control.row import ControlRequest
 
 
-def ready(asked: Asked) -> Json:
+def ready(request: ControlRequest) -> Json:
     """Tell whether everything is loaded; the status is 503 until then."""
-    return {"ready": asked.house.ready}
+    return {"ready": request.server.ready}
 
 
-def live(asked: Asked) -> Json:
+def live(request: ControlRequest) -> Json:
     """Tell that the process answers."""
     return {"live": True}
 
 
-def version(asked: Asked) -> Json:
+def version(request: ControlRequest) -> Json:
     """Return the version of the server, and what this world is."""
     return {
         "version": __version__,
-        "dialect": asked.hosted.contract.dialect.name,
-        "scenario": asked.hosted.world.scenario.name,
-        "world": asked.hosted.key,
+        "dialect": request.hosted.contract.dialect.name,
+        "scenario": request.hosted.world.scenario.name,
+        "world": request.hosted.key,
     }
 
 
-def reserved(asked: Asked) -> Json:
+def reserved(request: ControlRequest) -> Json:
     """Return the values that steer an order or a fault from inside a request."""
     return {
         "reserved": [
@@ -43,36 +43,36 @@ def reserved(asked: Asked) -> Json:
     }
 
 
-def assumptions(asked: Asked) -> Json:
+def assumptions(request: ControlRequest) -> Json:
     """Return what nobody shows and the mock had to choose."""
     return {
         "assumptions": [
             jsontext.members_of(one, "alternatives", "concerns")
-            for one in asked.hosted.contract.assumptions
+            for one in request.hosted.contract.assumptions
         ]
     }
 
 
-def contract(asked: Asked) -> Json:
+def contract(request: ControlRequest) -> Json:
     """Return the OpenAPI document of the operations that clients of this world call."""
-    return document(asked.hosted.contract, None, version=__version__)
+    return document(request.hosted.contract, None, version=__version__)
 
 
-def metrics(asked: Asked) -> Json:
+def metrics(request: ControlRequest) -> Json:
     """Return the counters of the server, and how long this world has run on its own clock."""
-    counters, hosted = asked.house.counters, asked.hosted
+    counters, hosted = request.server.counters, request.hosted
     return {
         "requests": dict(sorted(counters.requests.items())),
         "refusals": dict(sorted(counters.refusals.items())),
         "faults": dict(sorted(counters.faults.items())),
         "control": counters.control,
-        "worlds": len(asked.house.worlds),
+        "worlds": len(request.server.worlds),
         "world": hosted.key,
         "uptimeMs": hosted.world.now() - hosted.began_ms,
     }
 
 
-def own_document(asked: Asked) -> Json:
+def own_document(request: ControlRequest) -> Json:
     """Return the OpenAPI document of the control API."""
     from mockserver.server.control.table import ROWS  # noqa: PLC0415 - it names this function
 

@@ -1,21 +1,21 @@
 """Control of breaks: the catalogue, and which of it a world has."""
 
 from mockserver.jsontext import Json
-from mockserver.server.control.row import Asked
+from mockserver.server.control.row import ControlRequest
 
 
-def show(asked: Asked) -> Json:
+def show(request: ControlRequest) -> Json:
     """Return all that a world can have, and the names of those it has."""
     from mockserver.responders.breaks.catalogue import CATALOGUE  # noqa: PLC0415 - see the package
     from mockserver.responders.breaks.pages import shown  # noqa: PLC0415
 
     return {
-        "active": asked.hosted.breaks.names,
+        "active": request.hosted.breaks.names,
         "breaks": [shown(one) for one in CATALOGUE.values()],
     }
 
 
-def put(asked: Asked) -> Json:
+def put(request: ControlRequest) -> Json:
     """Have exactly these; an empty list makes the world whole again."""
-    asked.hosted.breaks.set(asked.body["breaks"])
-    return {"active": asked.hosted.breaks.names}
+    request.hosted.breaks.set(request.body["breaks"])
+    return {"active": request.hosted.breaks.names}

@@ -6,19 +6,19 @@ from dataclasses import replace
 from mockserver import limits
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
-from mockserver.responders import broadcasting, chainnode
-from mockserver.server.control.row import Asked
+from mockserver.server.control.row import ControlRequest
 from mockserver.signing import curve, raw
 from mockserver.signing.keyring import Keyring
+from mockserver.worlds.chain import broadcasting, node
 
 
 class BadKeys(CrosschainMockError):
     """Keys that cannot be registered; nothing has changed."""
 
 
-def listing(asked: Asked) -> Json:
+def listing(request: ControlRequest) -> Json:
     """Return the chains of a world with their tokens, whatever clients are shown of them now."""
-    catalog = asked.hosted.world.scenario.catalog
+    catalog = request.hosted.world.scenario.catalog
     return {
         "chains": [
             {
@@ -40,9 +40,9 @@ def listing(asked: Asked) -> Json:
     }
 
 
-def show(asked: Asked) -> Json:
+def show(request: ControlRequest) -> Json:
     """Return the public half of the world's own key, and which strategies are on; no secret."""
-    keys = asked.hosted.keys
+    keys = request.hosted.keys
     return {
         "raw": {
             "algorithm": "SHA256withRSA",
@@ -58,13 +58,13 @@ def show(asked: Asked) -> Json:
     }
 
 
-def register(asked: Asked) -> Json:
+def register(request: ControlRequest) -> Json:
     """Register a developer key, or switch the verification of wallets.
 
     Raises `BadKeys` where there are too many keys, and `SigningUnavailable` where wallets cannot be
     verified.
     """
-    body, keys = asked.body, asked.hosted.keys
+    body, keys = request.body, request.hosted.keys
     if "verifyWallets" in body:
         if body["verifyWallets"]:
             curve.require()
@@ -73,26 +73,28 @@ def register(asked: Asked) -> Json:
         if body["appKey"] not in keys.developers and len(keys.developers) >= limits.KEYS.most:
             raise BadKeys(f"there are {limits.KEYS} already; forget them first")
         keys = keys.with_developer(body["appKey"], body["appSecret"])
-    asked.hosted.keys = keys
-    return show(asked)
+    request.hosted.keys = keys
+    return show(request)
 
 
-def forget(asked: Asked) -> Json:
+def forget(request: ControlRequest) -> Json:
     """Forget every developer key and take signatures by their presence."""
-    asked.hosted.keys = Keyring(clock=asked.hosted.keys.clock)
-    return show(asked)
+    request.hosted.keys = Keyring(clock=request.hosted.keys.clock)
+    return show(request)
 
 
-def announce(asked: Asked) -> Json:
+def announce(request: ControlRequest) -> Json:
     """Tell the world of a transaction on one of its chains."""
-    return broadcasting.announce(asked.hosted, asked.body)
+    return broadcasting.announce(request.hosted, request.body)
 
 
-def seen(asked: Asked) -> Json:
+def seen(request: ControlRequest) -> Json:
     """Return the transactions a world has seen."""
-    return {"transactions": [broadcasting.shown(one) for one in asked.hosted.transactions.values()]}
+    return {
+        "transactions": [broadcasting.shown(one) for one in request.hosted.transactions.values()]
+    }
 
 
-def call(asked: Asked) -> Json:
+def call(request: ControlRequest) -> Json:
     """Answer JSON-RPC as a node of a chain would."""
-    return chainnode.answer(asked.hosted, asked.place["chain"], asked.body)
+    return node.answer(request.hosted, request.place["chain"], request.body)

@@ -5,19 +5,19 @@ from decimal import Decimal
 
 from mockserver.clock import ClockMode, iso
 from mockserver.engine.courses import Status
-from mockserver.engine.mishaps import NothingDue
+from mockserver.engine.errors import NothingDue
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, duration_ms, instant_ms
 from mockserver.server.control.orders import order_id
-from mockserver.server.control.row import Asked
+from mockserver.server.control.row import ControlRequest
 
 _WAYS = ("advance", "set", "mode", "next", "runUntil")
 
 
-def show(asked: Asked) -> Json:
+def show(request: ControlRequest) -> Json:
     """Return the clock of a world."""
-    clock, now = asked.hosted.world.time.clock, asked.hosted.world.now()
+    clock, now = request.hosted.world.time.clock, request.hosted.world.now()
     return {
         "now": iso(now),
         "ms": now,
@@ -26,9 +26,9 @@ def show(asked: Asked) -> Json:
     }
 
 
-def move(asked: Asked) -> Json:
+def move(request: ControlRequest) -> Json:
     """Move the clock forward, or change how time passes."""
-    body, world = asked.body, asked.hosted.world
+    body, world = request.body, request.hosted.world
     given = [name for name in _WAYS if name in body]
     if len(given) != 1:
         raise BadControl(
@@ -47,7 +47,7 @@ def move(asked: Asked) -> Json:
             world.time.next()
         case _:
             _run(world, body["runUntil"])
-    return show(asked)
+    return show(request)
 
 
 def _run(world: World, until: Mapping[str, Json]) -> None:

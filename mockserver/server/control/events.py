@@ -6,11 +6,11 @@ from dataclasses import replace
 from mockserver import jsontext, limits
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
-from mockserver.responders.hosted import HostedWorld
-from mockserver.responders.journal import Entry
 from mockserver.server.control.clocks import show as clock_of
-from mockserver.server.control.row import Asked, House
+from mockserver.server.control.row import ControlRequest, ServerState
 from mockserver.values import dataclass
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.journal import Entry
 
 MOST_AT_ONCE = 200
 """How many requests are told of at once, so that no stream holds up the answers of the API."""
@@ -27,9 +27,9 @@ class Events:
     The world is looked up each time: it may be dropped, or another put in its place.
     """
 
-    house: House
+    server: ServerState
     key: str
-    asked: Asked
+    request: ControlRequest
     heard: int
     epoch: str
     _told: object = None
@@ -46,19 +46,19 @@ class Events:
 
     def close(self) -> None:
         """Make room for another listener."""
-        self.house.listeners -= 1
+        self.server.listeners -= 1
 
     def _news(self) -> Iterator[bytes]:
-        if self.key not in self.house.worlds:
+        if self.key not in self.server.worlds:
             if self._told != "gone":
                 self._told = "gone"
                 yield _event("gone", {"world": self.key})
             return
-        hosted = self.house.worlds.get(self.key)
+        hosted = self.server.worlds.get(self.key)
         if hosted.epoch != self.epoch:
             # Another world under the same key has a journal of its own, unheard from the start.
             self.heard, self.epoch = 0, hosted.epoch
-        told = _state_of(self.house, hosted)
+        told = _state_of(self.server, hosted)
         if told != self._told:
             self._told = told
             yield _event("world", self._world(hosted))
@@ -73,23 +73,23 @@ class Events:
         return {
             "world": hosted.key,
             "epoch": hosted.epoch,
-            "clock": clock_of(replace(self.asked, hosted=hosted)),
+            "clock": clock_of(replace(self.request, hosted=hosted)),
             "revision": hosted.revision,
             "last": hosted.journal.last_sequence,
             "dropped": hosted.journal.dropped,
             "orders": hosted.world.orders.count(),
             "outages": len(outages.active()),
-            "worlds": len(self.house.worlds),
+            "worlds": len(self.server.worlds),
         }
 
 
-def listen(asked: Asked) -> Events:
+def listen(request: ControlRequest) -> Events:
     """Return the news of a world from a journal position on. Raises `BadControl` for too many."""
-    hosted = asked.hosted
-    if asked.house.listeners >= limits.LISTENERS.most:
+    hosted = request.hosted
+    if request.server.listeners >= limits.LISTENERS.most:
         raise BadControl(f"there are {limits.LISTENERS} already; close a console, or a stream")
-    asked.house.listeners += 1
-    return Events(asked.house, hosted.key, asked, _position(asked), hosted.epoch)
+    request.server.listeners += 1
+    return Events(request.server, hosted.key, request, _position(request), hosted.epoch)
 
 
 def summary(entry: Entry) -> dict[str, Json]:
@@ -108,18 +108,18 @@ def summary(entry: Entry) -> dict[str, Json]:
     }
 
 
-def _position(asked: Asked) -> int:
+def _position(request: ControlRequest) -> int:
     """Return the position a listener goes on from: the id that it heard before the line was lost.
 
     An id of another world, such as the one that had this key before, is no position in this one.
     """
-    epoch, _, number = asked.headers.get("Last-Event-ID", "").partition("-")
+    epoch, _, number = request.headers.get("Last-Event-ID", "").partition("-")
     if number.isascii() and number.isdecimal() and len(number) < 20:
-        return int(number) if epoch == asked.hosted.epoch else 0
-    return int(asked.query.get("since", 0))
+        return int(number) if epoch == request.hosted.epoch else 0
+    return int(request.query.get("since", 0))
 
 
-def _state_of(house: House, hosted: HostedWorld) -> object:
+def _state_of(server: ServerState, hosted: HostedWorld) -> object:
     """Return a value that is another one whenever a listener should look again."""
     world = hosted.world
     return (
@@ -129,7 +129,7 @@ def _state_of(house: House, hosted: HostedWorld) -> object:
         world.time.clock,
         world.outages.all(),
         world.orders.count(),
-        len(house.worlds),
+        len(server.worlds),
     )
 
 

@@ -3,28 +3,28 @@
 from mockserver.jsontext import Json
 from mockserver.responders.faults import shown
 from mockserver.responders.faults.registry import Tally
-from mockserver.server.control.row import Asked
+from mockserver.server.control.row import ControlRequest
 
 
-def show(asked: Asked) -> Json:
+def show(request: ControlRequest) -> Json:
     """Return the faults of a world in the order they are asked."""
-    faults = asked.hosted.faults
+    faults = request.hosted.faults
     return {"faults": [shown(fault, faults.tally(fault)) for fault in faults]}
 
 
-def add(asked: Asked) -> Json:
+def add(request: ControlRequest) -> Json:
     """Set a fault."""
-    hosted = asked.hosted
-    fault = hosted.faults.add(asked.body, hosted.contract, hosted.world.scenario)
+    hosted = request.hosted
+    fault = hosted.faults.add(request.body, hosted.contract, hosted.world.scenario)
     return shown(fault, hosted.faults.tally(fault))
 
 
-def remove(asked: Asked) -> Json:
+def remove(request: ControlRequest) -> Json:
     """Take one fault away."""
-    fault, tally = asked.hosted.faults.remove(asked.place["id"])
+    fault, tally = request.hosted.faults.remove(request.place["id"])
     return shown(fault, tally or Tally())
 
 
-def clear(asked: Asked) -> Json:
+def clear(request: ControlRequest) -> Json:
     """Take all faults away."""
-    return {"removed": asked.hosted.faults.clear()}
+    return {"removed": request.hosted.faults.clear()}

@@ -8,38 +8,38 @@ from mockserver.exchange import Headers
 from mockserver.jsontext import Json, picked
 from mockserver.recordings import RecordedExchange, Recording, text_of
 from mockserver.recordings.redaction import Redactor
-from mockserver.responders import verification
-from mockserver.responders.decoding import decoded
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.trigger import operation_id
 from mockserver.responders.forms import BadControl
-from mockserver.responders.hosted import Expected, HostedWorld
-from mockserver.responders.journal import Entry
 from mockserver.responders.named import named_by
-from mockserver.responders.nearest import nearest_form
-from mockserver.responders.verification import search_of, unexpected_refusals
 from mockserver.server.codings import unpacked
-from mockserver.server.control.row import Asked
+from mockserver.server.control.row import ControlRequest
+from mockserver.worlds import verification
+from mockserver.worlds.decoding import decoded
+from mockserver.worlds.hosted import Expected, HostedWorld
+from mockserver.worlds.journal import Entry
+from mockserver.worlds.nearest import nearest_form
+from mockserver.worlds.verification import search_of, unexpected_refusals
 
 
-def show(asked: Asked) -> Json:
+def show(request: ControlRequest) -> Json:
     """Return what a world has seen; `next` is the cursor that goes on from here."""
-    journal = asked.hosted.journal
-    search = search_of(asked.query, asked.hosted.contract)
+    journal = request.hosted.journal
+    search = search_of(request.query, request.hosted.contract)
     found = search.found(journal)
-    limit = asked.query.get("limit", len(found))
+    limit = request.query.get("limit", len(found))
     shown = found[:limit]
     return {
         "last": journal.last_sequence,
         "next": shown[-1].sequence if len(found) > limit else journal.last_sequence,
         "dropped": journal.dropped,
-        "entries": [_entry(asked.hosted, entry) for entry in shown],
+        "entries": [_entry(request.hosted, entry) for entry in shown],
     }
 
 
-def detail(asked: Asked) -> Json:
+def detail(request: ControlRequest) -> Json:
     """Return one request with its answer, the nearest valid form, and what its codes stand for."""
-    number, journal = asked.place["id"], asked.hosted.journal
+    number, journal = request.place["id"], request.hosted.journal
     entry = next((entry for entry in journal if str(entry.sequence) == number), None)
     if entry is None:
         raise BadControl(
@@ -48,27 +48,27 @@ def detail(asked: Asked) -> Json:
             if len(journal)
             else f"the journal has no request {number[:40]!r}; it is empty"
         )
-    return {**_entry(asked.hosted, entry), "decoded": decoded(entry)}
+    return {**_entry(request.hosted, entry), "decoded": decoded(entry)}
 
 
-def record(asked: Asked) -> Json:
+def record(request: ControlRequest) -> Json:
     """Return requests of the journal as the text of a recording file, without secrets."""
-    hosted, query = asked.hosted, asked.query
+    hosted, query = request.hosted, request.query
     found = search_of(query, hosted.contract).found(hosted.journal)
     title = query.get("title", f"Requests of the world {hosted.key}")
     text, count = _recorded(hosted, found[: query.get("limit", len(found))], title)
     return {"text": text, "exchanges": count}
 
 
-def forget(asked: Asked) -> Json:
+def forget(request: ControlRequest) -> Json:
     """Forget the journal; its numbers go on."""
-    asked.hosted.journal.clear()
-    return {"last": asked.hosted.journal.last_sequence}
+    request.hosted.journal.clear()
+    return {"last": request.hosted.journal.last_sequence}
 
 
-def verify(asked: Asked) -> Json:
+def verify(request: ControlRequest) -> Json:
     """Tell whether what a test wants is true of the requests a world has seen."""
-    verdict = verification.verify(asked.hosted, asked.body)
+    verdict = verification.verify(request.hosted, request.body)
     return {
         **picked(verdict, "held", "told"),
         "count": len(verdict.entries),
@@ -77,9 +77,9 @@ def verify(asked: Asked) -> Json:
     }
 
 
-def expect(asked: Asked) -> Json:
+def expect(request: ControlRequest) -> Json:
     """Say that a refusal is expected, so that the end of a test does not complain about it."""
-    body, hosted = asked.body, asked.hosted
+    body, hosted = request.body, request.hosted
     name, operation = body.get("refusal"), body.get("operation")
     expected = Expected(
         None if name is None else rule_name(name, hosted.contract.refusals),
@@ -89,9 +89,9 @@ def expect(asked: Asked) -> Json:
     return {"expected": len(hosted.expected)}
 
 
-def check(asked: Asked) -> Json:
+def check(request: ControlRequest) -> Json:
     """Tell what the end of a test should complain about."""
-    hosted = asked.hosted
+    hosted = request.hosted
     unused = [
         {**stub.told, "id": stub.id, "used": hosted.stubs.used(stub)}
         for stub in hosted.stubs.unused()

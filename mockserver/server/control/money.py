@@ -10,15 +10,15 @@ from mockserver.engine.ledger import AccountKey
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
-from mockserver.server.control.row import Asked
+from mockserver.server.control.row import ControlRequest
 
 _MOST = 200
 _PRICED = ("from", "to", "token", "amount")
 
 
-def balances(asked: Asked) -> Json:
+def balances(request: ControlRequest) -> Json:
     """Return what the accounts own that orders have used, or an address on one chain."""
-    world, query = asked.hosted.world, asked.query
+    world, query = request.hosted.world, request.query
     if "chain" in query and "address" not in query:
         raise BadControl("query parameter 'chain': goes with 'address', whose tokens are shown")
     keys = _on_chain(world, query) if "chain" in query else _used(world, query.get("address"))
@@ -28,9 +28,9 @@ def balances(asked: Asked) -> Json:
     }
 
 
-def quote(asked: Asked) -> Json:
+def quote(request: ControlRequest) -> Json:
     """Return what a transfer or a swap would give now; a suspended chain is told of."""
-    world, query = asked.hosted.world, asked.query
+    world, query = request.hosted.world, request.query
     missing = [name for name in _PRICED if name not in query]
     if missing:
         raise BadControl(f"query parameter {missing[0]!r}: missing; give {', '.join(_PRICED)}")

@@ -12,7 +12,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
-from mockserver.server.control.row import Asked
+from mockserver.server.control.row import ControlRequest
 
 _SLICE = 256
 """After how many orders of a search others have their turn."""
@@ -29,9 +29,9 @@ def order_id(world: World, name: str) -> str:
             raise refusal from None
 
 
-def show(asked: Asked) -> Iterator[bytes]:
+def show(request: ControlRequest) -> Iterator[bytes]:
     """Return the orders of a world in the order of submission, or a page of some of them."""
-    orders, query = asked.hosted.world.orders, asked.query
+    orders, query = request.hosted.world.orders, request.query
     newest, limit = query.get("newest", False), query.get("limit", orders.count())
     start, standing = query.get("offset", 0), orders.standing()
     searched = "find" in query or "status" in query
@@ -79,16 +79,16 @@ def _with_events(standing: Standing, order: Order) -> dict[str, Json]:
     return {**shown(standing.view(order)), "events": events}
 
 
-def detail(asked: Asked) -> Json:
+def detail(request: ControlRequest) -> Json:
     """Return one order with its events, past and to come; looking at it counts as no poll."""
-    world = asked.hosted.world
-    return _whole(world, order_id(world, asked.place["id"]))
+    world = request.hosted.world
+    return _whole(world, order_id(world, request.place["id"]))
 
 
-def steer(asked: Asked) -> Json:
+def steer(request: ControlRequest) -> Json:
     """Send an order along another course, force a status, or step it."""
-    world, body = asked.hosted.world, asked.body
-    order = order_id(world, asked.place["id"])
+    world, body = request.hosted.world, request.body
+    order = order_id(world, request.place["id"])
     ways = [bool(body.keys() & names) for names in ({"step"}, {"status"}, {"course"}, {"policy"})]
     stepped, forced, sent, paced = ways
     if stepped + forced + sent > 1 or not any(ways) or (stepped and paced):

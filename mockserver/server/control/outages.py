@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from mockserver import jsontext, limits, scenarios
 from mockserver.clock import iso
-from mockserver.engine.mishaps import InvalidOutage
+from mockserver.engine.errors import InvalidOutage
 from mockserver.engine.outages import Direction, Window
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, duration_ms, instant_ms
-from mockserver.server.control.row import Asked
+from mockserver.server.control.row import ControlRequest
 from mockserver.validation import did_you_mean
 
 _MOST = limits.OUTAGES.most
@@ -18,29 +18,29 @@ _IN_FILES = {"inFlight": "in_flight", "downPercent": "down_percent", "lead": "an
 """Members of an outage that calendars call otherwise."""
 
 
-def show(asked: Asked) -> Json:
+def show(request: ControlRequest) -> Json:
     """Return the outages of a world: all, the active or the announced ones."""
-    outages, now = asked.hosted.world.outages, asked.hosted.world.now()
-    which = asked.query.get("which", "all")
+    outages, now = request.hosted.world.outages, request.hosted.world.now()
+    which = request.query.get("which", "all")
     windows = {"all": outages.all, "active": outages.active, "announced": outages.announced}
     return {"now": iso(now), "outages": [shown(window, now) for window in windows[which]()]}
 
 
-def suspend(asked: Asked) -> Json:
+def suspend(request: ControlRequest) -> Json:
     """Suspend a chain or a token, from now on or from a time, until restored or until a time."""
-    world = asked.hosted.world
+    world = request.hosted.world
     _room(world, 1)
-    return shown(world.outages.suspend(_window(asked.body, world.now())), world.now())
+    return shown(world.outages.suspend(_window(request.body, world.now())), world.now())
 
 
-def restore(asked: Asked) -> Json:
+def restore(request: ControlRequest) -> Json:
     """End the active outages of a chain, a token, or a token on a chain; or strike planned ones."""
-    given = {**asked.query, **asked.body}
+    given = {**request.query, **request.body}
     if not given.keys() & {"chain", "token"}:
         raise BadControl("name the 'chain' or the 'token' to restore")
     chain, token = given.get("chain"), given.get("token")
     direction = Direction(given["direction"]) if "direction" in given else None
-    world = asked.hosted.world
+    world = request.hosted.world
     if given.get("planned"):
         ended: Sequence[Window] = _struck(world, chain, token, direction)
     else:
@@ -48,9 +48,9 @@ def restore(asked: Asked) -> Json:
     return {"restored": [shown(window, world.now()) for window in ended]}
 
 
-def calendar(asked: Asked) -> Json:
+def calendar(request: ControlRequest) -> Json:
     """Add a shipped calendar, or several outages at once; all of them or none."""
-    body, world = asked.body, asked.hosted.world
+    body, world = request.body, request.hosted.world
     if ("name" in body) == ("windows" in body):
         raise BadControl("body: give either 'name', a shipped calendar, or 'windows'")
     now = world.now()
@@ -61,9 +61,9 @@ def calendar(asked: Asked) -> Json:
     return {"added": [shown(one, now) for one in added], "past": len(windows) - len(added)}
 
 
-def timeline(asked: Asked) -> Json:
+def timeline(request: ControlRequest) -> Json:
     """Return the outages between two moments, by subject, cut to them."""
-    world, query = asked.hosted.world, asked.query
+    world, query = request.hosted.world, request.query
     begin = instant_ms(query["from"]) if "from" in query else world.now()
     if "until" in query and "for" in query:
         raise BadControl("query: give 'until' (a time) or 'for' (a duration), not both")

@@ -9,9 +9,9 @@ from mockserver import limits
 from mockserver.exchange import Headers
 from mockserver.jsontext import Json
 from mockserver.responders.forms import Schema
-from mockserver.responders.founding import Founder
-from mockserver.responders.hosted import HostedWorld, Worlds
 from mockserver.values import dataclass
+from mockserver.worlds.factory import WorldFactory
+from mockserver.worlds.hosted import HostedWorld, Worlds
 
 _MOST_NAMES = 1000
 
@@ -38,27 +38,27 @@ class Counters:
 
 
 @dataclass(slots=True)
-class House:
+class ServerState:
     """What belongs to the server as a whole; `ready` is false until everything is loaded.
 
     `listeners` counts those who are told of events.
     """
 
     worlds: Worlds
-    founder: Founder
+    factory: WorldFactory
     counters: Counters
     ready: bool = False
     listeners: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ControlRequest:
     """A control request whose form has been checked.
 
     `place` holds the named parts of the path, `query` the parameters and `body` what was sent.
     """
 
-    house: House
+    server: ServerState
     hosted: HostedWorld
     place: Mapping[str, str]
     query: Mapping[str, Json]
@@ -69,7 +69,7 @@ class Asked:
 KEPT_DEPTH = limits.DEPTH.most - 8
 """How deep a body may nest that is kept: a list or a dump puts it some levels deeper."""
 
-Action = Callable[[Asked], Any]
+Action = Callable[[ControlRequest], Any]
 
 
 Sent = tuple[str, Json]

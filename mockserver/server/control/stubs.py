@@ -2,27 +2,27 @@
 
 from mockserver.jsontext import Json
 from mockserver.responders.stubs import shown
-from mockserver.server.control.row import Asked
+from mockserver.server.control.row import ControlRequest
 
 
-def show(asked: Asked) -> Json:
+def show(request: ControlRequest) -> Json:
     """Return the stubs of a world, oldest first; the newest that fits answers."""
-    stubs = asked.hosted.stubs
+    stubs = request.hosted.stubs
     return {"stubs": [shown(stub, stubs.used(stub)) for stub in stubs]}
 
 
-def add(asked: Asked) -> Json:
+def add(request: ControlRequest) -> Json:
     """Set a stub."""
-    hosted = asked.hosted
-    return shown(hosted.stubs.add(asked.body, hosted.contract, hosted.refuser), 0)
+    hosted = request.hosted
+    return shown(hosted.stubs.add(request.body, hosted.contract, hosted.refuser), 0)
 
 
-def remove(asked: Asked) -> Json:
+def remove(request: ControlRequest) -> Json:
     """Take one stub away."""
-    stub, used = asked.hosted.stubs.remove(asked.place["id"])
+    stub, used = request.hosted.stubs.remove(request.place["id"])
     return shown(stub, used or 0)
 
 
-def clear(asked: Asked) -> Json:
+def clear(request: ControlRequest) -> Json:
     """Take all stubs away."""
-    return {"removed": asked.hosted.stubs.clear()}
+    return {"removed": request.hosted.stubs.clear()}

@@ -9,8 +9,8 @@ from mockserver import jsontext
 from mockserver.clock import ClockMode, iso
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, instant_ms
-from mockserver.responders.hosted import HostedWorld
-from mockserver.server.control.row import Asked, House
+from mockserver.server.control.row import ControlRequest, ServerState
+from mockserver.worlds.hosted import HostedWorld
 
 _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
     {
@@ -26,105 +26,105 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
 """What a new world may have of its own: the member that says it, the option, and how it is read."""
 
 
-def show(asked: Asked) -> Iterator[bytes]:
+def show(request: ControlRequest) -> Iterator[bytes]:
     """Return the worlds of the server."""
-    worlds = jsontext.Each(shown(hosted, asked.house) for hosted in asked.house.worlds)
+    worlds = jsontext.Each(shown(hosted, request.server) for hosted in request.server.worlds)
     return jsontext.pieces({"worlds": worlds})
 
 
-def make(asked: Asked) -> Json:
+def make(request: ControlRequest) -> Json:
     """Make a world under a new key."""
-    body, worlds = asked.body, asked.house.worlds
-    _free(asked, body["key"])
+    body, worlds = request.body, request.server.worlds
+    _free(request, body["key"])
     mode = body.get("clock")
     if ("rate" in body) != (mode == ClockMode.SCALED):
         raise BadControl("body field 'rate': goes with clock 'scaled', and only with it")
     found = ((name, read(body[wire])) for wire, (name, read) in _CHANGES.items() if wire in body)
     changes: dict[str, Any] = dict(found)
-    hosted = asked.house.founder.found(body["key"], **changes)
+    hosted = request.server.factory.create(body["key"], **changes)
     worlds.bind(body.get("appKeys", ()), hosted.key)
     worlds.put(hosted)
-    return shown(hosted, asked.house)
+    return shown(hosted, request.server)
 
 
-def drop(asked: Asked) -> Json:
+def drop(request: ControlRequest) -> Json:
     """Forget a world with everything in it; asked for again, it begins afresh."""
-    key = asked.place["key"]
-    if not asked.house.worlds.drop(key):
-        raise BadControl(f"world {key[:80]!r} does not exist; {_known(asked.house)}")
+    key = request.place["key"]
+    if not request.server.worlds.drop(key):
+        raise BadControl(f"world {key[:80]!r} does not exist; {_known(request.server)}")
     return {"dropped": key}
 
 
-def fork(asked: Asked) -> Json:
+def fork(request: ControlRequest) -> Json:
     """Make another world that has been the same up to now."""
-    _free(asked, asked.body["to"])
-    twin = asked.hosted.fork(asked.body["to"])
-    asked.house.worlds.put(twin)
-    return shown(twin, asked.house)
+    _free(request, request.body["to"])
+    twin = request.hosted.fork(request.body["to"])
+    request.server.worlds.put(twin)
+    return shown(twin, request.server)
 
 
-def reset(asked: Asked) -> Json:
+def reset(request: ControlRequest) -> Json:
     """Begin the scenario anew, without faults, stubs and journal; snapshots, keys, breaks stay."""
-    asked.hosted.reset()
-    return shown(asked.hosted, asked.house)
+    request.hosted.reset()
+    return shown(request.hosted, request.server)
 
 
-def snapshots(asked: Asked) -> Json:
+def snapshots(request: ControlRequest) -> Json:
     """Return the names of the snapshots of a world, oldest first."""
-    return {"snapshots": list(asked.hosted.world.snapshots())}
+    return {"snapshots": list(request.hosted.world.snapshots())}
 
 
-def snapshot(asked: Asked) -> Json:
+def snapshot(request: ControlRequest) -> Json:
     """Keep a world as it is, clock, faults, stubs and breaks too, under a name."""
-    return {"name": asked.hosted.snapshot(asked.body.get("name")), "now": _now(asked.hosted)}
+    return {"name": request.hosted.snapshot(request.body.get("name")), "now": _now(request.hosted)}
 
 
-def revert(asked: Asked) -> Json:
+def revert(request: ControlRequest) -> Json:
     """Go back to a snapshot, which stays; the journal goes on."""
-    asked.hosted.revert(asked.body["name"])
-    return {"name": asked.body["name"], "now": _now(asked.hosted)}
+    request.hosted.revert(request.body["name"])
+    return {"name": request.body["name"], "now": _now(request.hosted)}
 
 
-def drop_snapshot(asked: Asked) -> Json:
+def drop_snapshot(request: ControlRequest) -> Json:
     """Forget a snapshot."""
-    asked.hosted.drop(asked.place["name"])
-    return snapshots(asked)
+    request.hosted.drop(request.place["name"])
+    return snapshots(request)
 
 
-def dump(asked: Asked) -> Iterator[bytes]:
+def dump(request: ControlRequest) -> Iterator[bytes]:
     """Return everything that has happened in a world, to be loaded later."""
-    keys = asked.house.worlds.bound(asked.hosted.key)
-    return jsontext.pieces(asked.hosted.dump(keys, jsontext.Each))
+    keys = request.server.worlds.bound(request.hosted.key)
+    return jsontext.pieces(request.hosted.dump(keys, jsontext.Each))
 
 
-def load(asked: Asked) -> Json:
+def load(request: ControlRequest) -> Json:
     """Put the world of a dump in the place of this one, whose snapshots and journal are gone."""
-    key, worlds = asked.hosted.key, asked.house.worlds
-    loaded = asked.house.founder.load(key, asked.body)
-    loaded.keys = asked.hosted.keys
-    worlds.bind(asked.body["appKeys"], key)
+    key, worlds = request.hosted.key, request.server.worlds
+    loaded = request.server.factory.load(key, request.body)
+    loaded.keys = request.hosted.keys
+    worlds.bind(request.body["appKeys"], key)
     worlds.put(loaded)
-    return shown(loaded, asked.house)
+    return shown(loaded, request.server)
 
 
-def bind(asked: Asked) -> Json:
+def bind(request: ControlRequest) -> Json:
     """Send v1 requests with these app keys to this world."""
-    worlds, key = asked.house.worlds, asked.hosted.key
-    worlds.bind(asked.body["appKeys"], key)
+    worlds, key = request.server.worlds, request.hosted.key
+    worlds.bind(request.body["appKeys"], key)
     return {"appKeys": worlds.bound(key)}
 
 
-def bound(asked: Asked) -> Json:
+def bound(request: ControlRequest) -> Json:
     """Return the app keys whose requests go to this world."""
-    return {"appKeys": asked.house.worlds.bound(asked.hosted.key)}
+    return {"appKeys": request.server.worlds.bound(request.hosted.key)}
 
 
-def unbind(asked: Asked) -> Json:
+def unbind(request: ControlRequest) -> Json:
     """Send no app keys to this world any more."""
-    return {"released": asked.house.worlds.unbind(asked.hosted.key)}
+    return {"released": request.server.worlds.unbind(request.hosted.key)}
 
 
-def shown(hosted: HostedWorld, house: House) -> dict[str, Json]:
+def shown(hosted: HostedWorld, server: ServerState) -> dict[str, Json]:
     """Return a world as the control API shows it."""
     world = hosted.world
     return {
@@ -139,7 +139,7 @@ def shown(hosted: HostedWorld, house: House) -> dict[str, Json]:
         "stubs": len(hosted.stubs),
         "requests": hosted.journal.last_sequence,
         "snapshots": list(world.snapshots()),
-        "appKeys": house.worlds.bound(hosted.key),
+        "appKeys": server.worlds.bound(hosted.key),
         "breaks": hosted.breaks.names,
     }
 
@@ -148,12 +148,12 @@ def _now(hosted: HostedWorld) -> str:
     return iso(hosted.world.now())
 
 
-def _free(asked: Asked, key: str) -> None:
-    if key in asked.house.worlds:
+def _free(request: ControlRequest, key: str) -> None:
+    if key in request.server.worlds:
         raise BadControl(f"world {key!r} exists already; drop it first, or choose another key")
 
 
-def _known(house: House) -> str:
-    keys = [hosted.key for hosted in house.worlds]
+def _known(server: ServerState) -> str:
+    keys = [hosted.key for hosted in server.worlds]
     more = f" and {len(keys) - 20} more" if len(keys) > 20 else ""
     return f"there are {', '.join(keys[:20])}{more}"

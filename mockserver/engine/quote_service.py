@@ -1,4 +1,4 @@
-"""The desk where quotes are asked for by name; outages and catalog decide what is on offer."""
+"""Quotes, call data and prices by name; outages and catalog decide what is on offer."""
 
 from decimal import Decimal
 
@@ -30,7 +30,7 @@ class TokenRef:
     decimals: int
 
 
-class Desk(View):
+class QuoteService(View):
     """Quotes, call data and prices of a world, by name."""
 
     __slots__ = ()

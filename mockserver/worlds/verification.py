@@ -6,12 +6,12 @@ from mockserver.contract import Contract
 from mockserver.jsontext import Json
 from mockserver.responders.faults.trigger import operation_id
 from mockserver.responders.forms import BadControl, check, duration_ms, form, instant_ms
-from mockserver.responders.hosted import HostedWorld
-from mockserver.responders.journal import Entry
 from mockserver.responders.stubs import StubResponder
 from mockserver.responders.subsets import Subset, subset_of
 from mockserver.values import dataclass
 from mockserver.wording import times
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.journal import Entry
 
 
 @dataclass(frozen=True, slots=True)

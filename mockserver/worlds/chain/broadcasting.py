@@ -14,9 +14,9 @@ from mockserver.engine.submission import OrderRequest
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.operations.calls import ContractCall, Reverted, order_in, order_of_transfer
-from mockserver.responders.hosted import HostedWorld
-from mockserver.responders.seen import SeenTransaction
 from mockserver.signing import transactions
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.seen import SeenTransaction
 
 _HEX = frozenset("0123456789abcdefABCDEF")
 _NO_CALL = "calls neither vaultOut nor swap, so it carries no order"

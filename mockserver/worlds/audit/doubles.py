@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from mockserver.engine.orders import Order
-from mockserver.responders.audit.evidence import Books, Submission
-from mockserver.responders.audit.findings import Finding, listed, moved, named
-from mockserver.responders.journal import Entry
+from mockserver.worlds.audit.evidence import Books, Submission
+from mockserver.worlds.audit.findings import Finding, listed, moved, named
+from mockserver.worlds.journal import Entry
 
 _LOST = (
     "the answer to the first submission told the client of no order, and it paid again in place of "

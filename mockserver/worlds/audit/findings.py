@@ -7,9 +7,9 @@ from mockserver.engine import amounts
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.orders import Order
 from mockserver.jsontext import Json, plain
-from mockserver.responders.journal import Entry
-from mockserver.responders.seen import SeenTransaction
 from mockserver.values import dataclass
+from mockserver.worlds.journal import Entry
+from mockserver.worlds.seen import SeenTransaction
 
 _SECOND, _MINUTE, _HOUR = 1_000, 60_000, 3_600_000
 

@@ -8,7 +8,7 @@ from mockserver import jsontext
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import Headers, Request
 from mockserver.jsontext import Json
-from mockserver.responders.journal import Entry, withheld
+from mockserver.worlds.journal import Entry, withheld
 
 _BLAMED = re.compile(r"(header|query parameter|body field) '([^']+)'")
 _SUGGESTED = re.compile(r"did you mean '([^']+)'")

@@ -16,10 +16,10 @@ from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.operations.deposits import GAS_NATIVE, GAS_TOKEN, gas_price
-from mockserver.responders.broadcasting import BadTransaction, take_raw
-from mockserver.responders.hosted import HostedWorld
-from mockserver.responders.seen import SeenTransaction
 from mockserver.values import dataclass
+from mockserver.worlds.chain.broadcasting import BadTransaction, take_raw
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.seen import SeenTransaction
 
 _GAS_CALL = 300_000
 _INVALID, _UNKNOWN_METHOD, _BAD_PARAMS, _REFUSED = -32600, -32601, -32602, -32000
@@ -40,7 +40,7 @@ class _Fault(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RpcCall:
     """A call of a method: the world, the chain and the parameters."""
 
     hosted: HostedWorld
@@ -87,7 +87,7 @@ def _one(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
     if not isinstance(params, Sequence) or isinstance(params, str):
         return _error(number, _BAD_PARAMS, "'params': expected an array")
     try:
-        result = method(Asked(hosted, chain, params))
+        result = method(RpcCall(hosted, chain, params))
     except _Fault as fault:
         return _error(number, fault.code, str(fault))
     except Refusal as refusal:
@@ -101,23 +101,23 @@ def _error(number: Json, code: int, message: str) -> Json:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
 
 
-def _estimate(asked: Asked) -> Json:
-    data = asked.members(0).get("data") or asked.members(0).get("input") or "0x"
+def _estimate(call: RpcCall) -> Json:
+    data = call.members(0).get("data") or call.members(0).get("input") or "0x"
     if data == "0x":
         return hex(GAS_NATIVE)
     return hex(GAS_TOKEN if str(data).startswith("0xa9059cbb") else _GAS_CALL)
 
 
-def _call(asked: Asked) -> Json:
+def _call(call: RpcCall) -> Json:
     """Answer the reading methods of a token contract; an allowance is always enough."""
-    told = asked.members(0)
+    told = call.members(0)
     data, to = str(told.get("data") or told.get("input") or ""), str(told.get("to") or "")
-    world = asked.hosted.world
-    placed = world.scenario.catalog.placed_at(asked.chain, to)
+    world = call.hosted.world
+    placed = world.scenario.catalog.placed_at(call.chain, to)
     match data[:10]:
         case method if method == _BALANCE_OF and len(data) == 74:
             holder = f"0x{data[34:]}"
-            return _word(world.balances.of(asked.chain.nickname, to, holder).units)
+            return _word(world.balances.of(call.chain.nickname, to, holder).units)
         case method if method == _DECIMALS:
             return _word(placed.decimals)
         case method if method == _ALLOWANCE:
@@ -128,15 +128,15 @@ def _call(asked: Asked) -> Json:
             raise _Fault(_REFUSED, f"the contract {to!r} answers no method {method!r} here")
 
 
-def _send(asked: Asked) -> Json:
+def _send(call: RpcCall) -> Json:
     try:
-        return take_raw(asked.hosted, asked.chain.nickname, asked.text(0)).hash
+        return take_raw(call.hosted, call.chain.nickname, call.text(0)).hash
     except BadTransaction as error:
         raise _Fault(_BAD_PARAMS, str(error)) from None
 
 
-def _seen(asked: Asked, shown: Callable[[SeenTransaction], Json]) -> Json:
-    seen = asked.hosted.transactions.get(asked.chain.nickname, asked.text(0))
+def _seen(call: RpcCall, shown: Callable[[SeenTransaction], Json]) -> Json:
+    seen = call.hosted.transactions.get(call.chain.nickname, call.text(0))
     return None if seen is None else shown(seen)
 
 
@@ -236,26 +236,26 @@ def _block_hash(number: int) -> str:
     return f"0x{number + 1:064x}"
 
 
-METHODS: Mapping[str, Callable[[Asked], Json]] = MappingProxyType(
+METHODS: Mapping[str, Callable[[RpcCall], Json]] = MappingProxyType(
     {
-        "eth_chainId": lambda asked: hex(_network(asked.chain)),
-        "net_version": lambda asked: str(_network(asked.chain)),
-        "eth_blockNumber": lambda asked: hex(len(asked.hosted.transactions)),
-        "eth_getBlockByNumber": lambda asked: _block(
-            len(asked.hosted.transactions), asked.hosted.world.now()
+        "eth_chainId": lambda call: hex(_network(call.chain)),
+        "net_version": lambda call: str(_network(call.chain)),
+        "eth_blockNumber": lambda call: hex(len(call.hosted.transactions)),
+        "eth_getBlockByNumber": lambda call: _block(
+            len(call.hosted.transactions), call.hosted.world.now()
         ),
-        "eth_gasPrice": lambda asked: hex(gas_price(asked.hosted.world, asked.chain)),
+        "eth_gasPrice": lambda call: hex(gas_price(call.hosted.world, call.chain)),
         "eth_estimateGas": _estimate,
-        "eth_getTransactionCount": lambda asked: hex(
-            asked.hosted.transactions.count_from(asked.chain.nickname, asked.text(0))
+        "eth_getTransactionCount": lambda call: hex(
+            call.hosted.transactions.count_from(call.chain.nickname, call.text(0))
         ),
-        "eth_getBalance": lambda asked: hex(
-            asked.hosted.world.balances.of(asked.chain.nickname, NATIVE, asked.text(0)).units
+        "eth_getBalance": lambda call: hex(
+            call.hosted.world.balances.of(call.chain.nickname, NATIVE, call.text(0)).units
         ),
         "eth_call": _call,
         "eth_sendRawTransaction": _send,
-        "eth_getTransactionByHash": lambda asked: _seen(asked, _transaction),
-        "eth_getTransactionReceipt": lambda asked: _seen(asked, _receipt),
+        "eth_getTransactionByHash": lambda call: _seen(call, _transaction),
+        "eth_getTransactionReceipt": lambda call: _seen(call, _receipt),
     }
 )
 """The methods by name."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mockserver import limits, resources, scenarios
 from mockserver.clock import ClockMode
 from mockserver.contract.load import source_for
-from mockserver.engine.mishaps import StateNotLoadable
+from mockserver.engine.errors import StateNotLoadable
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError, InvalidFile
@@ -21,14 +21,14 @@ from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks, breaks_named
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.forms import BadControl
-from mockserver.responders.hosted import FORMAT, HostedWorld
 from mockserver.responders.refusing import Refuser
 from mockserver.responders.replay import Played, ReplayMode
-from mockserver.responders.seen import SeenTransaction
 from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
 from mockserver.values import dataclass
+from mockserver.worlds.hosted import FORMAT, HostedWorld
+from mockserver.worlds.seen import SeenTransaction
 
 if TYPE_CHECKING:
     from mockserver.responders.replay.tape import Replay
@@ -84,7 +84,7 @@ class WorldOptions:
         return Keyring(MappingProxyType(dict(self.app_keys)), self.verify_wallets)
 
 
-class Founder:
+class WorldFactory:
     """Makes the worlds of a server."""
 
     def __init__(
@@ -112,7 +112,7 @@ class Founder:
         options.keyring()
         breaks_named(options.breaks)
 
-    def found(self, key: str, scenario: str | None = None, **changes: Any) -> HostedWorld:
+    def create(self, key: str, scenario: str | None = None, **changes: Any) -> HostedWorld:
         """Return a new world, of a shipped scenario or as the server's own are.
 
         `changes` are other options than those of the server; its clock and its seed are those of

@@ -8,7 +8,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.exchange import pairs_or
 from mockserver.jsontext import Json
 from mockserver.operations.rules import rules_of
-from mockserver.responders.journal import Entry
+from mockserver.worlds.journal import Entry
 
 _MOST = 100
 _MOST_TEXT = 200_000

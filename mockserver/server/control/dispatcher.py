@@ -1,4 +1,4 @@
-"""The desk of the control API: finds the row of a request, checks its form, and acts."""
+"""Takes control requests: finds the row of a request, checks its form, and acts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,12 +13,12 @@ from mockserver.exchange import BadEncoding, Request, Response, query_pairs
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl, check, members
-from mockserver.responders.hosted import HostedWorld
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server import console, cors
 from mockserver.server.control.guard import Guard
-from mockserver.server.control.row import Asked, House, Row
+from mockserver.server.control.row import ControlRequest, Row, ServerState
 from mockserver.validation import did_you_mean
+from mockserver.worlds.hosted import HostedWorld
 
 EVENT_HEADERS = (
     ("Content-Type", "text/event-stream; charset=utf-8"),
@@ -37,9 +37,9 @@ _PART = re.compile(r"\{([a-zA-Z]+)\}")
 class Control:
     """Answers control requests; each is one row of a table."""
 
-    def __init__(self, house: House, guard: Guard) -> None:
+    def __init__(self, server: ServerState, guard: Guard) -> None:
         """Work on a server's worlds; `guard` tells who may."""
-        self.house = house
+        self.server = server
         self.guard = guard
 
     @cached_property
@@ -73,7 +73,7 @@ class Control:
         page = console.page(request.method, path)
         if page is not None:
             return Delivery(page)
-        self.house.counters.control += 1
+        self.server.counters.control += 1
         if cors.is_preflight(request) and self.guard.names(request.headers.get("Origin")):
             methods = sorted({row.method for row, _ in self._at(path)})
             return Delivery(cors.reflected(request.headers, methods, ["Content-Type"]))
@@ -88,10 +88,12 @@ class Control:
         row, place = found[0]
         try:
             adding = hosted.weight + _WRITTEN_OUT * len(request.body) if row.adds else 0
-            if row.adds and (full := self.house.worlds.full(adding)):
+            if row.adds and (full := self.server.worlds.full(adding)):
                 raise BadControl(full)
             query, body = _query(row, request), _body(row, request)
-            answer = row.action(Asked(self.house, hosted, place, query, body, request.headers))
+            answer = row.action(
+                ControlRequest(self.server, hosted, place, query, body, request.headers)
+            )
         except CrosschainMockError as error:
             return Delivery(refused(400, str(error)))
         except Refusal as refusal:
@@ -102,7 +104,7 @@ class Control:
             return _in_pieces(answer)
         if row.method != "GET":
             hosted.revision += 1
-        unready = row.path == "/ready" and not self.house.ready
+        unready = row.path == "/ready" and not self.server.ready
         return Delivery(Response(503 if unready else 200, (JSON_TYPE,), jsontext.encode(answer)))
 
     def _shown_to(self, request: Request, response: Response) -> Response:

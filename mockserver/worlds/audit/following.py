@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from mockserver.clock import iso
 from mockserver.engine.courses import Policy, Status
 from mockserver.engine.orders import OrderView
-from mockserver.responders.audit.evidence import Books
-from mockserver.responders.audit.findings import Finding, money, moved, named
+from mockserver.worlds.audit.evidence import Books
+from mockserver.worlds.audit.findings import Finding, money, moved, named
 
 
 def not_followed(books: Books) -> Iterator[Finding]:

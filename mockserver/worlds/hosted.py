@@ -13,12 +13,12 @@ from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks
 from mockserver.responders.faults import Faults
 from mockserver.responders.forms import BadControl
-from mockserver.responders.journal import Journal, Shelf
 from mockserver.responders.replay import Played
 from mockserver.responders.responder import Call, CalledWorld
-from mockserver.responders.seen import SeenTransaction, SeenTransactions
 from mockserver.responders.stubs import Stubs
 from mockserver.values import dataclass, value_class
+from mockserver.worlds.journal import Journal, Shelf
+from mockserver.worlds.seen import SeenTransaction, SeenTransactions
 
 DEFAULT_WORLD = "default"
 FORMAT = "crosschain-mock/world@1"

@@ -5,11 +5,11 @@ import threading
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Request, Response
 from mockserver.responders.delivery import Delivery
-from mockserver.responders.hosted import HostedWorld
 from mockserver.server.service import Service
+from mockserver.worlds.hosted import HostedWorld
 
 
-class Gate:
+class LockedService:
     """A service behind a lock. Answers take less than a millisecond, so nobody waits long."""
 
     def __init__(self, service: Service) -> None:
@@ -69,15 +69,15 @@ class WorldClosed(CrosschainMockError):
     """A world whose test has ended."""
 
 
-class Sight:
-    """One world of a gate. Looked up each time: loading a dump puts another one in its place."""
+class WorldHandle:
+    """One world of a service. Looked up each time: loading a dump puts another one in its place."""
 
-    def __init__(self, gate: Gate, key: str) -> None:
+    def __init__(self, locked: LockedService, key: str) -> None:
         """See the world under a key, until it is closed."""
         self.key = key
-        self.lock = gate.lock
+        self.lock = locked.lock
         """Held by whoever looks at the world or changes it."""
-        self._gate = gate
+        self._service = locked
         self._closed = False
 
     @property
@@ -85,14 +85,14 @@ class Sight:
         """The world, for whoever holds the lock. Raises `WorldClosed`."""
         if self._closed:
             raise WorldClosed(f"world {self.key!r} is closed, its test has ended; make a fresh one")
-        return self._gate.service.worlds.get(self.key)
+        return self._service.service.worlds.get(self.key)
 
     def strays(self) -> list[str]:
         """Return what is to be said of requests to worlds of the server that nobody made."""
-        return self._gate.strays()
+        return self._service.strays()
 
     def close(self) -> None:
         """Forget the world; asked for again, a world of that key begins afresh."""
         if not self._closed:
             self._closed = True
-            self._gate.service.worlds.drop(self.key)
+            self._service.service.worlds.drop(self.key)

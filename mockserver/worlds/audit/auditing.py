@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from mockserver import limits
-from mockserver.responders.audit.deposits import lost_deposits
-from mockserver.responders.audit.doubles import doubled
-from mockserver.responders.audit.evidence import Books, books_of
-from mockserver.responders.audit.findings import Finding
-from mockserver.responders.audit.following import not_followed, not_noticed, not_reported
-from mockserver.responders.audit.prices import misquoted
 from mockserver.responders.forms import BadControl
-from mockserver.responders.hosted import HostedWorld
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
+from mockserver.worlds.audit.deposits import lost_deposits
+from mockserver.worlds.audit.doubles import doubled
+from mockserver.worlds.audit.evidence import Books, books_of
+from mockserver.worlds.audit.findings import Finding
+from mockserver.worlds.audit.following import not_followed, not_noticed, not_reported
+from mockserver.worlds.audit.prices import misquoted
+from mockserver.worlds.hosted import HostedWorld
 
 QUOTE_AGE_MS = 300_000
 """From when on a quote is called old; how long the service stands by one is not shown."""

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from mockserver.engine.catalog import NATIVE, Chain
 from mockserver.engine.refusal import REFUSALS, Refusal
 from mockserver.operations.deposits import transferred
-from mockserver.responders.audit.evidence import Books, HashKey, Submission
-from mockserver.responders.audit.findings import Finding, money
-from mockserver.responders.seen import SeenTransaction
+from mockserver.worlds.audit.evidence import Books, HashKey, Submission
+from mockserver.worlds.audit.findings import Finding, money
+from mockserver.worlds.seen import SeenTransaction
 
 
 def lost_deposits(books: Books) -> Iterator[Finding]:

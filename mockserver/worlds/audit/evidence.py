@@ -17,13 +17,13 @@ from mockserver.operations import traces
 from mockserver.operations.rules import OrderRules
 from mockserver.operations.traces import Paid, Quoted, Standing
 from mockserver.responders.delivery import Cut
-from mockserver.responders.hosted import HostedWorld
-from mockserver.responders.journal import Entry
 from mockserver.responders.replay.playback import Playback
 from mockserver.responders.responder import GeneratedAnswers
-from mockserver.responders.seen import SeenTransaction
 from mockserver.responders.stubs import StubResponder
 from mockserver.values import dataclass
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.journal import Entry
+from mockserver.worlds.seen import SeenTransaction
 
 _MADE_UP = (StubResponder.name, Playback.name, GeneratedAnswers.name)
 """Who answers without a world behind it: what they say of an order is no order."""

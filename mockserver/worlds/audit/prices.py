@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from mockserver.engine.orders import Generation, Order
 from mockserver.operations.traces import Transfer
-from mockserver.responders.audit.evidence import Books, Quote, Submission
-from mockserver.responders.audit.findings import Finding, length, listed, money, moved, named
-from mockserver.responders.journal import Entry
+from mockserver.worlds.audit.evidence import Books, Quote, Submission
+from mockserver.worlds.audit.findings import Finding, length, listed, money, moved, named
+from mockserver.worlds.journal import Entry
 
 _NEAREST = 50
 """Among how many quotes, the newest, the nearest to an order is looked for."""
