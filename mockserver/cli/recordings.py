@@ -105,7 +105,7 @@ def _import_one(file: Path, name: str | None, source: str | None, given: Mapping
     found = _read(file, name)
     options = keeper_options(given, source or found.source or file.name)
     if found.origin == "simulation":
-        times = [one.time_ms for one in found.exchanges if one.time_ms is not None]
+        times = [one.time_ms for one in found.exchanges.values() if one.time_ms is not None]
         start = iso(min(times, default=0))
         options = replace(options, origin="simulation", start=start, one_file=True)
     keeper = Keeper(options)
@@ -115,8 +115,8 @@ def _import_one(file: Path, name: str | None, source: str | None, given: Mapping
         keeper.close()
     total = keeper.kept.total()
     click.echo(f"{file} ({found.format}): {total} of {total + len(left_out)} exchanges can be used")
-    for one in left_out:
-        click.echo(f"  left out: {one.place}: {one.reason}", err=True)
+    for place, reason in left_out.items():
+        click.echo(f"  left out: {place}: {reason}", err=True)
     for written in keeper.files:
         click.echo(f"  {written}")
     return total
@@ -135,23 +135,21 @@ def _read_run(file: Path) -> "ForeignRecording":
     """Return what a journal of `conform` holds."""
     from mockserver.conformance.runs.journal import read_run
     from mockserver.exchange import Response
-    from mockserver.recordings.formats import ForeignExchange, ForeignRecording, Skipped
+    from mockserver.recordings import RecordedExchange
+    from mockserver.recordings.formats import ForeignRecording
 
     run = read_run(file)
-    exchanges, skipped = [], []
+    exchanges, skipped = {}, {}
     for line, kept in enumerate(run.kept, 2):
         place, answer = f"line {line}", kept.answer
         if answer is None or answer.trouble is not None:
-            reason = answer.reason if answer is not None else "no answer came"
-            skipped.append(Skipped(place, reason))
+            skipped[place] = answer.reason if answer is not None else "no answer came"
             continue
         response = Response(answer.status, answer.headers, answer.body)
-        took = answer.elapsed_ms
-        exchanges.append(ForeignExchange(place, kept.request, response, None, took))
+        exchanges[place] = RecordedExchange.unnamed(kept.request, response, None, answer.elapsed_ms)
     bases = filter(None, (run.header.v1, run.header.v2))
     source = " and ".join(dict.fromkeys(bases))
-    told = "journal of conform"
-    return ForeignRecording(told, tuple(exchanges), tuple(skipped), source=source)
+    return ForeignRecording("journal of conform", exchanges, skipped, source=source)
 
 
 def _common_base(loaded: "list[Recording]") -> str:

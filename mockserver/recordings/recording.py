@@ -34,6 +34,18 @@ class RecordedExchange:
     response_omitted: str = ""
     note: str = ""
 
+    @classmethod
+    def unnamed(
+        cls,
+        request: Request,
+        response: Response,
+        time_ms: int | None = None,
+        duration_ms: int | None = None,
+        response_omitted: str = "",
+    ) -> "RecordedExchange":
+        """Return an exchange as it passed, whose name, operation and origin are not known yet."""
+        return cls("", "", request, response, "", time_ms, duration_ms, 0, (), "", response_omitted)
+
     def response_json(self) -> Json:
         """Return the JSON of the answer. Raises `jsontext.NotJson` where it is none."""
         return jsontext.decode(self.response.body)

@@ -261,7 +261,10 @@ def test_a_journal_of_conformance(imported, serve, call, tmp_path):
             "log.entries[0].request.url: no address: Invalid IPv6 URL",
         ),
         (
-            "interactions:\n- request: {method: GET, uri: 'http://[:80/v1'}\n  response: {}\n",
+            """interactions:
+- request: {method: GET, uri: 'http://[:80/v1'}
+  response: {status: {code: 200}}
+""",
             "x.yaml",
             "x.yaml:2: interactions[0].request.uri: no address: Invalid IPv6 URL",
         ),

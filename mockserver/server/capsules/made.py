@@ -11,8 +11,7 @@ from mockserver.clock import ClockMode, iso, parse_instant
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.recordings import Recording
-from mockserver.recordings.formats.foreign import Node
-from mockserver.recordings.formats.mock_journal import read_mock_journal
+from mockserver.recordings.formats import read_entries
 from mockserver.server.capsules.capsule import Capsule, save
 from mockserver.server.capsules.capsule import load as load_capsule
 from mockserver.server.recorder import Keeper, KeeperOptions, keep_all
@@ -90,7 +89,7 @@ def _journal_files(
     """Return the files of a journal that was redacted, by name."""
     # A disturbed answer belongs to what happened, and the faults come along.
     entries = [{**entry, "fault": None} for entry in journal["entries"]]
-    told = read_mock_journal(Node(Path("journal"), {"entries": entries}))
+    told = read_entries(entries)
     with tempfile.TemporaryDirectory() as folder:
         options = KeeperOptions(
             Path(folder),

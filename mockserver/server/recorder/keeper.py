@@ -1,7 +1,7 @@
 """Keeping exchanges: redacted, written to files, and noted what they tell of the service."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 from email.utils import parsedate_to_datetime
@@ -12,7 +12,7 @@ from mockserver import jsontext
 from mockserver.contract import Contract, ContractSource
 from mockserver.exchange import Request, Response
 from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, StandIns
-from mockserver.recordings.formats import ForeignExchange, ForeignRecording, Skipped
+from mockserver.recordings.formats import ForeignRecording
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.dialects import Contracts
 from mockserver.server.codings import unpacked
@@ -199,49 +199,26 @@ class Keeper:
         self._folder.describe(self._head)
 
 
-def passed(
-    request: Request,
-    response: Response,
-    time_ms: int | None = None,
-    duration_ms: int | None = None,
-    omitted: str = "",
-) -> RecordedExchange:
-    """Return an exchange as it passed, not yet named: when it was sent, and how long it took.
-
-    `omitted` says why the body of the answer is not there; it is empty where it is.
-    """
-    return RecordedExchange(
-        "", "", request, response, "", time_ms, duration_ms, response_omitted=omitted
-    )
-
-
 _MOST_PREFIX = 6
 
 
-def keep_all(found: ForeignRecording, keeper: Keeper) -> list[Skipped]:
-    """Keep the exchanges of a file that are of an operation; return what was left out, and why.
+def keep_all(found: ForeignRecording, keeper: Keeper) -> dict[str, str]:
+    """Keep the exchanges of a file that are of an operation; return why others were left out.
 
-    What a service answered is redacted like everything that is recorded. Raises `CannotKeep`.
+    The reasons are by the places in the file. What a service answered is redacted like everything
+    that is recorded. Raises `CannotKeep`.
     """
-    left_out = list(found.skipped)
-    for one, advance_ms in _with_advances(found):
-        request = _below_prefix(one.request, keeper.contract)
-        came = passed(request, one.response, one.time_ms, one.duration_ms, one.omitted)
-        if not keeper.keep(replace(came, advance_ms=advance_ms)):
-            sentence = f"{request.method} {one.request.path} is no operation of the service"
-            left_out.append(Skipped(one.place, sentence))
-    return left_out
-
-
-def _with_advances(found: ForeignRecording) -> Iterator[tuple[ForeignExchange, int]]:
-    """Yield the exchanges, each with how far the clock of a simulation moved before it."""
-    before: int | None = None
-    for one in found.exchanges:
-        moved = 0
+    left_out, before = dict(found.skipped), None
+    for place, one in found.exchanges.items():
+        request, moved = _below_prefix(one.request, keeper.contract), 0
         if found.origin == "simulation" and one.time_ms is not None:
-            moved = max(0, one.time_ms - before) if before is not None else 0
+            # How far the clock of a simulation moved before the request.
+            moved = 0 if before is None else max(0, one.time_ms - before)
             before = one.time_ms
-        yield one, moved
+        if not keeper.keep(replace(one, request=request, advance_ms=moved)):
+            sentence = f"{request.method} {one.request.path} is no operation of the service"
+            left_out[place] = sentence
+    return left_out
 
 
 def _below_prefix(request: Request, contract: Contract) -> Request:

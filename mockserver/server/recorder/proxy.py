@@ -20,7 +20,7 @@ from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange
 from mockserver.server.listener import EndingServer
 from mockserver.server.process import Listening, host
-from mockserver.server.recorder.keeper import Keeper, passed
+from mockserver.server.recorder.keeper import Keeper
 from mockserver.server.wire import plain_target
 from mockserver.values import dataclass
 
@@ -224,7 +224,7 @@ class _Passage:
         """Return the exchange as it passed."""
         response = Response(self._status, self._headers, bytes(self._body))
         self._body.clear()
-        return passed(request, response, began_ms, duration_ms, self._omitted)
+        return RecordedExchange.unnamed(request, response, began_ms, duration_ms, self._omitted)
 
     async def finish(self) -> None:
         """Let the answer end."""

@@ -1,0 +1,234 @@
+"""Files of other tools as recordings: told apart, checked against `schemas/foreign.yaml`, read."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from mockserver import documents, limits, resources, userfiles
+from mockserver.clock import parse_instant
+from mockserver.documents import Document, FieldPath
+from mockserver.errors import InvalidFile, Problem
+from mockserver.exchange import Headers, Request, Response
+from mockserver.jsontext import Json
+from mockserver.recordings.bodies import encode
+from mockserver.recordings.formats.har import har_exchange
+from mockserver.recordings.formats.messages import (
+    NoExchange,
+    Pairs,
+    Unreadable,
+    address,
+    converted,
+    from_base64,
+    headers_by_name,
+    raw,
+    request_to,
+)
+from mockserver.recordings.formats.wiremock import wiremock_exchange
+from mockserver.recordings.recording import RecordedExchange
+from mockserver.validation import SchemaCheck, dotted, kind_of
+from mockserver.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRecording:
+    """A file of another tool: its exchanges, and why others were left out, by their places in it.
+
+    `origin` is `captured`, or `simulation` for a journal of the mock. The paths of requests are
+    those of whole addresses; exchanges have neither names nor operations yet.
+    """
+
+    format: str
+    exchanges: Mapping[str, RecordedExchange]
+    skipped: Mapping[str, str]
+    origin: str = "captured"
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: the name of the tool, where its entries are, and what one of them says.
+
+    `entries` may also be the members of which a file that is a single entry has all.
+    """
+
+    title: str
+    entries: FieldPath
+    exchange: Callable[[Mapping[str, Any], Path], RecordedExchange]
+    single: tuple[str, ...] = ()
+    origin: str = "captured"
+
+    def found_in(self, value: Json) -> bool:
+        """Tell whether a file is of this format."""
+        alone = bool(self.single) and all(_member(value, (name,)) for name in self.single)
+        return alone or _member(value, self.entries) is not None
+
+
+def _vcr_exchange(entry: Mapping[str, Any], _: Path) -> RecordedExchange:
+    """Return an interaction of a cassette as an exchange (https://vcrpy.readthedocs.io)."""
+    request, response = entry["request"], entry["response"]
+    parts, headers = converted(entry, "request", "uri", by=address), headers_by_name(request)
+    return RecordedExchange.unnamed(
+        request_to(parts, request["method"], headers, _vcr_body(entry, "request")),
+        Response(
+            response["status"]["code"], headers_by_name(response), _vcr_body(entry, "response")
+        ),
+    )
+
+
+def _vcr_body(entry: Mapping[str, Any], message: str) -> bytes:
+    path: tuple[str, ...] = (message, "body")
+    body = entry[message].get("body")
+    if isinstance(body, dict) and body.get("base64_string") is not None:
+        return converted(entry, *path, "base64_string", by=from_base64)
+    if isinstance(body, dict):
+        path, body = (*path, "string"), body.get("string")
+    if body is None or isinstance(body, bytes):
+        return body or b""
+    if not isinstance(body, str):
+        raise Unreadable(path, f"expected a string, got {kind_of(body)}")
+    return raw(body)
+
+
+def _journal_exchange(entry: Mapping[str, Any], _: Path) -> RecordedExchange:
+    """Return an entry of a journal of the mock as an exchange."""
+    if entry.get("fault") is not None:
+        raise NoExchange(f"its answer was disturbed: {entry['fault']}")
+    request, response, query = entry["request"], entry["response"], entry["request"].get("query")
+    return RecordedExchange.unnamed(
+        Request(
+            request["method"],
+            quote(request["path"], safe="/%"),
+            query if isinstance(query, str) else urlencode(_pairs(query)),
+            Headers(_pairs(request.get("headers"))),
+            _journal_body(request),
+        ),
+        Response(response["status"], _pairs(response.get("headers")), _journal_body(response)),
+        converted(entry, "at", by=parse_instant),
+    )
+
+
+def _pairs(items: Sequence[Sequence[str]] | None) -> Pairs:
+    return tuple((name, value) for name, value in items or ())
+
+
+def _journal_body(message: Mapping[str, Any]) -> bytes:
+    value = message.get("body")
+    if value is None:
+        return b""
+    # A body that is no JSON is shown as text; one that is a JSON text looks the same, and is rare.
+    return value.encode() if isinstance(value, str) else encode(value, "ascii")
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "har": Format("HAR", ("log", "entries"), har_exchange),
+        "vcr": Format("VCR.py cassette", ("interactions",), _vcr_exchange),
+        "wiremock": Format(
+            "WireMock mappings", ("mappings",), wiremock_exchange, ("request", "response")
+        ),
+        "journal": Format(
+            "journal of the mock", ("entries",), _journal_exchange, origin="simulation"
+        ),
+    }
+)
+"""The formats by the names that users give them."""
+
+
+def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
+    """Return a file of another tool; `name` is one of `FORMATS`, by default the one that fits.
+
+    Raises `InvalidFile`.
+    """
+    document = _document(file)
+    fitting = (known for known, one in FORMATS.items() if one.found_in(document.value))
+    name = name or next(fitting, None)
+    if name is None:
+        raise _invalid(file, f"none of the formats that are read: {', '.join(FORMATS)}")
+    violations = _check(name).violations(document.value)
+    if violations:
+        raise InvalidFile([document.problem(one.path, one.message) for one in violations])
+    return _recording(document, FORMATS[name])
+
+
+def read_entries(entries: Sequence[Json]) -> ForeignRecording:
+    """Return the entries of a journal of the mock, which were checked."""
+    return _recording(Document(Path("journal"), "", {"entries": entries}, {}), FORMATS["journal"])
+
+
+def _recording(document: Document, form: Format) -> ForeignRecording:
+    exchanges, skipped = {}, {}
+    for path, entry in _entries(document.value, form.entries):
+        place = dotted(path) or "the mapping"
+        try:
+            exchanges[place] = form.exchange(entry, document.file)
+        except NoExchange as reason:
+            skipped[place] = str(reason)
+        except Unreadable as error:
+            raise InvalidFile([document.problem((*path, *error.path), str(error))]) from None
+    return ForeignRecording(form.title, exchanges, skipped, form.origin)
+
+
+def _entries(value: Json, path: FieldPath) -> Iterable[tuple[FieldPath, Json]]:
+    entries = _member(value, path)
+    if entries is None:
+        return [((), value)]
+    return (((*path, index), entry) for index, entry in enumerate(entries))
+
+
+def _member(value: Json, path: FieldPath) -> Json:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+@cache
+def _check(name: str) -> SchemaCheck:
+    file = resources.schemas() / "foreign.yaml"
+    forms = documents.parse(file.read_text("utf-8"), file).value
+    return SchemaCheck({**forms, "$ref": f"#/$defs/{name}"})
+
+
+def _document(file: Path) -> Document:
+    try:
+        content = userfiles.read(file, limits.LONG_FILE).removeprefix(b"\xef\xbb\xbf")
+        if content.lstrip()[:1] not in (b"{", b"["):
+            return documents.parse(content.decode("utf-8"), file, binary=True)
+    except userfiles.NotReadable as error:
+        raise _invalid(file, str(error)) from None
+    except UnicodeDecodeError as error:
+        raise _invalid(file, f"not UTF-8 at byte offset {error.start}") from None
+    try:
+        return Document(file, "", _json(content), {})
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        entries = _json_lines(content)
+        if entries is None:
+            reason = getattr(error, "msg", None) or str(error)
+            line = getattr(error, "lineno", None)
+            raise InvalidFile([Problem(file, line, "", f"not JSON: {reason}")]) from None
+        # What `crosschain-mock journal --json` prints: an entry a line.
+        lines: dict[FieldPath, int] = {
+            ("entries", index): index + 1 for index in range(len(entries))
+        }
+        return Document(file, "", {"entries": entries}, lines)
+
+
+def _json_lines(raw: bytes) -> list[Json] | None:
+    try:
+        entries = [_json(line) for line in raw.splitlines()]
+    except (ValueError, ArithmeticError, RecursionError):
+        return None
+    return entries if all(isinstance(entry, dict) for entry in entries) else None
+
+
+def _json(raw: bytes) -> Json:
+    # Not as strict as with our own: browsers write stack traces of any depth into a HAR.
+    return json.loads(raw, parse_float=Decimal)
+
+
+def _invalid(file: Path, message: str) -> InvalidFile:
+    return InvalidFile([Problem(file, None, "", message)])
