@@ -91,6 +91,8 @@ class Request:
     query: str = ""
     headers: Headers = field(default_factory=Headers)
     body: bytes = b""
+    raw: bytes = field(default=b"", init=False, repr=False, compare=False)
+    """The bytes it came in, where `usual_request` makes it of them again."""
 
     @property
     def target(self) -> str:
@@ -132,6 +134,16 @@ class Response:
     def with_body(self, body: bytes) -> "Response":
         """Return the same answer with another body."""
         return Response(self.status, self.headers, body)
+
+
+def usual_request(raw: bytes) -> Request:
+    """Return the request that bytes are which came in the form that nearly all requests have."""
+    head, _, body = raw.partition(b"\r\n\r\n")
+    line, *fields = head.decode("latin-1").split("\r\n")
+    method, target, _ = line.split(" ")
+    path, _, query = target.partition("?")
+    named = [one.partition(": ") for one in fields]
+    return Request(method, path, query, Headers([(name, value) for name, _, value in named]), body)
 
 
 class BadEncoding(ValueError):

@@ -77,7 +77,9 @@ class Repeated:
             headers = self._alike(fields, None if bare else str(len(body)))
             if headers is None:
                 return None
-        return Request(method, path, query, headers, body)
+        request = Request(method, path, query, headers, body)
+        request.raw = data  # type: ignore[misc] # of its maker's knowledge
+        return request
 
     def remember(self, data: bytes, headers: Headers) -> None:
         """Keep what the parser made of the fields of a usual request that came alone."""

@@ -2,14 +2,14 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import starmap
+from itertools import islice
 from urllib.parse import unquote, unquote_plus
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
-from mockserver.exchange import BadEncoding, Request, Response, query_pairs
+from mockserver.exchange import BadEncoding, Request, Response, query_pairs, usual_request
 from mockserver.jsontext import Json
-from mockserver.responders.refusing import REFUSAL_HEADER
+from mockserver.responders.refusing import JSON_HEADERS, REFUSAL_HEADER
 from mockserver.values import value_class
 
 CAPACITY = limits.JOURNAL.most
@@ -108,54 +108,60 @@ class Entry:
         }
 
 
-_Kept = tuple[int, int, str | None, Request, Response, str, str, int]
-"""The fields of an entry, which is made of them when somebody looks."""
+_Kept = tuple[int, str | None, Request | bytes, Response, str, str, int]
+"""The fields of an entry but its number; it is made of them when somebody looks.
+
+Of a request that can be made again there are the bytes alone: they are a tenth of its values.
+"""
 
 
 class Shelf:
-    """The room that the journals of one server share."""
+    """The room that the journals of one server share, in bytes."""
 
-    __slots__ = ("_journals", "_most", "_used")
+    __slots__ = ("_journals", "most", "used")
 
     def __init__(self, most: int = limits.ALL_JOURNAL_BYTES.most) -> None:
         """Hold at most so many bytes."""
-        self._most = most
-        self._used = 0
+        self.most = most
+        self.used = 0
         self._journals: dict[int, Journal] = {}
 
-    def changed(self, journal: "Journal", by: int) -> None:
-        """Note that a journal needs more bytes than before, or fewer."""
-        self._used += by
-        if journal.weight == by:
-            # It had nothing before.
-            self._journals[id(journal)] = journal
-        while self._used > self._most:
-            max(self._journals.values(), key=lambda one: one.weight).halve()
-        if not journal.weight:
-            self._journals.pop(id(journal), None)
+    def enter(self, journal: "Journal") -> None:
+        """Count what a journal has, which says itself from now on how that changes."""
+        self._journals[id(journal)] = journal
+        self.used += journal.weight
 
     def leave(self, journal: "Journal") -> None:
         """Count a journal no more."""
         if self._journals.pop(id(journal), None) is not None:
-            self._used -= journal.weight
+            self.used -= journal.weight
+
+    def make_room(self) -> None:
+        """Halve the largest journals until all of them have room."""
+        while self.used > self.most:
+            max(self._journals.values(), key=lambda one: one.weight).halve()
 
 
 class Journal:
     """The newest exchanges of a world."""
 
-    __slots__ = ("_capacity", "_entries", "_most", "_next", "_shelf", "weight")
+    __slots__ = ("_capacity", "_entries", "_most", "_shelf", "last_sequence", "weight")
+
+    last_sequence: int
+    """The number of the newest entry; 0 before the first."""
+    weight: int
+    """About how many bytes its entries take."""
 
     def __init__(self, capacity: int = CAPACITY, most: int = limits.JOURNAL_BYTES.most) -> None:
         """Keep at most `capacity` entries of `most` bytes; older ones are counted and let go."""
         self._capacity = capacity
         self._most = most
         self._entries: deque[_Kept] | None = None
-        self._next = 1
         self._shelf: Shelf | None = None
-        self.weight = 0
+        self.last_sequence = self.weight = 0
 
     def __iter__(self) -> Iterator[Entry]:
-        return starmap(Entry, self._entries or ())
+        return iter(self.since(0))
 
     def __len__(self) -> int:
         return len(self._entries or ())
@@ -163,18 +169,15 @@ class Journal:
     @property
     def dropped(self) -> int:
         """How many entries were let go."""
-        return self._next - 1 - len(self)
-
-    @property
-    def last_sequence(self) -> int:
-        """The number of the newest entry; 0 before the first."""
-        return self._next - 1
+        return self.last_sequence - len(self)
 
     def share(self, shelf: Shelf) -> None:
         """Take room among other journals from now on."""
         self.leave()
         self._shelf = shelf
-        shelf.changed(self, self.weight)
+        if self._entries is not None:
+            shelf.enter(self)
+            shelf.make_room()
 
     def leave(self) -> None:
         """Give the room up that was taken among other journals."""
@@ -192,42 +195,68 @@ class Journal:
         fault: str = "",
     ) -> None:
         """Write down an exchange."""
-        entries, number, before = self._entries, self._next, self.weight
+        entries = self._entries
         if entries is None:
-            entries = self._entries = deque()
-        weight = _OVERHEAD + request.headers.size + len(request.path) + len(request.query)
-        weight += len(request.body) + len(response.body)
+            entries = self._begun()
+        raw = request.raw
+        weight = _OVERHEAD + (len(raw) or _size(request)) + len(response.body)
         # A success has a single header, which is short.
-        if len(response.headers) > 1:
+        if response.headers is not JSON_HEADERS:
             weight += sum([len(value) for _, value in response.headers])
-        entries.append((number, at_ms, operation, request, response, responder, fault, weight))
-        self._next = number + 1
-        needed = before + weight
-        while len(entries) > self._capacity or needed > self._most:
-            needed -= entries.popleft()[-1]
-        self.weight = needed
-        # One that takes the place of another like it needs no more room.
-        if needed != before and self._shelf is not None:
-            self._shelf.changed(self, needed - before)
+        entries.append((at_ms, operation, raw or request, response, responder, fault, weight))
+        self.last_sequence += 1
+        if len(entries) > self._capacity:
+            weight -= entries.popleft()[-1]
+        self.weight += weight
+        shelf = self._shelf
+        if shelf is not None:
+            shelf.used += weight
+            if shelf.used > shelf.most:
+                shelf.make_room()
+        if self.weight > self._most:
+            self._let_go(self._most)
+
+    def _begun(self) -> deque[_Kept]:
+        """Return the entries, of which there are none yet."""
+        self._entries = deque()
+        if self._shelf is not None:
+            self._shelf.enter(self)
+        return self._entries
 
     def halve(self) -> None:
         """Let the older half go, by bytes, and at least one entry."""
-        before = self.weight
-        while self._entries and self.weight > before // 2:
-            self.weight -= self._entries.popleft()[-1]
+        self._let_go(self.weight // 2)
+
+    def _let_go(self, most: int) -> None:
+        """Let the oldest entries go until the rest has at most so many bytes."""
+        before, entries = self.weight, self._entries
+        while entries and self.weight > most:
+            self.weight -= entries.popleft()[-1]
         if self._shelf is not None:
-            self._shelf.changed(self, self.weight - before)
+            self._shelf.used += self.weight - before
 
     def since(self, sequence: int) -> list[Entry]:
         """Return the entries after a sequence number."""
-        return [entry for entry in self if entry.sequence > sequence]
+        first = max(self.dropped, sequence)
+        kept = islice(self._entries or (), first - self.dropped, None)
+        return [_entry(number, one) for number, one in enumerate(kept, first + 1)]
 
     def clear(self) -> None:
         """Forget everything; the numbers go on."""
-        before, self.weight = self.weight, 0
-        self._entries = None
         if self._shelf is not None:
-            self._shelf.changed(self, -before)
+            self._shelf.leave(self)
+        self.weight, self._entries = 0, None
+
+
+def _entry(number: int, kept: _Kept) -> Entry:
+    at_ms, operation, came, response, responder, fault, weight = kept
+    request = usual_request(came) if isinstance(came, bytes) else came
+    return Entry(number, at_ms, operation, request, response, responder, fault, weight)
+
+
+def _size(request: Request) -> int:
+    texts = (request.path, request.query, request.body)
+    return request.headers.size + sum(map(len, texts))
 
 
 def cut_line(text: str) -> str:

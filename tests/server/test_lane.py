@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 import re
 import socket
 from collections.abc import AsyncIterator
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict
 
 from mockserver.clock import ClockMode
+from mockserver.exchange import usual_request
 from mockserver.server import lane
 from mockserver.server.assembly import Settings, build
 from mockserver.server.http import HttpServer
@@ -201,7 +203,7 @@ def test_a_request_line_before_fields_that_came_before_is_read_as_ever(line) -> 
 @given(st.lists(st.sampled_from((*PIECES[:18], *LINES)), min_size=1, max_size=6))
 def test_requests_one_after_the_other_get_the_same_bytes(pieces) -> None:
     parts = [one if one in PIECES else one + b"\r\nHost: a\r\n\r\n" for one in pieces]
-    fast, ordinary = asyncio.run(_both([_GET, *parts, _LAST]))
+    fast, ordinary = asyncio.run(_both([_GET, *parts, _JOURNAL, _LAST]))
     assert fast == ordinary
 
 
@@ -213,12 +215,14 @@ def test_fields_that_repeat_are_read_once() -> None:
     assert found is not None
     assert (found.method, found.path, found.query) == ("GET", "/v1/x", "y=1")
     assert found.headers.items_sent == headers.items_sent
+    assert usual_request(found.raw) == found
     repeated.remember(_GET + _GET, headers)
     assert repeated.request(_GET + _GET) is None
     for line in LINES:
         assert repeated.request(line + b"\r\nHost: a\r\n\r\n") is None
 
 
+_JOURNAL = b"GET /__mock/journal HTTP/1.1\r\nHost: localhost\r\n\r\n"
 _LIKE = (
     b"POST /v1/submitTicket HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\nSignature: %b\r\n"
     b"Content-Length: %b\r\n\r\n%b"
@@ -251,8 +255,23 @@ def test_requests_that_differ_in_values_get_the_same_bytes(data) -> None:
             )
         )
         parts.append(request.replace(before, after, 1))
-    fast, ordinary = asyncio.run(_both([*parts, _LAST]))
+    fast, ordinary = asyncio.run(_both([*parts, _JOURNAL, _LAST]))
     assert fast == ordinary
+
+
+def test_the_journal_tells_of_a_request_like_others_what_came() -> None:
+    sent = _LIKE % (b"first: a", b"13", b'{"chain": ""}')
+    [told, again] = [sent, sent.replace(b"first", b"second")]
+    get = _GET.replace(b" HTTP", b"?a=%20b HTTP", 1)
+    fast, _ = asyncio.run(_both([told, again, _GET, get, _JOURNAL, _LAST]))
+    entries = json.loads(fast.split(b"\r\n\r\n")[-2].rpartition(b"HTTP/1.1")[0])["entries"]
+    requests = [one["request"] for one in entries]
+    assert [one["method"] for one in requests] == ["POST", "POST", "GET", "GET"]
+    assert ["Signature", "redacted"] in requests[1]["headers"]
+    assert requests[1]["headers"] == requests[0]["headers"]
+    assert requests[1]["body"] == {"chain": ""}
+    assert requests[3]["query"] == [["a", " b"]]
+    assert requests[3]["headers"] == requests[2]["headers"]
 
 
 def test_fields_may_differ_in_values_that_say_nothing_of_the_way() -> None:
@@ -263,6 +282,9 @@ def test_fields_may_differ_in_values_that_say_nothing_of_the_way() -> None:
     found = repeated.request(_LIKE % (b"second", b"4", b"{  }"))
     assert found is not None
     assert (found.method, found.body) == ("POST", b"{  }")
+    again = usual_request(found.raw)
+    assert again == found
+    assert again.headers.items_sent == found.headers.items_sent
     assert found.headers.lowered("signature") == "second"
     assert found.headers.size == len("HostaConnectionkeep-aliveSignaturesecondContent-Length4")
     for odd in (

@@ -70,6 +70,9 @@ def may_reserve(request: Request) -> bool:
 
     Nearly every request ends here, as a search takes less than a look at each value.
     """
+    raw = request.raw
+    if raw and raw.find(_COMMON_BYTES) < 0 and raw.find(_COMMON_HEX) < 0:
+        return False
     body, query = request.body, request.query
     # Not by `in`, which takes bytes for a number first, and fails.
     if body and body.find(_COMMON_BYTES) >= 0 and _HINT_BYTES.search(body):
