@@ -33,7 +33,7 @@ def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given:
     """
     from mockserver.contract import load
     from mockserver.learning.drift import drift as compared
-    from mockserver.learning.drift_report import as_facts, as_junit, as_lines, as_test
+    from mockserver.learning.drifting import as_facts, as_junit, as_lines, as_test
     from mockserver.recordings import gather
 
     contract = load(dialect)
@@ -47,7 +47,7 @@ def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given:
         click.echo(as_junit(found, fail_on))
     else:
         print_json(as_facts(found))
-    if found.fails(fail_on):
+    if found.failing(fail_on):
         sys.exit(1)
 
 
@@ -73,15 +73,14 @@ def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> Non
     changed: where it is violated, that is said. --overlay writes the errata that were seen and the
     members that the contract does not mention to a file for `serve`, `conform` and `validate`.
     """
-    from mockserver.learning.lesson import learn as learned
-    from mockserver.learning.lesson_report import as_facts, as_lines, as_overlay
+    from mockserver.learning.register import as_facts, as_lines, as_overlay, evidence_of
     from mockserver.recordings import gather
 
-    lesson = learned(gather(named))
+    found = evidence_of(gather(named))
     if overlay is not None:
-        write_text(overlay, as_overlay(lesson, f"learned from {', '.join(named)}"))
+        write_text(overlay, as_overlay(found, f"learned from {', '.join(named)}"))
     if as_json:
-        print_json(as_facts(lesson))
+        print_json(as_facts(found))
         return
-    for line in as_lines(lesson):
+    for line in as_lines(found):
         click.echo(line)

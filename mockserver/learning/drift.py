@@ -1,22 +1,39 @@
-"""Drift: how the answers in new recordings differ in shape from those in old ones."""
+"""Drift: how the answers in new recordings differ in shape from those in old ones.
 
+The shape of an operation's answers is which fields there are, of which types and classes of values.
+"""
+
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 from typing import Any
 
-from mockserver.contract import Contract
+from mockserver import jsontext
+from mockserver.contract import Contract, Operation
 from mockserver.contract.diff import Level
-from mockserver.learning.shapes import (
-    AnswerShape,
-    FieldShape,
-    ShapeKey,
-    outcome_of,
-    shapes_of,
-)
-from mockserver.recordings import MatchRules, RequestForm, Source, load_rules, read_request
+from mockserver.jsontext import Json, kind_of
+from mockserver.recordings import RecordedExchange, RequestForm, Source, load_rules, read_request
 from mockserver.values import dataclass
 
+SUCCESS, REFUSAL, NO_JSON = "success", "refusal", "no JSON"
+
+_LONG_DIGITS = 8
+"""Digits from which on a whole number is one on purpose; a price may be `1` today."""
+
+_CLASSES = (
+    ("empty text", re.compile(r"")),
+    ("address", re.compile(r"0x[0-9a-fA-F]{40}")),
+    ("hash", re.compile(r"0x[0-9a-fA-F]{64}")),
+    ("hexadecimal", re.compile(r"0x[0-9a-fA-F]*")),
+    ("whole number", re.compile(rf"-?[0-9]{{{_LONG_DIGITS},}}")),
+    ("number", re.compile(r"-?[0-9]+")),
+    ("decimal number", re.compile(r"-?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?")),
+    ("web address", re.compile(r"https?://\S+")),
+    ("time", re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(?:Z|[-+][0-9:]+)?")),
+)
 _NUMBERS = {"number", "whole number", "decimal number"}
+_TYPES = {"string": "text", "array": "list"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +69,80 @@ class Drift:
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
 
-    def fails(self, least: str) -> bool:
-        """Whether a change is of a level, or of a worse one; `never` is no level."""
-        failing = () if least == "never" else Level(least).or_worse
-        return any(change.level in failing for change in self.changes)
+    def failing(self, least: str) -> list[Change]:
+        """Return the changes of a level or of a worse one; `never` is no level."""
+        levels = () if least == "never" else Level(least).or_worse
+        return [change for change in self.changes if change.level in levels]
+
+
+@dataclass(slots=True)
+class FieldShape:
+    """What was seen of a field, by type and class.
+
+    `count` is how often it was there; `objects` how often it was an object itself, and so could
+    have had members.
+    """
+
+    count: int = 0
+    objects: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    classes: Counter[str] = field(default_factory=Counter)
+    example: str = ""
+
+    def __str__(self) -> str:
+        classes = f" ({_listed(self.classes)})" if self.classes else ""
+        return f"{_listed(self.types)}{classes}"
+
+
+@dataclass(slots=True)
+class AnswerShape:
+    """The answers of an operation with one outcome, which is success, refusal or no JSON.
+
+    The root of `fields` is the answer itself, under the empty place.
+    """
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    media_types: Counter[str] = field(default_factory=Counter)
+    fields: dict[str, FieldShape] = field(default_factory=lambda: {"": FieldShape()})
+    example: str = ""
+
+    def always(self, place: str) -> bool:
+        """Tell whether a field was there wherever it could be."""
+        return self.could_have(place) and self.fields[place].count >= self.parents(place)
+
+    def could_have(self, place: str) -> bool:
+        """Tell whether an object was seen that could have had the field."""
+        return not place.endswith(("[]", "*")) and self.parents(place) > 0
+
+    def parents(self, place: str) -> int:
+        """Return how many objects could have had a field."""
+        parent = self.fields.get(_parent(place))
+        return 0 if parent is None else parent.objects
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What recordings show: shapes by operation and outcome, and the outcomes of each request.
+
+    Both name exchanges as examples.
+    """
+
+    shapes: dict[tuple[str, str], AnswerShape] = field(default_factory=dict)
+    outcomes: dict[RequestForm, dict[str, str]] = field(default_factory=dict)
 
 
 def drift(old: Iterable[Source], new: Iterable[Source], contract: Contract) -> Drift:
     """Return how new recordings differ from old ones, by operation. Values may differ freely."""
-    old, new = tuple(old), tuple(new)
-    was, now = shapes_of(old, contract), shapes_of(new, contract)
-    before, after = {key[0] for key in was}, {key[0] for key in now}
-    changes = [change for key in was if key in now for change in _changes(key, was[key], now[key])]
-    changes += _outcomes(old, new, contract)
+    was, now = _answers(old, contract), _answers(new, contract)
+    changes: list[Change] = []
+    for (operation, outcome), shape in was.shapes.items():
+        if (operation, outcome) in now.shapes:
+            found = _shape_changes(shape, now.shapes[operation, outcome])
+            for level, kind, place, *sides in found:
+                changes.append(Change(level, kind, operation, outcome, place, *sides))
+    changes += _outcome_changes(was.outcomes, now.outcomes)
     changes.sort(key=lambda one: (list(Level).index(one.level), one.operation, one.place))
+    before, after = ({operation for operation, _ in side.shapes} for side in (was, now))
     return Drift(
         tuple(changes),
         tuple(sorted(before & after)),
@@ -74,92 +151,47 @@ def drift(old: Iterable[Source], new: Iterable[Source], contract: Contract) -> D
     )
 
 
-def _changes(key: ShapeKey, was: AnswerShape, now: AnswerShape) -> Iterator[Change]:
-    yield from _heads(key, was, now)
+_Found = tuple[Level, str, str, str, str, str]
+"""Level and kind of a change, its place, how it was and is, and an example."""
+
+
+def _shape_changes(was: AnswerShape, now: AnswerShape) -> Iterator[_Found]:
+    for kind, before, after in (
+        ("status", was.statuses, now.statuses),
+        ("media-type", was.media_types, now.media_types),
+    ):
+        if set(after) - set(before):
+            yield Level.MAY_BREAK, kind, "", _listed(before), _listed(after), now.example
     gone: set[str] = set()
-    for place, before in was.fields.items():
-        after = now.fields.get(place)
+    for place, field_before in was.fields.items():
         if not place:
             continue
         if _parent(place) in gone:
-            # What an object takes with it is not told once more for each member.
+            # What an object takes with it is not named once more for each member.
             gone.add(place)
-        elif after is not None:
-            yield from _field_changes(key, place, was, now)
-        elif _could_be_there(place, now):
+        elif place in now.fields:
+            yield from _field_changes(place, was, now)
+        elif now.could_have(place):
             gone.add(place)
-            level = Level.BREAKING if _always(place, was) else Level.HARMLESS
-            told = _seen(before), "not there"
-            yield Change(level, "vanished", *key, place, *told, now.example)
-    for place, after in now.fields.items():
+            level = Level.BREAKING if was.always(place) else Level.HARMLESS
+            yield level, "vanished", place, str(field_before), "not there", now.example
+    for place, fresh in now.fields.items():
         known = place in was.fields or _parent(place) not in was.fields
-        if place and not known and _could_be_there(place, was):
-            told = "not there", _seen(after)
-            yield Change(Level.HARMLESS, "appeared", *key, place, *told, after.example)
+        if not known and was.could_have(place):
+            yield Level.HARMLESS, "appeared", place, "not there", str(fresh), fresh.example
 
 
-def _field_changes(
-    key: ShapeKey, place: str, was: AnswerShape, now: AnswerShape
-) -> Iterator[Change]:
+def _field_changes(place: str, was: AnswerShape, now: AnswerShape) -> Iterator[_Found]:
     before, after = was.fields[place], now.fields[place]
     if set(after.types) - set(before.types):
-        told = _listed(before.types), _listed(after.types)
-        yield Change(Level.BREAKING, "type", *key, place, *told, after.example)
+        types = _listed(before.types), _listed(after.types)
+        yield Level.BREAKING, "type", place, *types, after.example
     elif _other_class(before, after):
-        told = _listed(before.classes), _listed(after.classes)
-        yield Change(Level.MAY_BREAK, "class", *key, place, *told, after.example)
-    if _always(place, was) and not _always(place, now):
-        told = "always", f"in {after.there} of {_parents(place, now)}"
-        yield Change(Level.MAY_BREAK, "optional", *key, place, *told, after.example)
-
-
-def _heads(key: ShapeKey, was: AnswerShape, now: AnswerShape) -> Iterator[Change]:
-    pairs: tuple[tuple[str, Counter[Any], Counter[Any]], ...] = (
-        ("status", was.statuses, now.statuses),
-        ("media-type", was.media_types, now.media_types),
-    )
-    for kind, before, after in pairs:
-        if set(after) - set(before):
-            told = _listed(before), _listed(after)
-            yield Change(Level.MAY_BREAK, kind, *key, "", *told, now.example)
-
-
-def _outcomes(old: Iterable[Source], new: Iterable[Source], contract: Contract) -> Iterator[Change]:
-    """Yield requests that were always answered one way, and now never are."""
-    rules = load_rules()
-    was, now = _by_request(old, contract, rules), _by_request(new, contract, rules)
-    told: set[tuple[str, str, str]] = set()
-    for form, before in was.items():
-        after = now.get(form)
-        if after is None or set(before) & set(after):
-            continue
-        change = form.operation, min(before), min(after)
-        if change in told:
-            continue
-        told.add(change)
-        yield Change(
-            Level.BREAKING if "success" in before else Level.MAY_BREAK,
-            "outcome", form.operation, "", "", " or ".join(sorted(before)),
-            " or ".join(sorted(after)), next(iter(after.values())),
-        )  # fmt: skip
-
-
-def _by_request(
-    sources: Iterable[Source], contract: Contract, rules: MatchRules
-) -> Mapping[RequestForm, dict[str, str]]:
-    found: dict[RequestForm, dict[str, str]] = {}
-    for source in sources:
-        for label, one in source.labelled():
-            operation = contract.get(one.operation)
-            if one.request_omitted or one.response_omitted:
-                continue
-            names = operation.header_names if operation is not None else ()
-            removed = frozenset(name.lower() for name in one.removed)
-            rule = rules.of(one.operation)
-            form = read_request(one.operation, names, one.request, rule, None, removed).form
-            outcomes = found.setdefault(form, {})
-            outcomes.setdefault(outcome_of(one, operation), label)
-    return found
+        classes = _listed(before.classes), _listed(after.classes)
+        yield Level.MAY_BREAK, "class", place, *classes, after.example
+    if was.always(place) and not now.always(place):
+        seen = f"in {after.count} of {now.parents(place)}"
+        yield Level.MAY_BREAK, "optional", place, "always", seen, after.example
 
 
 def _other_class(before: FieldShape, after: FieldShape) -> bool:
@@ -171,36 +203,116 @@ def _other_class(before: FieldShape, after: FieldShape) -> bool:
     return "number" not in known | fresh or not known | fresh <= _NUMBERS
 
 
+def _outcome_changes(
+    was: Mapping[RequestForm, Mapping[str, str]], now: Mapping[RequestForm, Mapping[str, str]]
+) -> Iterator[Change]:
+    """Yield requests that were always answered one way, and now never are."""
+    named: set[tuple[str, str, str]] = set()
+    for form, before in was.items():
+        after = now.get(form, {})
+        if not after or set(before) & set(after):
+            continue
+        change = form.operation, min(before), min(after)
+        if change not in named:
+            named.add(change)
+            level = Level.BREAKING if SUCCESS in before else Level.MAY_BREAK
+            sides = " or ".join(sorted(before)), " or ".join(sorted(after))
+            example = next(iter(after.values()))
+            yield Change(level, "outcome", form.operation, "", "", *sides, example)
+
+
+def _answers(sources: Iterable[Source], contract: Contract) -> _Answers:
+    """Return what recordings show, of unknown operations too."""
+    found, rules = _Answers(), load_rules()
+    for label, one in (pair for source in sources for pair in source.labelled()):
+        if one.response_omitted:
+            continue
+        operation = contract.get(one.operation)
+        outcome = _outcome(one, operation)
+        shape = found.shapes.setdefault((one.operation, outcome), AnswerShape(example=label))
+        _add(shape, one, operation, label)
+        if not one.request_omitted:
+            names = operation.header_names if operation is not None else ()
+            removed = frozenset(name.lower() for name in one.removed)
+            rule = rules.of(one.operation)
+            form = read_request(one.operation, names, one.request, rule, None, removed).form
+            found.outcomes.setdefault(form, {}).setdefault(outcome, label)
+    return found
+
+
+def _outcome(exchange: RecordedExchange, operation: Operation | None) -> str:
+    try:
+        body = exchange.response_json()
+    except jsontext.NotJson:
+        return NO_JSON
+    if operation is None or not operation.enveloped:
+        return SUCCESS if exchange.response.status < 400 else REFUSAL
+    return SUCCESS if operation.generation.succeeded(body) else REFUSAL
+
+
+def _add(
+    shape: AnswerShape, exchange: RecordedExchange, operation: Operation | None, label: str
+) -> None:
+    shape.statuses[str(exchange.response.status)] += 1
+    media = exchange.response.header("Content-Type") or "application/json"
+    shape.media_types[media.partition(";")[0].strip().lower()] += 1
+    schema: Mapping[str, Any] = {}
+    if operation is not None:
+        data = operation.data_schema
+        schema = {"properties": {"data": data}} if operation.enveloped else data
+    body = jsontext.decode_or(exchange.response.body)
+    shape.fields[""].objects += 1
+    for place, value in _fields(body, schema):
+        one = shape.fields.setdefault(place, FieldShape(example=label))
+        one.count += 1
+        one.objects += isinstance(value, dict)
+        kind = kind_of(value)
+        one.types[_TYPES.get(kind, kind)] += 1
+        if value_class := _class_of(value, place.rpartition(".")[2]):
+            one.classes[value_class] += 1
+
+
+def _fields(value: Json, schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Json]]:
+    """Yield every field of an answer with its path; `[]` is any item.
+
+    A member of an object whose names are data, as chains are among a token's contracts, is `*`.
+    """
+    schema = _with_branches(schema)
+    if isinstance(value, dict):
+        named, others = schema.get("properties", {}), schema.get("additionalProperties")
+        names_are_data = isinstance(others, dict) and not named
+        for name, item in value.items():
+            inner = f"{path}.{'*' if names_are_data else name}".lstrip(".")
+            yield inner, item
+            below = others if names_are_data else named.get(name, {})
+            yield from _fields(item, below if isinstance(below, dict) else {}, inner)
+    elif isinstance(value, list):
+        items = schema.get("items", {})
+        for item in value:
+            yield f"{path}[]", item
+            yield from _fields(item, items if isinstance(items, dict) else {}, f"{path}[]")
+
+
+def _with_branches(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema with what its branches say of members and items."""
+    for branch in schema.get("allOf", ()):
+        inner = _with_branches(branch)
+        properties = {**schema.get("properties", {}), **inner.get("properties", {})}
+        schema = {**inner, **schema} | ({"properties": properties} if properties else {})
+    return schema
+
+
+def _class_of(value: Json, name: str) -> str:
+    """Return the class of a value beyond its type, such as `address`; empty where it has none."""
+    if isinstance(value, str):
+        return next((kind for kind, form in _CLASSES if form.fullmatch(value)), "words")
+    if isinstance(value, int) and not isinstance(value, bool) and "time" in name.lower():
+        return "milliseconds" if value >= 10**11 else "seconds"
+    return ""
+
+
 def _parent(place: str) -> str:
     return place[:-2] if place.endswith("[]") else place.rpartition(".")[0]
-
-
-def _parents(place: str, shape: AnswerShape) -> int:
-    parent = _parent(place)
-    return shape.count if not parent else shape.fields[parent].parents
-
-
-def _always(place: str, shape: AnswerShape) -> bool:
-    if place.endswith(("[]", "*")):
-        return False
-    return shape.fields[place].there >= _parents(place, shape)
-
-
-def _could_be_there(place: str, shape: AnswerShape) -> bool:
-    """Whether an object was seen that could have had the field."""
-    if place.endswith(("[]", "*")):
-        return False
-    parent = _parent(place)
-    return (
-        shape.count > 0
-        if not parent
-        else bool(parent in shape.fields and shape.fields[parent].parents)
-    )
-
-
-def _seen(one: FieldShape) -> str:
-    classes = f" ({_listed(one.classes)})" if one.classes else ""
-    return f"{_listed(one.types)}{classes}"
 
 
 def _listed(names: Iterable[object]) -> str:

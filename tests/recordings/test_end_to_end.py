@@ -11,7 +11,7 @@ from mockserver.cli import _cli
 from mockserver.clock import ClockMode
 from mockserver.contract import load
 from mockserver.learning.drift import drift
-from mockserver.learning.lesson import learn
+from mockserver.learning.register import evidence_of
 from mockserver.learning.seeding import scenario_text, seed_of
 from mockserver.recordings import gather
 from mockserver.responders.replay import ReplayMode
@@ -84,7 +84,7 @@ def test_from_recordings_alone_a_client_runs_both_flows_to_the_end(service, reco
         answer = second.client.operation("v2.getBridgeQuote", query=near)
         assert answer.data["outAmount"] == lived["out"]
         assert "; near amount=" in answer.headers["x-mock-source"]
-    lesson = learn(sources)
+    lesson = evidence_of(sources)
     assert [one.place for one in lesson.violated if one.place.startswith("data")] == []
     errata = {one.id: one for one in lesson.errata}
     assert errata["E-01"].seen_in
@@ -255,7 +255,7 @@ def test_learn_refutes_what_the_service_does_otherwise(service, record, breaks, 
         for name in ("v2.getBalance", "v2.getPrice"):
             row = OBSERVED.operation(name).row
             recorder.call(target=f"{row['path']}?{urlencode(row['example']['query'])}")
-    told = {one.id: one for one in learn(gather([recorder.folder])).assumptions}
+    told = {one.id: one for one in evidence_of(gather([recorder.folder])).assumptions}
     assert [name for name, one in told.items() if one.against] == refuted
     assert list(told["A-022"].against if breaks else told["A-022"].seen_in) == [
         "v2.getBalance.yaml#v2-get-balance"
@@ -319,7 +319,7 @@ def test_a_service_that_is_not_ours_is_recorded_and_served_again(record):
         assert blind_flows(replayed) == lived
         _, near = asked(replayed, "v2.getBridgeQuote", amount="12505000")
         assert near == lived["v2.getBridgeQuote"][1]
-    lesson = learn(sources)
+    lesson = evidence_of(sources)
     assert lesson.violated == ()
     assert [one.id for one in lesson.assumptions if one.against] == []
     assert {"A-026"} <= {one.id for one in lesson.assumptions}

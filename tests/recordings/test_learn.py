@@ -9,7 +9,7 @@ from mockserver.cli import _cli
 from mockserver.contract import UnknownDialect, load
 from mockserver.contract.load import ContractSource, source_for
 from mockserver.errors import InvalidFile
-from mockserver.learning.lesson import learn
+from mockserver.learning.register import evidence_of
 from mockserver.recordings import Recording, Source, gather, text_of
 from tests.conftest import frozen, running
 from tests.recordings.test_replay import exchange, quote
@@ -30,7 +30,7 @@ def kept(tmp_path):
 
 def learned(*exchanges):
     recording = Recording("kept", "captured", exchanges, source="https://service.example")
-    return learn([Source("kept.yaml", recording)])
+    return evidence_of([Source("kept.yaml", recording)])
 
 
 def by_id(evidence):
@@ -44,7 +44,7 @@ def price(**data):
 
 
 def test_shipped_recordings_of_the_description_refute_nothing():
-    lesson = learn(gather(["v1", "v2"]))
+    lesson = evidence_of(gather(["v1", "v2"]))
     assert [one.id for one in lesson.assumptions if one.against] == []
     assert [one.id for one in lesson.errata if one.seen_in] == []
     assert (lesson.violated, lesson.unknown) == ((), ())
@@ -52,14 +52,14 @@ def test_shipped_recordings_of_the_description_refute_nothing():
 
 
 def test_errata_of_the_field_are_seen_with_the_exchange():
-    errata = by_id(learn(gather(["observed"])).errata)
+    errata = by_id(evidence_of(gather(["observed"])).errata)
     assert list(errata["E-03"].seen_in) == ["observed/v1-flow.yaml#submitted"]
     assert "observed/v1-flow.yaml#tokens-of-a-chain" in errata["E-01"].seen_in
     assert not errata["E-01"].against
 
 
 def test_an_erratum_is_contradicted_by_what_fits_the_description_only():
-    errata = by_id(learn(gather(["v1"])).errata)
+    errata = by_id(evidence_of(gather(["v1"])).errata)
     assert not errata["E-01"].seen_in
     assert errata["E-01"].against
 

@@ -1,11 +1,17 @@
-"""Which chains and tokens recorded lists do not offer, as outages that last."""
+"""Recorded lists: what they lack as lasting outages, what the catalog lacks as additions to it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
 from typing import Any
 
-from mockserver.engine.catalog import Catalog
-from mockserver.jsontext import Json
-from mockserver.learning.seeding.reading import Told, items_of
+from mockserver.documents import Document, item_checks, part_of
+from mockserver.engine.catalog import EVM_FAMILY, NATIVE, Catalog, address_key
+from mockserver.jsontext import Json, camel
+from mockserver.learning.seeding.reading import Success, items_of
+from mockserver.operations.lists import CHAIN_MEMBERS
+from mockserver.scenarios import load_catalog
+from mockserver.values import dataclass
 
 CHAINS, V1_CHAINS = "v2.getChain", "v1.getSupportChains"
 TOKENS, TOKENS_OF, V1_TOKENS = "v2.getAssets", "v2.getAssetsByChain", "v1.getSupportTokens"
@@ -13,11 +19,11 @@ TOKENS, TOKENS_OF, V1_TOKENS = "v2.getAssets", "v2.getAssetsByChain", "v1.getSup
 Lists = Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
 
 
-def last_lists(told: Iterable[Told]) -> Lists:
+def last_lists(successes: Iterable[Success]) -> Lists:
     """Return the items of the last lists, by operation, those of one chain by its name too."""
     last: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for one in told:
-        place = str(one.asked.get("chain")) if one.operation in (TOKENS_OF, V1_TOKENS) else ""
+    for one in successes:
+        place = str(one.inputs.get("chain")) if one.operation in (TOKENS_OF, V1_TOKENS) else ""
         last[one.operation, place] = list(items_of(one.data))
     return last
 
@@ -91,3 +97,287 @@ def _mode(item: Mapping[str, Any] | None) -> str:
 def _window(mode: str, **subject: str) -> Json:
     reason = "as in the recorded list"
     return {**subject, "mode": mode, "at": "+0s", "in_flight": "none", "reason": reason}
+
+
+Item = Mapping[str, Any]
+
+_TOKEN_MEMBERS = ("index", "name", "cmcid", "visible", "delisted")
+_CONTRACT_MEMBERS = {
+    name: camel(name)
+    for name in ("address", "decimals", "burnable", "disable_bridge", "krc20_tradeable")
+}
+_SOURCE = "recorded"
+
+
+@dataclass(slots=True)
+class Additions:
+    """Chains and tokens for the catalog of a scenario, and sentences on what is not as recorded.
+
+    `symbols` are those of new tokens; `remarks` name what was assumed, and what was left out.
+    """
+
+    chains: list[dict[str, Any]] = field(default_factory=list)
+    assets: list[dict[str, Any]] = field(default_factory=list)
+    symbols: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def text(self) -> dict[str, Json]:
+        """Return what stands in a scenario for it."""
+        both: dict[str, Json] = {"chains": list(self.chains), "assets": list(self.assets)}
+        given = {name: items for name, items in both.items() if items}
+        return {"catalog": given} if given else {}
+
+    def catalog(self) -> Catalog:
+        """Return the shipped catalog with what is added."""
+        given: Any = self.text().get("catalog")
+        if given is None:
+            return load_catalog()
+        whole = Document(Path("recordings"), "scenario", {"catalog": given}, {})
+        return load_catalog(added=part_of(whole, "catalog", given, ("catalog",)))
+
+
+def additions_of(last: Lists, catalog: Catalog) -> Additions:
+    """Return the chains, tokens and contracts of the last lists that the catalog lacks.
+
+    What was recorded stands as it was, where it has the form of a catalog; the rest is assumed as
+    the simulation assumes it, and named.
+    """
+    found = Additions()
+    _add_chains(found, last, catalog)
+    _add_tokens(found, last, catalog)
+    return found
+
+
+def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
+    checks = item_checks("catalog", "chains")
+    # Endpoints are somebody's own, with a key in them perhaps.
+    own = ("nickname", "public_endpoint", "private_endpoint")
+    members = {name: member for name, member in CHAIN_MEMBERS.items() if name not in own}
+    known = {chain.nickname for chain in catalog.chains}
+    networks = {chain.network for chain in catalog.chains}
+    indexes = {chain.index for chain in catalog.chains}
+    v1_names = {chain.v1_name for chain in catalog.chains}
+    v1_ids = {chain.v1_id for chain in catalog.chains}
+    v1 = {one["name"]: one for one in last.get((V1_CHAINS, ""), ()) if _named(one, "name")}
+    v1 = {name: one for name, one in v1.items() if name not in v1_names}
+    listed = {one["nickName"]: one for one in last.get((CHAINS, ""), ()) if _named(one, "nickName")}
+    listed |= {
+        name: _of_v1(one)
+        for name, one in v1.items()
+        if name not in listed and not _same_network(one, listed)
+    }
+    for name, item in listed.items():
+        if name in known:
+            continue
+        if not checks["nickname"].accepts(name):
+            found.remarks.append(f"left out: {name[:40]!r} is no nickname that a catalog takes")
+            continue
+        one = _fields(item, members, checks)
+        if one.get("network") in networks:
+            text = f"network {one['network']!r} is that of another chain of the catalog"
+            found.remarks.append(f"left out: chain {name!r}, its {text}")
+            continue
+        assumed = {"full_name": name, "index": _index(found, "chain", name, one, indexes)}
+        assumed |= {"network": name, "base_coin": name}
+        if one.get("family", EVM_FAMILY) != EVM_FAMILY:
+            assumed["vault"] = f"mock-vault-of-{name}"
+        chain = {"nickname": name, **assumed, **one}
+        v1_name = name if name in v1 else _same_network(item, v1, "chainId")
+        if v1_name and checks["v1"].accepts({"name": v1_name, "id": v1[v1_name].get("id")}):
+            if v1[v1_name]["id"] in v1_ids:
+                _changed(found, f"v1 id of chain {name!r}", v1[v1_name]["id"], None)
+            else:
+                chain["v1"] = {"name": v1_name, "id": v1[v1_name]["id"]}
+                v1_ids.add(v1[v1_name]["id"])
+        networks.add(chain["network"])
+        _close(found, "chain", name, chain, [key for key in assumed if key not in one])
+        found.chains.append(chain)
+
+
+def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
+    checks = item_checks("catalog", "assets")
+    chains = {chain.nickname for chain in catalog.chains} | {
+        one["nickname"] for one in found.chains
+    }
+    nicknames = {chain.v1_name: chain.nickname for chain in catalog.v1_chains()}
+    nicknames |= {one["v1"]["name"]: one["nickname"] for one in found.chains if "v1" in one}
+    known = {token.symbol: token for token in catalog.tokens}
+    indexes = {token.index for token in catalog.tokens}
+    owners = _Owners(found, catalog)
+    for symbol, (item, contracts) in _listed_tokens(last, nicknames).items():
+        if not checks["symbol"].accepts(symbol):
+            found.remarks.append(f"left out: {symbol[:40]!r} is no symbol that a catalog takes")
+            continue
+        there = known.get(symbol)
+        taken: dict[str, Json] = {}
+        for nickname, one in contracts.items():
+            if nickname in chains and (there is None or nickname not in there.contracts):
+                contract = _fields(one, _CONTRACT_MEMBERS, checks, nickname)
+                why = owners.refused(symbol, nickname, contract)
+                if why:
+                    found.remarks.append(f"left out: {symbol!r} on {nickname!r}, {why}")
+                else:
+                    taken[nickname] = contract
+        if there is not None:
+            if taken:
+                one = {"symbol": symbol, "name": there.name, "index": there.index}
+                found.assets.append({**one, "contracts": taken, **_basis([])})
+                found.remarks.append(f"added to token {symbol!r}: {', '.join(taken)}")
+            continue
+        one = _fields(item, {name: name for name in _TOKEN_MEMBERS}, checks)
+        assumed = {"name": symbol, "index": _index(found, "token", symbol, one, indexes)}
+        asset: dict[str, Any] = {"symbol": symbol, **assumed, **one}
+        if not taken:
+            asset["listed"] = False
+        asset["contracts"] = taken
+        _close(found, "token", symbol, asset, [key for key in assumed if key not in one])
+        found.assets.append(asset)
+        found.symbols.append(symbol)
+
+
+class _Owners:
+    """Whose an address on a chain is, and what the chain's own coin is."""
+
+    def __init__(self, found: Additions, catalog: Catalog) -> None:
+        self._coins = {
+            chain.nickname: (chain.base_coin, chain.decimals, chain.evm) for chain in catalog.chains
+        } | {
+            one["nickname"]: (
+                one["base_coin"],
+                one.get("decimals", 18),
+                one.get("family", EVM_FAMILY) == EVM_FAMILY,
+            )
+            for one in found.chains
+        }
+        self._owners = {
+            (chain.nickname, address_key(chain, token.contracts[chain.nickname].address))
+            for chain in catalog.chains
+            for token in catalog.tokens
+            if chain.nickname in token.contracts
+        }
+
+    def refused(self, symbol: str, nickname: str, contract: Mapping[str, Any]) -> str:
+        """Note a contract; return why the catalog cannot have it, empty where it can."""
+        if not {"address", "decimals"} <= contract.keys():
+            return "no recorded list shows its address and decimals there"
+        coin, decimals, evm = self._coins[nickname]
+        address = str(contract["address"])
+        native = address.lower() == NATIVE
+        if native and (symbol, contract["decimals"]) != (coin, decimals):
+            return f"the chain's own coin is {coin!r} of {decimals} decimals"
+        key = (nickname, address.lower() if evm or native else address)
+        if key in self._owners:
+            return f"{address} is the address of another token there"
+        self._owners.add(key)
+        return ""
+
+
+def _listed_tokens(
+    last: Lists, nicknames: Mapping[str | None, str]
+) -> dict[str, tuple[dict[str, Any], dict[str, Item]]]:
+    """Return tokens by symbol: their own members, and those of each contract by nickname."""
+    found: dict[str, tuple[dict[str, Any], dict[str, Item]]] = {}
+    for symbol, item, contracts in _items(last, nicknames):
+        own, places = found.setdefault(symbol, ({}, {}))
+        for name in _TOKEN_MEMBERS:
+            if name in item:
+                own.setdefault(name, item[name])
+        for nickname, contract in contracts.items():
+            places.setdefault(nickname, contract)
+    return found
+
+
+def _items(
+    last: Lists, nicknames: Mapping[str | None, str]
+) -> Iterator[tuple[str, Item, dict[str, Item]]]:
+    for wanted in (TOKENS, TOKENS_OF, V1_TOKENS):
+        for (operation, place), items in last.items():
+            if operation != wanted:
+                continue
+            for item in items:
+                if not _named(item, "symbol"):
+                    continue
+                if operation == TOKENS:
+                    given = item.get("contracts")
+                    contracts = given.items() if isinstance(given, dict) else ()
+                    placed: dict[str, Item] = {
+                        name: one for name, one in contracts if isinstance(one, dict)
+                    }
+                    yield item["symbol"], item, placed
+                elif operation == TOKENS_OF:
+                    # The flags of such an item are those of its contract.
+                    own = {name: item[name] for name in ("index", "name", "cmcid") if name in item}
+                    flat = {**item, "address": item.get("contractAddress")}
+                    yield item["symbol"], own, {place: flat}
+                else:
+                    nickname = nicknames.get(str(item.get("chain", place)))
+                    own = {"name": item["name"]} if "name" in item else {}
+                    yield item["symbol"], own, {} if nickname is None else {nickname: item}
+
+
+def _fields(
+    item: Item, members: Mapping[str, str], checks: Mapping[str, Any], nickname: str = ""
+) -> dict[str, Any]:
+    """Return the members of an item that have the form of a catalog, by their names there."""
+    given = {name: item[member] for name, member in members.items() if member in item}
+    if not nickname:
+        return {name: value for name, value in given.items() if checks[name].accepts(value)}
+    whole = {"address": "0x", "decimals": 0}
+    return {
+        name: value
+        for name, value in given.items()
+        if checks["contracts"].accepts({nickname: {**whole, name: value}})
+    }
+
+
+def _of_v1(item: Item) -> Item:
+    """Return a chain of v1's list with the members of the 2.0 list that say the same."""
+    return {
+        "nickName": item["name"],
+        "fullName": item.get("fullName"),
+        "network": str(item.get("chainId", "")),
+        "disabled": item.get("isActive") is False,
+    }
+
+
+def _same_network(item: Item, others: Mapping[str, Item], member: str = "network") -> str:
+    """Return the name of the chain whose network has the same number; empty where none has."""
+    mine = str(item.get("network" if member == "chainId" else "chainId", ""))
+    if not mine.isdigit() or mine == "0":
+        return ""
+    return next((name for name, one in others.items() if str(one.get(member)) == mine), "")
+
+
+def _named(item: Item, member: str) -> bool:
+    return isinstance(item.get(member), str) and bool(item[member])
+
+
+def _index(found: Additions, kind: str, name: str, item: dict[str, Any], taken: set[int]) -> int:
+    """Return the index of an item and take it: as recorded, else one that nothing else has."""
+    recorded: Json = item.get("index")
+    if isinstance(recorded, int) and recorded not in taken:
+        index = recorded
+    else:
+        index = max(taken, default=0) + 1
+        if recorded in taken:
+            del item["index"]
+            _changed(found, f"index of {kind} {name!r}", recorded, index)
+    taken.add(index)
+    return index
+
+
+def _changed(found: Additions, what: str, came: Json, instead: Json) -> None:
+    text = "it is left away" if instead is None else f"{instead} stands for it"
+    found.remarks.append(f"the {what} was recorded as {came}, which the catalog has given; {text}")
+
+
+def _close(
+    found: Additions, kind: str, name: str, item: dict[str, Any], assumed: list[str]
+) -> None:
+    item |= _basis(assumed)
+    text = f"; assumed: {', '.join(assumed)}" if assumed else ""
+    found.remarks.append(f"added {kind} {name!r}{text}")
+
+
+def _basis(assumed: list[str]) -> dict[str, Any]:
+    return {"basis": "observed", "source": _SOURCE, "assumed": assumed}

@@ -1,41 +1,181 @@
-"""Recorded quotes and swaps as those that a scenario fixes."""
+"""Recorded costs: prices, rates and gas, and whole quotes as those that a scenario fixes."""
 
-from collections.abc import Iterable, Mapping
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from itertools import product
 from typing import Any
 
 from mockserver.engine import amounts
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import Catalog, Placed
-from mockserver.engine.fees import MAX_FEE_LEVEL
+from mockserver.engine.fees import FEE_LEVEL_BPS, MAX_FEE_LEVEL
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json, plain
-from mockserver.learning.seeding.reading import Told, number_of
+from mockserver.learning.seeding.reading import Success, items_of, number_of
+from mockserver.values import dataclass
+
+_BPS = Decimal(10_000)
+_MOST_BPS = 5_000
+_PLACES = Decimal("0.000001")
+
+
+@dataclass(slots=True)
+class Rates:
+    """What recordings show of what things cost; what they show several times, they show last.
+
+    `prices` are USD by symbol, `gas_usd` by nickname of the target chain; `bridge_bps` and `v1_bps`
+    are base rates; `unknown` are symbols and chains that the catalog lacks.
+    """
+
+    catalog: Catalog
+    prices: dict[str, Decimal] = field(default_factory=dict)
+    gas_usd: dict[str, Decimal] = field(default_factory=dict)
+    bridge_bps: int | None = None
+    v1_bps: int | None = None
+    unknown: set[str] = field(default_factory=set)
+
+
+def rates_of(successes: Iterable[Success], catalog: Catalog) -> Rates:
+    """Return what recorded successes show of prices, rates and gas."""
+    rates, exchanges = Rates(catalog), list(successes)
+    with localcontext() as context:
+        context.prec = 60
+        for readers, one in product(_READERS, exchanges):
+            if one.operation in readers:
+                readers[one.operation](rates, one)
+    return rates
+
+
+def rates_text(rates: Rates) -> dict[str, Json]:
+    """Return what stands in a scenario for it."""
+    fees: dict[str, Any] = {
+        "bridge_bps": rates.bridge_bps,
+        "v1_bps": rates.v1_bps,
+        "gas_usd": {name: _plain(usd) for name, usd in sorted(rates.gas_usd.items())},
+    }
+    fees = {name: value for name, value in fees.items() if value not in (None, {})}
+    usd = {name: _plain(usd) for name, usd in sorted(rates.prices.items())}
+    return {**({"prices": {"usd": usd}} if usd else {}), **({"fees": fees} if fees else {})}
+
+
+def _swapped(rates: Rates, one: Success) -> None:
+    """Take the prices of both tokens from a swap: what goes in is worth what comes out."""
+    out, usd, decimals = (
+        one.number(name) for name in ("outAmount", "outAmountUsd", "chainDecimal")
+    )
+    amount = number_of(one.inputs.get("fromAmount"))
+    if out is None or usd is None or decimals is None or amount is None:
+        return
+    for end, units, places in (("from", amount, None), ("to", out, int(decimals))):
+        chain, address = one.inputs.get(f"{end}Chain"), one.inputs.get(f"{end}TokenAddress")
+        try:
+            placed = rates.catalog.placed_at(rates.catalog.chain(str(chain)), str(address))
+        except Refusal:
+            rates.unknown.add(f"{address} on {chain}")
+            continue
+        whole = units / 10 ** (placed.decimals if places is None else places)
+        if whole > 0:
+            _price(rates, placed.symbol, usd / whole)
+
+
+def _priced(rates: Rates, one: Success) -> None:
+    _price(rates, one.inputs.get("symbol"), one.data.get("price"))
+
+
+def _listed(rates: Rates, one: Success) -> None:
+    for item in items_of(one.data):
+        _price(rates, item.get("symbol"), item.get("price"))
+
+
+def _v2_quoted(rates: Rates, one: Success) -> None:
+    names = ("outAmount", "outAmountUsd", "serviceFee", "gasFee")
+    out, usd, fee, gas = (one.number(name) for name in names)
+    if out is None or out <= 0:
+        return
+    if fee is not None:
+        channel = number_of(one.inputs.get("channelFeeRate")) or 0
+        rates.bridge_bps = _rate(fee * _BPS / out - channel)
+    if gas is not None and usd is not None:
+        _gas(rates, one.inputs.get("toChain"), gas * usd / out)
+
+
+def _v1_quoted(rates: Rates, one: Success) -> None:
+    quote = one.data.get("crossChain")
+    if not isinstance(quote, dict):
+        return
+    amount, fee, gas = (number_of(quote.get(name)) for name in ("amountIn", "fee", "gas"))
+    if amount is not None and amount > 0 and fee is not None:
+        level = number_of(one.inputs.get("feeLevel")) or 0
+        rates.v1_bps = _rate(fee * _BPS / amount - level * FEE_LEVEL_BPS)
+    price = rates.prices.get(str(one.inputs.get("token")))
+    if gas is not None and price is not None:
+        _gas(rates, one.inputs.get("toChain"), gas * price)
+
+
+_READERS: tuple[Mapping[str, Callable[[Rates, Success], None]], ...] = (
+    # A price that is answered goes before one of a swap. The gas of v1 is in tokens, whose
+    # prices other answers show.
+    {"v2.getAggregateQuote": _swapped},
+    {"v2.getPrice": _priced, "v2.getBridgeQuote": _priced, "v1.getSupportTokens": _listed},
+    {"v2.getBridgeQuote": _v2_quoted},
+    {"v1.getCrossChainQuote": _v1_quoted},
+)
+
+
+def _price(rates: Rates, symbol: Json, price: Json) -> None:
+    usd = number_of(price)
+    if usd is None or usd <= 0:
+        return
+    if any(token.symbol == symbol for token in rates.catalog.tokens):
+        rates.prices[str(symbol)] = usd
+    elif symbol:
+        rates.unknown.add(str(symbol))
+
+
+def _gas(rates: Rates, name: Json, usd: Decimal) -> None:
+    chain = rates.catalog.named(str(name))
+    if chain is not None:
+        rates.gas_usd[chain.nickname] = usd
+    elif name:
+        rates.unknown.add(str(name))
+
+
+def _rate(bps: Decimal) -> int | None:
+    whole = int(bps.to_integral_value(ROUND_HALF_EVEN))
+    return whole if 0 <= whole <= _MOST_BPS else None
+
+
+def _plain(usd: Decimal) -> str:
+    """Return a number of USD without an exponent; what is exact stays so, up to a millionth."""
+    rounded = usd.quantize(_PLACES, ROUND_HALF_EVEN) if usd >= _PLACES else usd
+    text = f"{rounded:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
 
 NEAR_PERCENT = 25
 """How far an amount may be off from a recorded one and still follow its rate, in percent."""
 
 _SOURCE = "recorded"
 _MOST_DIGITS = 77
+_MOST_CHANNEL_BPS = 50
+
+Row = dict[str, Any]
 
 
-def quotes_of(told: Iterable[Told], catalog: Catalog) -> dict[str, Json]:
-    """Return the quotes that recordings show; what is asked several times counts as last told."""
-    found: dict[str, dict[Any, Json]] = {
-        "bridge": {},
-        "aggregate": {},
-        "swaps": {},
-        "cross_chain": {},
-    }
-    for one in told:
+def quotes_of(successes: Iterable[Success], catalog: Catalog) -> dict[str, Json]:
+    """Return the quotes that recordings show; of equal requests the last one counts."""
+    found: dict[str, dict[str, Row]] = {kind: {} for kind, _ in _MAKERS.values()}
+    for one in successes:
         kind, make = _MAKERS.get(one.operation, ("", None))
         try:
-            made = make(one.asked, one.data, catalog) if make else None
+            row = make(one, catalog) if make else None
         except Refusal:
-            # The catalog lacks the chain or the token, which the lists tell of, or nobody can ask.
+            # The catalog lacks the chain or the token, which the lists show, or nobody can ask.
             continue
-        if made is not None:
-            found[kind][repr({name: made[name] for name in made if name in _ASKED})] = made
+        if row is not None:
+            asked = {name: value for name, value in row.items() if name in _ASKED}
+            found[kind][repr(asked)] = row
     lists = {kind: list(rows.values()) for kind, rows in found.items() if rows}
     return {"near_percent": NEAR_PERCENT, **lists} if lists else {}
 
@@ -43,67 +183,69 @@ def quotes_of(told: Iterable[Told], catalog: Catalog) -> dict[str, Json]:
 _ASKED = ("token", "chain", "from", "to", "amount", "channel_bps", "fee_level")
 
 
-def _bridge(asked: Mapping[str, Any], data: Mapping[str, Any], catalog: Catalog) -> Json:
-    source, target = (catalog.chain(str(asked.get(end))) for end in ("fromChain", "toChain"))
-    token = catalog.token(str(asked.get("symbol")))
-    for chain in (source, target):
+def _bridge(one: Success, catalog: Catalog) -> Row | None:
+    ends = {end: catalog.chain(str(one.inputs.get(f"{end}Chain"))) for end in ("from", "to")}
+    token = catalog.token(str(one.inputs.get("symbol")))
+    for chain in ends.values():
         catalog.placed(chain, token)
-    gives = _given(data)
-    price = _decimal(data.get("price"))
-    if gives is None or price is None:
+    gives, price = _given(one.data), _decimal(one.data.get("price"))
+    amount, channel = _units(one.inputs.get("amount")), _channel(one)
+    if gives is None or price is None or not amount or channel is None:
         return None
-    row = {"token": token.symbol, "from": source.nickname, "to": target.nickname}
-    return _row(row, asked.get("amount"), asked, {"price": price, **gives}, [])
+    places = {end: chain.nickname for end, chain in ends.items()}
+    row = {"token": token.symbol, **places, "amount": amount, **channel}
+    return {**row, "gives": {"price": price, **gives}, "source": _SOURCE, "assumed": []}
 
 
-def _aggregate(asked: Mapping[str, Any], data: Mapping[str, Any], catalog: Catalog) -> Json:
-    ends = {end: _end(asked, f"{end}Chain", end, catalog) for end in ("from", "to")}
-    network = str(data.get("chain"))
-    execution = [one for one in catalog.chains if network in (one.network, one.nickname)]
-    gives, impact = _given(data), _decimal(data.get("priceImpact"), signed=True)
-    if gives is None or impact is None or not execution or data.get("aggregator") not in ROUTERS:
+def _aggregate(one: Success, catalog: Catalog) -> Row | None:
+    ends = {end: _placed(one, f"{end}Chain", end, catalog) for end in ("from", "to")}
+    network, aggregator = str(one.data.get("chain")), one.data.get("aggregator")
+    execution = [chain for chain in catalog.chains if network in (chain.network, chain.nickname)]
+    gives, impact = _given(one.data), _decimal(one.data.get("priceImpact"), signed=True)
+    amount, channel = _units(one.inputs.get("fromAmount")), _channel(one)
+    good = gives is not None and impact is not None and amount and channel is not None
+    if not good or not execution or aggregator not in ROUTERS:
         return None
-    slippage = _decimal(data.get("slippage"))
-    gives = {
-        "execution": execution[0].nickname,
-        "aggregator": data["aggregator"],
-        **gives,
-        "slippage_percent": slippage or "1",
-        "price_impact_percent": impact,
+    slippage = _decimal(one.data.get("slippage"))
+    return {
+        **{end: {"chain": at.chain.nickname, "token": at.symbol} for end, at in ends.items()},
+        "amount": amount,
+        **(channel or {}),
+        "gives": {
+            "execution": execution[0].nickname,
+            "aggregator": aggregator,
+            **(gives or {}),
+            "slippage_percent": slippage or "1",
+            "price_impact_percent": impact,
+        },
+        "source": _SOURCE,
+        "assumed": [] if slippage else ["gives.slippage_percent"],
     }
-    row = {
-        end: {"chain": placed.chain.nickname, "token": placed.symbol}
-        for end, placed in ends.items()
-    }
-    assumed = [] if slippage else ["gives.slippage_percent"]
-    return _row(row, asked.get("fromAmount"), asked, gives, assumed)
 
 
-def _swap(asked: Mapping[str, Any], data: Mapping[str, Any], catalog: Catalog) -> Json:
-    source, target = (_end(asked, "chain", end, catalog) for end in ("from", "to"))
-    out = _units(data.get("amountOut"))
-    if not out or out == "0":
+def _swap(one: Success, catalog: Catalog) -> Row | None:
+    source, target = (_placed(one, "chain", end, catalog) for end in ("from", "to"))
+    out, amount = _units(one.data.get("amountOut")), _units(one.inputs.get("fromAmount"))
+    if not out or not amount:
         return None
     row = {"chain": source.chain.nickname, "from": source.symbol, "to": target.symbol}
-    made = _row(row, asked.get("fromAmount"), {}, {}, [])
-    if made is None:
-        return None
-    del made["gives"]
-    return {**made, "out": out}
+    return {**row, "amount": amount, "source": _SOURCE, "assumed": [], "out": out}
 
 
-def _cross_chain(asked: Mapping[str, Any], data: Mapping[str, Any], catalog: Catalog) -> Json:
-    source, target = (catalog.chain_v1(str(asked.get(end))) for end in ("fromChain", "toChain"))
-    token = catalog.token(str(asked.get("token")))
+def _cross_chain(one: Success, catalog: Catalog) -> Row | None:
+    source, target = (
+        catalog.chain_v1(str(one.inputs.get(f"{end}Chain"))) for end in ("from", "to")
+    )
+    token = catalog.token(str(one.inputs.get("token")))
     placed = catalog.placed(source, token)
     catalog.placed(target, token)
-    told, level = data.get("crossChain"), number_of(asked.get("feeLevel", 0))
-    amount = _decimal(asked.get("amount"))
-    if not isinstance(told, dict) or amount is None or level not in range(MAX_FEE_LEVEL + 1):
+    quote, level = one.data.get("crossChain"), number_of(one.inputs.get("feeLevel", 0))
+    amount = _decimal(one.inputs.get("amount"))
+    if not isinstance(quote, dict) or amount is None or level not in range(MAX_FEE_LEVEL + 1):
         return None
     members = {"out": "amountOut", "fee": "fee", "gas": "gas"}
-    gives = {name: _decimal(told.get(member)) for name, member in members.items()}
-    if None in gives.values() or number_of(told.get("amountIn")) != Decimal(amount):
+    gives = {name: _decimal(quote.get(member)) for name, member in members.items()}
+    if None in gives.values() or number_of(quote.get("amountIn")) != Decimal(amount):
         return None
     # Raises `Refusal` for an amount of 0, or of more decimals than the token has.
     amounts.units_exact(Decimal(amount), placed.decimals)
@@ -113,55 +255,53 @@ def _cross_chain(asked: Mapping[str, Any], data: Mapping[str, Any], catalog: Cat
     return {**row, "amount": whole, **fee, "gives": gives, "source": _SOURCE, "assumed": []}
 
 
-_MAKERS = {
+_MAKERS: Mapping[str, tuple[str, Callable[[Success, Catalog], Row | None]]] = {
     "v2.getBridgeQuote": ("bridge", _bridge),
-    "v1.getCrossChainQuote": ("cross_chain", _cross_chain),
     "v2.getAggregateQuote": ("aggregate", _aggregate),
     "v2.getAggregateSwap": ("swaps", _swap),
+    "v1.getCrossChainQuote": ("cross_chain", _cross_chain),
 }
 
 
-def _row(
-    row: dict[str, Json],
-    amount: Json,
-    asked: Mapping[str, Any],
-    gives: dict[str, Json],
-    assumed: list[str],
-) -> Any:
-    units, channel = _units(amount), number_of(asked.get("channelFeeRate", 0))
-    if not units or units == "0" or channel is None or not 0 <= channel <= 50:
+def _channel(one: Success) -> Row | None:
+    """Return the channel's fee as a scenario has it; None for one that nobody can ask for."""
+    bps = number_of(one.inputs.get("channelFeeRate", 0))
+    if bps is None or not 0 <= bps <= _MOST_CHANNEL_BPS:
         return None
-    fee = {"channel_bps": int(channel)} if channel else {}
-    told = {"source": _SOURCE, "assumed": assumed}
-    return {**row, "amount": units, **fee, "gives": gives, **told}
+    return {"channel_bps": int(bps)} if bps else {}
 
 
-def _given(data: Mapping[str, Any]) -> dict[str, Json] | None:
-    out, fee, gas = (_units(data.get(name)) for name in ("outAmount", "serviceFee", "gasFee"))
-    usd, rate = _decimal(data.get("outAmountUsd")), number_of(data.get("serviceFeeRate"))
-    if not out or out == "0" or fee is None or gas is None or usd is None:
+def _given(data: Mapping[str, Any]) -> Row | None:
+    out, usd, rate = (
+        _units(data.get("outAmount")),
+        _decimal(data.get("outAmountUsd")),
+        number_of(data.get("serviceFeeRate")),
+    )
+    fee, gas = (_units(data.get(name), least=0) for name in ("serviceFee", "gasFee"))
+    if out is None or fee is None or gas is None or usd is None:
         return None
     # A fee is rounded down to a smallest unit; its rate was a whole number before.
     bps = (int(fee) * 10_000 + int(out) // 2) // int(out) if rate is None else int(rate)
-    if not 0 <= bps <= 5_000:
+    if not 0 <= bps <= _MOST_BPS:
         return None
     return {"out": out, "out_usd": usd, "service_fee": fee, "gas_fee": gas, "rate_bps": bps}
 
 
-def _end(asked: Mapping[str, Any], chain: str, end: str, catalog: Catalog) -> Placed:
-    known = catalog.chain(str(asked.get(chain)))
-    return catalog.placed_at(known, str(asked.get(f"{end}TokenAddress")))
+def _placed(one: Success, chain: str, end: str, catalog: Catalog) -> Placed:
+    known = catalog.chain(str(one.inputs.get(chain)))
+    return catalog.placed_at(known, str(one.inputs.get(f"{end}TokenAddress")))
 
 
-def _units(value: Json) -> str | None:
+def _units(value: Json, least: int = 1) -> str | None:
     """Return a whole number of smallest units as text; None for anything else."""
     text = str(value)
     right = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
-    return str(int(text)) if right and not isinstance(value, bool) else None
+    good = right and not isinstance(value, bool) and int(text) >= least
+    return str(int(text)) if good else None
 
 
 def _decimal(value: Json, *, signed: bool = False) -> str | None:
-    """Return a decimal number as it was told, without an exponent; None for anything else."""
+    """Return a decimal number as it was sent, without an exponent; None for anything else."""
     number = number_of(value)
     if number is None or (number < 0 and not signed):
         return None

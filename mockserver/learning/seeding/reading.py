@@ -1,4 +1,4 @@
-"""What a recorded exchange asked and was told, by the names of its members."""
+"""Recorded successes: what was asked for and what was answered, by the names of members."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
@@ -14,8 +14,8 @@ _BEGINNING = "2026-01-01T00:00:00Z"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An exchange that succeeded: what it asked for, by name, and the data it was told.
+class Success:
+    """An exchange that succeeded: its inputs by name, and the data of the answer.
 
     `at_ms` is when (ms since 1970): as it was recorded, or on the clock of the simulation.
     `dialect` is that of its recording, `observed` where it names none.
@@ -23,45 +23,38 @@ class Told:
 
     operation: str
     exchange: RecordedExchange
-    asked: Mapping[str, Any]
+    inputs: Mapping[str, Any]
     data: Mapping[str, Any]
     at_ms: int
     dialect: str
 
     def number(self, name: str) -> Decimal | None:
-        """Return a number of the data; None where it tells none."""
+        """Return a number of the data; None where it has none."""
         return number_of(self.data.get(name))
 
 
-def told_of(sources: Iterable[Source]) -> list[Told]:
+def successes_of(sources: Iterable[Source]) -> list[Success]:
     """Return the successes of recordings, in the order of their times."""
     found = []
     for source in sources:
         now = parse_instant(source.recording.start or _BEGINNING)
+        dialect = source.recording.dialect or "observed"
         for one in source.recording.exchanges:
             now += one.advance_ms
-            data = data_of(one)
-            if data is not None:
+            data = _data(one)
+            if isinstance(data, dict):
+                inputs = {**one.request.parameters, **one.request.members}
                 at_ms = now if one.time_ms is None else one.time_ms
-                dialect = source.recording.dialect or "observed"
-                found.append(Told(one.operation, one, asked_of(one), data, at_ms, dialect))
+                found.append(Success(one.operation, one, inputs, data, at_ms, dialect))
     return sorted(found, key=lambda one: one.at_ms)
 
 
-def data_of(one: RecordedExchange) -> Any:
-    """Return the data of a success; None for any other answer."""
+def _data(one: RecordedExchange) -> Json:
     if one.response_omitted or one.response.status != 200:
         return None
     body = jsontext.decode_or(one.response.body)
-    if not isinstance(body, dict) or body.get("code") not in (0, 200):
-        return None
-    data = body.get("data")
-    return data if isinstance(data, dict) else None
-
-
-def asked_of(one: RecordedExchange) -> dict[str, Any]:
-    """Return parameters and members of a request by name."""
-    return {**one.request.parameters, **one.request.members}
+    succeeded = isinstance(body, dict) and body.get("code") in (0, 200)
+    return body.get("data") if succeeded else None
 
 
 def items_of(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -5,12 +5,10 @@ from dataclasses import field
 from decimal import Decimal
 
 from mockserver.jsontext import Json
-from mockserver.learning.seeding.additions import Additions, additions_of
-from mockserver.learning.seeding.lists import closed_by, last_lists
+from mockserver.learning.seeding.lists import Additions, additions_of, closed_by, last_lists
 from mockserver.learning.seeding.orders import RECORDED_COURSE, SeededOrders, orders_of
-from mockserver.learning.seeding.quotes import quotes_of
-from mockserver.learning.seeding.rates import Rates, rates_of, rates_text
-from mockserver.learning.seeding.reading import told_of
+from mockserver.learning.seeding.quotes import Rates, quotes_of, rates_of, rates_text
+from mockserver.learning.seeding.reading import successes_of
 from mockserver.recordings import Source
 from mockserver.recordings.files import yaml_text
 from mockserver.scenarios import load_catalog
@@ -36,24 +34,24 @@ class Seed:
 
 def seed_of(sources: Iterable[Source]) -> Seed:
     """Return what recorded successes show of the world they were recorded in."""
-    told = told_of(sources)
-    last = last_lists(told)
+    successes = successes_of(sources)
+    last = last_lists(successes)
     added = additions_of(last, load_catalog())
     catalog = added.catalog()
-    rates = rates_of(told, catalog)
+    rates = rates_of(successes, catalog)
     for symbol in added.symbols:
         if symbol not in rates.prices:
             rates.prices[symbol] = Decimal(1)
             added.remarks.append(f"assumed: the price of {symbol!r} is 1 USD, as none was recorded")
     closed, unknown = closed_by(last, catalog)
     names = tuple(sorted(rates.unknown | unknown))
-    orders = orders_of(told, catalog, rates.prices)
-    return Seed(rates, added, closed, quotes_of(told, catalog), orders, names)
+    orders = orders_of(successes, catalog, rates.prices)
+    return Seed(rates, added, closed, quotes_of(successes, catalog), orders, names)
 
 
 def scenario_text(seed: Seed, title: str) -> str:
     """Return the text of a scenario with what was seen; everything else is as by default."""
-    told: dict[str, Json] = {
+    scenario: dict[str, Json] = {
         "format": "crosschain-mock/scenario@1",
         "title": title,
         "extends": "default",
@@ -61,12 +59,12 @@ def scenario_text(seed: Seed, title: str) -> str:
         **rates_text(seed.rates),
     }
     if seed.closed:
-        told["calendar"] = seed.closed
+        scenario["calendar"] = seed.closed
     if seed.quotes:
-        told["quotes"] = seed.quotes
+        scenario["quotes"] = seed.quotes
     if seed.orders.course:
-        told["courses"] = {RECORDED_COURSE: {"steps": seed.orders.course}}
+        scenario["courses"] = {RECORDED_COURSE: {"steps": seed.orders.course}}
     if seed.orders.known:
         course = {"course": RECORDED_COURSE} if seed.orders.course else {}
-        told["orders"] = {**course, "known": seed.orders.known}
-    return yaml_text(told)
+        scenario["orders"] = {**course, "known": seed.orders.known}
+    return yaml_text(scenario)

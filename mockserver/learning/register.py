@@ -3,22 +3,25 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import field
+from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.schema_walk import Unspoken, parts_of
 from mockserver.conformance.options import Options
-from mockserver.conformance.report.coverage import Fact, exercised, facts_of_operation
+from mockserver.conformance.report.coverage import exercised, facts_of_operation
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.offline import label_of, run_recorded
-from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Verdict
-from mockserver.contract import BasisKind, Contract, ContractSource, Erratum
+from mockserver.contract import BasisKind, Contract, ContractSource
 from mockserver.jsontext import kind_of
 from mockserver.recordings import RecordedExchange, Source
+from mockserver.recordings.files import yaml_text
 from mockserver.values import dataclass
+from mockserver.wording import counted
 
 _SUCCESS_CODES = (0, 200)
+_MOST_NAMED = 3
 
 
 @dataclass(slots=True)
@@ -29,6 +32,11 @@ class Evidence:
     title: str
     seen_in: dict[str, None] = field(default_factory=dict)
     against: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether everything speaks for it."""
+        return bool(self.seen_in) and not self.against
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +61,8 @@ class Violated:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
-    """Everything that recordings taught: assumptions and errata are those they speak of."""
+class RegisterEvidence:
+    """Everything that recordings say of the register: of assumptions and errata those they show."""
 
     exchanges: int
     assumptions: tuple[Evidence, ...]
@@ -63,16 +71,16 @@ class Lesson:
     unknown: tuple[UnknownMember, ...]
 
 
-def learn(sources: Iterable[Source]) -> Lesson:
+def evidence_of(sources: Iterable[Source]) -> RegisterEvidence:
     """Return what recordings say of the register. Raises `UnsafeOrWrong` where they say nothing.
 
     Assumptions are judged in the reading that the errata make which the recordings follow.
     """
     sources, register = tuple(sources), ContractSource()
     errata = tuple(_errata(sources, register))
-    dialect = ",".join(one.id for one in errata if one.seen_in and not one.against)
+    dialect = ",".join(one.id for one in errata if one.confirmed)
     result = run_recorded(sources, Options(dialect=dialect or "documented"))
-    return Lesson(
+    return RegisterEvidence(
         exchanges=len(result.exchanges),
         assumptions=_assumptions(result, register),
         errata=errata,
@@ -83,33 +91,21 @@ def learn(sources: Iterable[Source]) -> Lesson:
 
 def _errata(sources: tuple[Source, ...], register: ContractSource) -> Iterator[Evidence]:
     """Yield the errata that exchanges speak of: they fit one of two readings better."""
-    book = register.contract()
+    documented = register.contract()
     for erratum in register.errata:
         if not erratum.changes:
             continue
-        field_ = register.contract(erratum.id)
-        evidence = Evidence(erratum.id, erratum.title)
-        for source in sources:
-            for label, one in source.labelled():
-                _weigh(evidence, erratum, (book, field_), one, label)
+        observed, evidence = register.contract(erratum.id), Evidence(erratum.id, erratum.title)
+        for label, one in (pair for source in sources for pair in source.labelled()):
+            if one.operation not in erratum.operations or one.response_omitted:
+                continue
+            as_documented, as_observed = _breaches(documented, one), _breaches(observed, one)
+            if as_observed < as_documented:
+                evidence.seen_in[label] = None
+            elif as_observed > as_documented:
+                evidence.against[label] = f"fits the documented form: {erratum.documented}"
         if evidence.seen_in or evidence.against:
             yield evidence
-
-
-def _weigh(
-    evidence: Evidence,
-    erratum: Erratum,
-    readings: tuple[Contract, Contract],
-    one: RecordedExchange,
-    label: str,
-) -> None:
-    if one.operation not in erratum.operations or one.response_omitted:
-        return
-    book, field_ = (_breaches(contract, one) for contract in readings)
-    if field_ < book:
-        evidence.seen_in[label] = None
-    elif field_ > book:
-        evidence.against[label] = f"fits the documented form: {erratum.documented}"
 
 
 def _breaches(contract: Contract, one: RecordedExchange) -> int:
@@ -137,11 +133,13 @@ def _breaches(contract: Contract, one: RecordedExchange) -> int:
 
 
 def _assumptions(result: Result, register: ContractSource) -> tuple[Evidence, ...]:
-    titles = {one.id: one.title for one in register.assumptions}
-    found = {name: Evidence(name, title) for name, title in titles.items()}
+    found = {one.id: Evidence(one.id, one.title) for one in register.assumptions}
     for exchange in result.exchanges:
-        for fact in _shown(exchange):
-            if fact.basis.source in found:
+        every = facts_of_operation(exchange.operation)
+        assumed = [fact for fact in every if fact.basis.kind is BasisKind.ASSUMED]
+        proven = exercised(assumed, [exchange]).proven if assumed else ()
+        for fact in assumed:
+            if fact.id in proven and fact.basis.source in found:
                 found[fact.basis.source].seen_in[label_of(exchange)] = None
     for outcome in result.outcomes:
         basis = outcome.rule.basis
@@ -158,17 +156,6 @@ def _assumptions(result: Result, register: ContractSource) -> tuple[Evidence, ..
     return tuple(one for one in found.values() if one.seen_in or one.against)
 
 
-def _shown(exchange: Exchange) -> Iterator[Fact]:
-    """Yield the assumed facts that an exchange keeps."""
-    facts = [
-        fact
-        for fact in facts_of_operation(exchange.operation)
-        if fact.basis.kind is BasisKind.ASSUMED
-    ]
-    proven = exercised(facts, [exchange]).proven if facts else ()
-    return (fact for fact in facts if fact.id in proven)
-
-
 def _violated(result: Result) -> Iterator[Violated]:
     for outcome in result.outcomes:
         for number, finding in enumerate(outcome.findings):
@@ -178,26 +165,80 @@ def _violated(result: Result) -> Iterator[Violated]:
                 yield Violated(outcome.operation.id, finding.place, finding.message, basis, example)
 
 
-def _unknown(result: Result) -> Iterator[UnknownMember]:
-    types: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    seen: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for exchange in result.exchanges:
-        if not exchange.succeeded:
-            continue
-        for part in parts_of(exchange):
-            if isinstance(part, Unspoken) and part.place[:1] == ("data",):
-                key = exchange.operation.id, _joined(part.place)
-                types[key][kind_of(part.value)] += 1
-                seen[key].add(exchange.number)
-    for (operation, place), kinds in sorted(types.items()):
-        count = len(seen[operation, place])
-        yield UnknownMember(operation, place, tuple(sorted(kinds)), count)
-
-
-def _joined(place: tuple[str, ...]) -> str:
-    return ".".join(place).replace(".[]", "[]")
-
-
 def _example(outcome: Outcome, number: int) -> str:
     exchanges = outcome.findings[number].exchanges
     return label_of(exchanges[-1]) if exchanges else outcome.operation.id
+
+
+def _unknown(result: Result) -> Iterator[UnknownMember]:
+    types: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    seen: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for exchange in (one for one in result.exchanges if one.succeeded):
+        for part in parts_of(exchange):
+            if isinstance(part, Unspoken) and part.place[:1] == ("data",):
+                key = exchange.operation.id, ".".join(part.place).replace(".[]", "[]")
+                types[key][kind_of(part.value)] += 1
+                seen[key].add(exchange.number)
+    for key, kinds in sorted(types.items()):
+        yield UnknownMember(*key, tuple(sorted(kinds)), len(seen[key]))
+
+
+def as_lines(found: RegisterEvidence) -> Iterator[str]:
+    """Yield the lines of the text."""
+    yield f"{found.exchanges} exchanges"
+    for one in found.assumptions:
+        yield from _evidence_lines(one, "confirmed", "refuted")
+    for one in found.errata:
+        yield from _evidence_lines(one, "seen", "contradicted")
+    for violated in found.violated:
+        where = f"{violated.operation}: {violated.place}".rstrip(": ")
+        yield f"violated, {violated.basis}: {where}: {violated.message} ({violated.example})"
+    for member in found.unknown:
+        kinds, seen = " or ".join(member.types), counted(member.seen, "exchange")
+        yield f"unknown: {member.operation}: {member.place}: {kinds}, in {seen}"
+
+
+def _evidence_lines(one: Evidence, good: str, bad: str) -> Iterator[str]:
+    if one.against:
+        label, reason = next(iter(one.against.items()))
+        rest = f" and {len(one.against) - 1} more" if len(one.against) > 1 else ""
+        yield f"{one.id} {bad} by {label}{rest}: {reason} ({one.title})"
+    if one.seen_in:
+        shown = ", ".join(list(one.seen_in)[:_MOST_NAMED])
+        seen = counted(len(one.seen_in), "exchange") + (", elsewhere" if one.against else "")
+        yield f"{one.id} {good} by {seen}: {one.title} ({shown})"
+
+
+def as_facts(found: RegisterEvidence) -> dict[str, Any]:
+    """Return the same as data."""
+    return {
+        "exchanges": found.exchanges,
+        "assumptions": [_facts(one) for one in found.assumptions],
+        "errata": [_facts(one) for one in found.errata],
+        "violated": [jsontext.members_of(one) for one in found.violated],
+        "unknown": [jsontext.members_of(one) for one in found.unknown],
+    }
+
+
+def _facts(one: Evidence) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "title": one.title,
+        "verdict": "refuted" if one.against else "confirmed",
+        "seenIn": list(one.seen_in),
+        "against": [{"exchange": label, "reason": why} for label, why in one.against.items()],
+    }
+
+
+def as_overlay(found: RegisterEvidence, title: str) -> str:
+    """Return the file that lays what was learned over the contract."""
+    return yaml_text(
+        {
+            "format": "crosschain-mock/overlay@1",
+            "title": title,
+            "errata": [one.id for one in found.errata if one.confirmed],
+            "fields": [
+                {**jsontext.members_of(one), "types": [*one.types]} for one in found.unknown
+            ],
+        }
+    )
