@@ -23,7 +23,7 @@ from mockserver.conformance.report.terminal import print_report
 from mockserver.conformance.report.writing import Order, check_writable, ordered, write
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs import wrong_service as wrong
-from mockserver.conformance.runs.api import journalled
+from mockserver.conformance.runs.journal import journalled
 from mockserver.conformance.runs.offline import run_recorded
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target, UnsafeOrWrong

@@ -12,8 +12,7 @@ import pytest
 
 from mockserver.conformance import run
 from mockserver.conformance.options import Options
-from mockserver.conformance.runs.journal import Journal, header_of, is_journal, read_run
-from mockserver.conformance.runs.journal_lines import BadJournal
+from mockserver.conformance.runs.journal import BadJournal, Journal, header_of, is_journal, read_run
 from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
 from mockserver.conformance.session.target import Target
 from mockserver.exchange import Headers, Request

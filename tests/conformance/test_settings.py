@@ -7,7 +7,8 @@ import pytest
 
 from mockserver.conformance import Options, UnsafeOrWrong
 from mockserver.conformance.result import INTERRUPTED, Result
-from mockserver.conformance.runs.api import journalled, whole
+from mockserver.conformance.runs.api import whole
+from mockserver.conformance.runs.journal import journalled
 from mockserver.conformance.runs.settings import RunOptions, options_of
 from mockserver.conformance.session.target import Target
 from mockserver.contract import load

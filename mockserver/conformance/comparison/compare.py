@@ -22,7 +22,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.report.masking import masker_for
 from mockserver.conformance.runs.planner import context_of, permit_of
 from mockserver.conformance.runs.runner import run
-from mockserver.conformance.runs.stamping import Stamping
+from mockserver.conformance.runs.stamping import begin_with_the_time
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.pace import Refusing, Spent
@@ -190,7 +190,7 @@ class _Comparing:
         assert journal.side.run is not None  # noqa: S101  # the caller looked
         assert service.session is not None  # noqa: S101  # one of the two is a service
         context = self._fresh()
-        Stamping(context)
+        begin_with_the_time(context)
         replay = Replay(journal.side.run, context)
         mirror = Mirror(service.session, self._options.caller)
         for exchange in replay.exchanges():

@@ -8,8 +8,7 @@ from mockserver.conformance.comparison.resigning import is_masked, resigned
 from mockserver.conformance.comparison.translating import Translation
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.probe import Probe
-from mockserver.conformance.runs.journal import Run, request_key
-from mockserver.conformance.runs.journal_lines import Kept
+from mockserver.conformance.runs.journal import Entry, Run, request_key
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
@@ -29,27 +28,27 @@ class Replay:
 
     def exchanges(self) -> Iterator[Exchange]:
         """Yield the exchanges; masked secrets are put back as far as they can be made again."""
-        for number, kept in enumerate(self._run.kept, 1):
-            operation_id = kept.probe.partition("/")[0]
+        for number, entry in enumerate(self._run.kept, 1):
+            operation_id = entry.probe.partition("/")[0]
             if operation_id not in self._ids:
-                self.left_out[kept.probe] = f"the contract has no operation {operation_id!r}"
-            elif kept.answer is None:
-                self.left_out[kept.probe] = "the run of the journal ended before its answer came"
+                self.left_out[entry.probe] = f"the contract has no operation {operation_id!r}"
+            elif entry.answer is None:
+                self.left_out[entry.probe] = "the run of the journal ended before its answer came"
             else:
                 operation = self._context.contract.operation(operation_id)
-                request = self._unmasked(kept)
-                exchange = Exchange(number, kept.probe, operation, request, kept.answer)
+                request = self._unmasked(entry)
+                exchange = Exchange(number, entry.probe, operation, request, entry.answer)
                 self._context.add(exchange)
                 yield exchange
 
-    def _unmasked(self, kept: Kept) -> Request:
+    def _unmasked(self, entry: Entry) -> Request:
         """Return the request as it was sent: made once more where that gives the same request."""
-        if not is_masked(kept.request):
-            return kept.request
-        made = self._made(self._probes.get(kept.probe))
-        if made is not None and request_key(made) == request_key(kept.request):
+        if not is_masked(entry.request):
+            return entry.request
+        made = self._made(self._probes.get(entry.probe))
+        if made is not None and request_key(made) == request_key(entry.request):
             return made
-        return resigned(kept.request, self._context.caller)
+        return resigned(entry.request, self._context.caller)
 
     def _made(self, probe: Probe | None) -> Request | None:
         if probe is None:

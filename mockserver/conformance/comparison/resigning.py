@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from mockserver.conformance.runs.journal_lines import MASK
+from mockserver.conformance.runs.journal import MASK
 from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.exchange import Headers, Request
 from mockserver.jsontext import NotJson

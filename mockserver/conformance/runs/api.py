@@ -1,16 +1,13 @@
 """A run in one call, for scripts and tests."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Unpack
 
-from mockserver.conformance.options import Options
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs import runner
-from mockserver.conformance.runs.journal import Journal, header_of
+from mockserver.conformance.runs.journal import journalled
 from mockserver.conformance.runs.settings import RunOptions, options_of
-from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
+from mockserver.conformance.session.target import target_of
 
 
 def run(
@@ -39,27 +36,3 @@ def whole(result: Result) -> Result:
     if INTERRUPTED in result.notes:
         raise KeyboardInterrupt
     return result
-
-
-@contextmanager
-def journalled(
-    target: Target,
-    options: Options,
-    *,
-    journal: str | Path | None = None,
-    resume: str | Path | None = None,
-) -> Iterator[Journal | None]:
-    """Yield the journal that a run is to keep, or None. Raises `UnsafeOrWrong`."""
-    if journal is not None and resume is not None:
-        raise UnsafeOrWrong("a run begins a journal or resumes one; name one file, not both")
-    if journal is None and resume is None:
-        yield None
-        return
-    header = header_of(target, options)
-    opened = (
-        Journal.new(Path(journal), header)
-        if journal is not None
-        else Journal.resumed(Path(resume or ""), header)
-    )
-    with opened:
-        yield opened

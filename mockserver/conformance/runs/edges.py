@@ -13,11 +13,11 @@ from mockserver.conformance.session.session import Session
 _OF_ITS_KIND = "answers-as-soon-as-its-kind"
 """The rule for which what came late is asked for again."""
 
-Asked = Iterator[tuple[str, Draft]]
+Requests = Iterator[tuple[str, Draft]]
 """Requests by the names of their probes, to be sent one after the other."""
 
 
-def at_edges(session: Session, options: Options, kept: int, within: Collection[str]) -> Asked:
+def at_edges(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:
     """Yield the requests at edges of some operations that there is room for, once; the others are
     left out with the reason.
 
@@ -56,7 +56,7 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
         context.leave_out(target.probe, reason)
 
 
-def what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> Asked:
+def what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> Requests:
     """Yield again what came far later than others of its kind; `kept` is as it is for edges."""
     if not any(rule.name == _OF_ITS_KIND for rule in rules):
         return

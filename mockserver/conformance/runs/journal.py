@@ -1,42 +1,38 @@
 """The journal of a run: every exchange on a line of its own, so that a run can be resumed.
 
 The first line is a header that tells what the run was; every further line is an exchange, or a
-submission that is about to leave. Secrets are masked in the file.
+submission that is about to leave. Secrets are masked in the file, and a file is read without trust.
 """
 
+import base64
 import hashlib
 import json
 import re
 from collections import defaultdict, deque
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, field, replace
 from pathlib import Path
-from typing import Literal, Self, TextIO
+from typing import Any, Literal, Self, TextIO
 
 from mockserver import contract as contracts
 from mockserver import limits, userfiles
 from mockserver.conformance.options import Options
-from mockserver.conformance.runs.journal_lines import (
-    MASK,
-    BadJournal,
-    Kept,
-    Reader,
-    Secrets,
-    line_of,
-    masked,
-    parsed,
-    read_line,
-    text_of,
-)
+from mockserver.conformance.session.caller import SECRET_HEADERS
 from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
-from mockserver.conformance.session.target import Target
+from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
-from mockserver.exchange import Request
+from mockserver.exchange import Headers, Request
 from mockserver.jsontext import Json
+from mockserver.validation import SchemaCheck
 from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
 FORMAT = "crosschain-mock/run@1"
+MASK = "*"
+_SHORTEST_SECRET = 8
+_FEWEST_CHARACTERS = 6
+_SECRET = frozenset(name.lower() for name in SECRET_HEADERS)
 _NOTHING_CAME = (Trouble.UNREACHABLE, Trouble.TLS, Trouble.TIMED_OUT)
 _COMPARED = {
     "seed": "the seed",
@@ -44,10 +40,44 @@ _COMPARED = {
     "v1": "the v1 address",
     "v2": "the 2.0 address",
 }
-
 _TIME = re.compile(r"[0-9]{10,13}")
 
 _Key = tuple[str, str, str, str, tuple[tuple[str, str], ...], bytes]
+
+
+def _object(**members: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": members, "required": list(members)}
+
+
+_STRING, _INTEGER, _MAYBE = {"type": "string"}, {"type": "integer"}, {"type": ["string", "null"]}
+_PAIR = {"type": "array", "items": _STRING, "minItems": 2, "maxItems": 2}
+_PAIRS = {"type": "array", "items": _PAIR}
+_BODY = {"anyOf": [_STRING, _object(base64=_STRING)]}
+_REQUEST = _object(method=_STRING, path=_STRING, query=_STRING, headers=_PAIRS, body=_BODY)
+_ANSWER = _object(
+    status=_INTEGER,
+    headers=_PAIRS,
+    body=_BODY,
+    elapsed_ms=_INTEGER,
+    trouble={"enum": [None, *Trouble]},
+    reason=_STRING,
+)
+_ENTRY = _object(probe=_STRING, request=_REQUEST)
+_LINE = SchemaCheck({**_ENTRY, "properties": {**_ENTRY["properties"], "answer": _ANSWER}})
+_HEADER = SchemaCheck(
+    _object(
+        seed=_INTEGER,
+        dialect=_STRING,
+        v1=_MAYBE,
+        v2=_MAYBE,
+        contract=_STRING,
+        options={"type": "object"},
+    )
+)
+
+
+class BadJournal(UnsafeOrWrong):
+    """A file that is no journal, is damaged, or belongs to another run; nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +112,21 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
+class Entry:
+    """An exchange as a journal holds it; without an answer, a submission that was interrupted."""
+
+    probe: str
+    request: Request
+    answer: Answer | None = None
+    submission: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A journal that was read: what the run was, and its exchanges in order."""
 
     header: Header
-    kept: tuple[Kept, ...]
+    kept: tuple[Entry, ...]
 
 
 def header_of(target: Target, options: Options, contract: Contract | None = None) -> Header:
@@ -96,7 +136,7 @@ def header_of(target: Target, options: Options, contract: Contract | None = None
         dialect=options.dialect,
         v1=target.v1,
         v2=target.v2,
-        contract=digest(contract or contracts.load(options.dialect)),
+        contract=_digest(contract or contracts.load(options.dialect)),
         options={
             "armed": options.arming.writes,
             "only": list(options.only),
@@ -110,16 +150,10 @@ def header_of(target: Target, options: Options, contract: Contract | None = None
     )
 
 
-def digest(contract: Contract) -> str:
+def _digest(contract: Contract) -> str:
     """Return a digest of everything that a contract says of its operations."""
     told = {
-        operation.id: [
-            operation.method,
-            operation.path,
-            operation.request_schema,
-            operation.response_schema,
-        ]
-        for operation in contract
+        one.id: [one.method, one.path, one.request_schema, one.response_schema] for one in contract
     }
     text = json.dumps(told, sort_keys=True, default=str, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
@@ -139,32 +173,52 @@ def read_run(path: Path) -> Run:
     return _read(path)[0]
 
 
-def request_key(request: Request) -> Hashable:
+def masked(headers: Headers) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a request, secrets as a mask of fixed length."""
+    for name, value in headers.items_sent:
+        yield name, MASK * 8 if name.lower() in _SECRET else value
+
+
+def request_key(request: Request, probe: str = "") -> Hashable:
     """Return what two requests have in common that differ in secrets and time of sending only."""
-    return _key("", request)
+    # A run that is resumed stamps its requests with another time, and signs them again.
+    headers = tuple(
+        (name, MASK if name.lower() == "timestamp" and _TIME.fullmatch(value) else value)
+        for name, value in masked(request.headers)
+    )
+    return (probe, request.method, request.path, request.query, headers, request.body)
 
 
 class Journal:
     """Keeps the exchanges of a run in a file, and gives back those of the run it resumes."""
 
-    def __init__(self, file: TextIO, kept: Iterable[Kept] = ()) -> None:
+    def __init__(self, file: TextIO, kept: Iterable[Entry] = ()) -> None:
         """Write to an open file; `kept` is what an earlier run has left."""
         self._file = file
-        self._secrets = Secrets()
-        self._kept: dict[_Key, deque[Answer]] = defaultdict(deque)
+        self._secrets: set[str] = set()
+        self._answers: dict[Hashable, deque[Answer]] = defaultdict(deque)
         for one in kept:
-            answer = one.answer or _interrupted()
+            answer = one.answer or Answer(
+                0,
+                trouble=Trouble.TIMED_OUT,
+                reason="the run ended before the answer came, and a submission is never sent twice",
+            )
             # What never arrived is asked again, but for submissions.
             if one.submission or answer.trouble not in _NOTHING_CAME:
-                self._kept[_key(one.probe, one.request)].append(answer)
+                self._answers[request_key(one.request, one.probe)].append(answer)
 
     @classmethod
     def new(cls, path: Path, header: Header) -> Self:
         """Begin a journal. Raises `BadJournal` where a file that is no journal is in its place."""
-        _refuse_to_overwrite(path)
-        file = _opened(path, "w")
-        _append(file, {"format": FORMAT, **asdict(header)})
-        return cls(file)
+        try:
+            occupied = path.exists() and (not path.is_file() or path.stat().st_size > 0)
+        except OSError as error:
+            raise _not_writable(path, error) from None
+        if occupied and not is_journal(path):
+            raise BadJournal(f"{str(path)!r} is no journal of a run, and is not overwritten")
+        journal = cls(_opened(path, "w"))
+        journal._append({"format": FORMAT, **asdict(header)})
+        return journal
 
     @classmethod
     def resumed(cls, path: Path, header: Header) -> Self:
@@ -185,42 +239,89 @@ class Journal:
 
     def recall(self, probe: str, request: Request) -> Answer | None:
         """Return the answer that the earlier run got to the same request, each one once."""
-        answers = self._kept.get(_key(probe, request))
+        answers = self._answers.get(request_key(request, probe))
         return answers.popleft() if answers else None
 
     def begin(self, probe: str, request: Request) -> None:
         """Note a submission that is about to leave, so that it is never sent twice."""
-        self._secrets.note(request)
-        _append(self._file, line_of(Kept(probe, request), self._secrets))
+        self._append(self._line(probe, request))
 
     def keep(self, exchange: Exchange) -> None:
         """Keep an exchange at once."""
-        self._secrets.note(exchange.request)
-        kept = Kept(exchange.probe, exchange.request, exchange.answer)
-        _append(self._file, line_of(kept, self._secrets))
+        answer = exchange.answer
+        line = self._line(exchange.probe, exchange.request)
+        line["answer"] = {
+            "status": answer.status,
+            "headers": [[name, self._masked(value)] for name, value in answer.headers],
+            "body": self._body(answer.body),
+            "elapsed_ms": answer.elapsed_ms,
+            "trouble": answer.trouble.value if answer.trouble else None,
+            "reason": self._masked(answer.reason),
+        }
+        self._append(line)
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
+    def _line(self, probe: str, request: Request) -> dict[str, Json]:
+        """Return the line of a request, and learn its secrets: an answer may repeat them."""
+        for name, value in request.headers.items_sent:
+            # A value that is short or monotonous is no secret but an odd request, and may well be
+            # part of an answer that has nothing to do with it.
+            telling = len(value) >= _SHORTEST_SECRET and len(set(value)) >= _FEWEST_CHARACTERS
+            if name.lower() in _SECRET and telling:
+                self._secrets.add(value)
+        return {
+            "probe": probe,
+            "request": {
+                "method": request.method,
+                "path": request.path,
+                "query": request.query,
+                "headers": [list(item) for item in masked(request.headers)],
+                "body": _written(request.body),
+            },
+        }
 
-def _append(file: TextIO, line: Mapping[str, Json]) -> None:
-    file.write(text_of(line))
-    file.flush()
+    def _masked(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, MASK * len(secret))
+        return text
+
+    def _body(self, raw: bytes) -> Json:
+        """Return a body as a line has it, with the secrets in it masked to the same length."""
+        for secret in self._secrets:
+            hidden = secret.encode("utf-8", "surrogatepass")
+            raw = raw.replace(hidden, MASK.encode() * len(hidden))
+        return _written(raw)
+
+    def _append(self, line: Mapping[str, Json]) -> None:
+        self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
+        self._file.flush()
 
 
-def _interrupted() -> Answer:
-    reason = "the run ended before the answer came, and a submission is never sent twice"
-    return Answer(0, trouble=Trouble.TIMED_OUT, reason=reason)
-
-
-def _key(probe: str, request: Request) -> _Key:
-    # A run that is resumed stamps its requests with another time, and signs them again.
-    headers = tuple(
-        (name, MASK if name.lower() == "timestamp" and _TIME.fullmatch(value) else value)
-        for name, value in masked(request.headers)
+@contextmanager
+def journalled(
+    target: Target,
+    options: Options,
+    *,
+    journal: str | Path | None = None,
+    resume: str | Path | None = None,
+) -> Iterator[Journal | None]:
+    """Yield the journal that a run is to keep, or None. Raises `UnsafeOrWrong`."""
+    if journal is not None and resume is not None:
+        raise UnsafeOrWrong("a run begins a journal or resumes one; name one file, not both")
+    if journal is None and resume is None:
+        yield None
+        return
+    header = header_of(target, options)
+    opened = (
+        Journal.new(Path(journal), header)
+        if journal is not None
+        else Journal.resumed(Path(resume or ""), header)
     )
-    return (probe, request.method, request.path, request.query, headers, request.body)
+    with opened:
+        yield opened
 
 
 def _opened(path: Path, mode: Literal["w", "r+"]) -> TextIO:
@@ -228,16 +329,11 @@ def _opened(path: Path, mode: Literal["w", "r+"]) -> TextIO:
         # Lines are counted in bytes: no platform may write its own line ends.
         return path.open(mode, encoding="ascii", newline="\n")
     except OSError as error:
-        raise _failed("write", path, error) from None
+        raise _not_writable(path, error) from None
 
 
-def _refuse_to_overwrite(path: Path) -> None:
-    try:
-        occupied = path.exists() and (not path.is_file() or path.stat().st_size > 0)
-    except OSError as error:
-        raise _failed("write", path, error) from None
-    if occupied and not is_journal(path):
-        raise BadJournal(f"{str(path)!r} is no journal of a run, and is not overwritten")
+def _not_writable(path: Path, error: OSError) -> BadJournal:
+    return BadJournal(f"cannot write the journal {str(path)!r}: {reason_of(error)}")
 
 
 def _read(path: Path) -> tuple[Run, int]:
@@ -248,43 +344,86 @@ def _read(path: Path) -> tuple[Run, int]:
         raise BadJournal(f"the journal {str(path)!r} {error}") from None
     length = raw.rfind(b"\n") + 1
     first, *others = raw[:length].splitlines() or [b""]
-    header = _header(first, path)
-    lines = [read_line(line, f"{path}:{number}") for number, line in enumerate(others, 2)]
-    return Run(header, tuple(_answered(lines))), length
+    told = _parsed(first)
+    if not isinstance(told, dict) or told.pop("format", None) != FORMAT:
+        raise BadJournal(f"{str(path)!r} is no journal of a run: its first line is not {FORMAT}")
+    _check(_HEADER, told, f"{path}:1")
+    header = Header(**{name: told[name] for name in _HEADER.schema["properties"]})
+    entries = [_entry(line, f"{path}:{number}") for number, line in enumerate(others, 2)]
+    return Run(header, tuple(_answered(entries))), length
 
 
-def _answered(lines: Iterable[Kept]) -> list[Kept]:
+def _answered(entries: Iterable[Entry]) -> list[Entry]:
     """Return the exchanges; a submission that was begun is told only where no answer follows."""
-    found: list[Kept | None] = []
-    begun: dict[_Key, deque[int]] = defaultdict(deque)
-    for kept in lines:
+    found: list[Entry | None] = []
+    begun: dict[Hashable, deque[int]] = defaultdict(deque)
+    for entry in entries:
         # A submission stands twice: when it left, and, unless the run ended, with its answer.
-        waiting = begun[_key(kept.probe, kept.request)]
-        if kept.answer is None:
+        waiting = begun[request_key(entry.request, entry.probe)]
+        if entry.answer is None:
             waiting.append(len(found))
         elif waiting:
             found[waiting.popleft()] = None
         else:
-            found.append(kept)
+            found.append(entry)
             continue
-        found.append(replace(kept, submission=True))
-    return [kept for kept in found if kept is not None]
+        found.append(replace(entry, submission=True))
+    return [entry for entry in found if entry is not None]
 
 
-def _header(line: bytes, path: Path) -> Header:
-    told = parsed(line)
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise BadJournal(f"{str(path)!r} is no journal of a run: its first line is not {FORMAT}")
-    read = Reader(told, f"{path}:1")
-    return Header(
-        seed=read.value("seed", int),
-        dialect=read.value("dialect", str),
-        v1=read.value("v1", str, type(None)),
-        v2=read.value("v2", str, type(None)),
-        contract=read.value("contract", str),
-        options=read.value("options", dict),
+def _entry(raw: bytes, place: str) -> Entry:
+    """Return what a line says; `place` is named in errors. Raises `BadJournal`."""
+    line = _parsed(raw)
+    _check(_LINE, line, place)
+    request, answer = line["request"], line.get("answer")
+    try:
+        request |= {"headers": Headers(_pairs(request)), "body": _bytes(request)}
+        if answer is not None:
+            trouble = answer["trouble"]
+            answer |= {"headers": _pairs(answer), "body": _bytes(answer)}
+            answer["trouble"] = None if trouble is None else Trouble(trouble)
+    except ValueError as error:
+        raise _damaged(place, f"a body cannot be read: {error}") from None
+    return Entry(
+        line["probe"],
+        Request(**{name: request[name] for name in _REQUEST["properties"]}),
+        answer and Answer(**{name: answer[name] for name in _ANSWER["properties"]}),
     )
 
 
-def _failed(what: str, path: Path, error: OSError) -> BadJournal:
-    return BadJournal(f"cannot {what} the journal {str(path)!r}: {reason_of(error)}")
+def _parsed(raw: bytes) -> Any:
+    """Return the JSON of a line, or None where it is none."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _check(schema: SchemaCheck, line: Json, place: str) -> None:
+    """Raise `BadJournal` where a line is not as it was written."""
+    for wrong in schema.violations(line):
+        raise _damaged(place, str(wrong))
+
+
+def _damaged(place: str, what: str) -> BadJournal:
+    return BadJournal(f"{place}: the line is damaged: {what}; begin another journal")
+
+
+def _pairs(part: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in part["headers"])
+
+
+def _written(raw: bytes) -> Json:
+    """Return a body as a line has it: as text, or in base64 where it is none."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(raw).decode("ascii")}
+
+
+def _bytes(part: Mapping[str, Any]) -> bytes:
+    body = part["body"]
+    # Half a surrogate pair and what is no base64 are both a `ValueError`.
+    return (
+        body.encode() if isinstance(body, str) else base64.b64decode(body["base64"], validate=True)
+    )

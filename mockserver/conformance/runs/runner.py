@@ -1,35 +1,41 @@
 """A run: plan, ask, judge."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from dataclasses import replace
+from decimal import Decimal
 from itertools import chain
 
+from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.checks.timing import is_late
 from mockserver.conformance.generation import check_installed, generated
-from mockserver.conformance.generation.timing import catch_up
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import INTERRUPTED, Result
-from mockserver.conformance.runs.edges import Asked, at_edges, what_was_late
+from mockserver.conformance.runs.edges import Requests, at_edges, what_was_late
 from mockserver.conformance.runs.planner import Plan, context_of, prepared
-from mockserver.conformance.runs.readiness import wait_until_ready
-from mockserver.conformance.runs.stamping import FreshDeposits, Stamping
+from mockserver.conformance.runs.stamping import Retries
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.pace import Refusing, Spent
+from mockserver.conformance.session.pace import Limits, Refusing, Spent
+from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.session import Keeper, Session, Watch, sent_by_operation
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.exchange import Request
 
-SERVICE_TIME = "time of the service"
-"""How the probe ends that asks a price for the time, where v1 takes neither of the usual ones."""
+OPENERS = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
+"""The list of each generation that a client reads first, and which needs nothing."""
+_STARTING = (502, 503, 504)
+"""What a gateway answers for a service behind it that is not up yet."""
+_POLLS_A_SECOND = Decimal(4)
+_POLL_MS = 2_000
 
 WhyNot = Callable[[RunContext, Probe], str]
 """Tells why a probe is not worth sending after what was seen; empty where it is."""
@@ -58,10 +64,10 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
     options = options or Options()
     check_installed(options)
     ready = prepared(target, options, rules, probes)
-    contract, todo = ready.contract, ready.plan
+    contract, plan = ready.contract, ready.plan
     if options.wait_ms:
         # Where nobody answered in time, the run itself tells so.
-        wait_until_ready(target, ready.permit, ready.limits, options.wait_ms)
+        _wait_until_ready(target, ready.permit, ready.limits, options.wait_ms)
     began = ticks_ms()
     context = context_of(contract, options)
     with Transport(target, ready.permit, ready.limits) as transport:
@@ -70,14 +76,13 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
             context,
             keeper=keeper,
             watch=watch,
-            planned=len(todo.probes),
+            planned=len(plan.probes),
             patience_ms=options.patience_ms,
         )
-        notes = _asked(session, todo, why_not, options)
-        outcomes = judged(todo.rules, context, target.bases)
+        notes = _send(session, plan, why_not, options)
+        outcomes = judged(plan.rules, context, target.bases)
         more, told = generated(session, options) if not notes else ((), ())
         sent = sent_by_operation(context, transport.sent)
-        elsewhere = transport.count - sum(sent.values())
     return Result(
         contract=contract,
         target=target,
@@ -85,8 +90,8 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
         outcomes=(*outcomes, *more),
         exchanges=context.exchanges,
         sent=sent,
-        sent_elsewhere=elsewhere,
-        planned=len(todo.probes),
+        sent_elsewhere=transport.count - sum(sent.values()),
+        planned=len(plan.probes),
         unsent=dict(context.unsent),
         notes=(*notes, *told),
         choices=options.choices,
@@ -95,50 +100,70 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
     )
 
 
-def _asked(
-    session: Session, todo: Plan, why_not: WhyNot | None, options: Options
+def _wait_until_ready(target: Target, permit: Permit, limits: Limits, wait_ms: int) -> None:
+    """Ask each base address until it answers HTTP, or until `wait_ms` are over.
+
+    These requests read a list, and belong to no run: neither its budget nor its journal has them.
+    Raises `Refusing` where not even that may be sent.
+    """
+    polls = int(wait_ms * _POLLS_A_SECOND) // 1000 + len(target.bases) + 1
+    rate, within = min(_POLLS_A_SECOND, limits.rate), min(_POLL_MS, limits.request_ms)
+    waiting = replace(limits, rate=rate, budget=polls, time_ms=wait_ms, request_ms=within)
+    contract = contracts.load()
+    # The generations mostly have one address; the later one reads without a signature.
+    bases = {base: generation for generation, base in target.bases.items()}
+    with Transport(target, permit, waiting) as transport:
+        for generation in bases.values():
+            request = Request("GET", contract.operation(OPENERS[generation]).path)
+            try:
+                while transport.send(generation, request).status in (0, *_STARTING):
+                    pass
+            except Spent:
+                return
+
+
+def _send(
+    session: Session, plan: Plan, why_not: WhyNot | None, options: Options
 ) -> tuple[str, ...]:
     """Send the plan; return what kept it from its end."""
-    for name, reason in todo.left_out.items():
-        session.context.leave_out(name, reason, forbidden=name in todo.forbidden)
+    context = session.context
+    for name, reason in plan.left_out.items():
+        context.leave_out(name, reason, forbidden=name in plan.forbidden)
     spent, cut, last = "", "", False
-    stamping, deposits = Stamping(session.context), FreshDeposits(session.context)
-    kept = sum(probe.stage is Stage.LAST_LOOK for probe in todo.probes)
-    for probe in todo.probes:
+    retries = Retries(session)
+    kept = sum(probe.stage is Stage.LAST_LOOK for probe in plan.probes)
+    for probe in plan.probes:
         # All of it: an interruption may come while nearby addresses are asked or between requests.
         try:
             if probe.stage is Stage.LAST_LOOK and not (last or spent):
                 # Before the lists are looked at again, so that an outage meanwhile is told.
                 last = True
-                within = options.chosen_operations(todo.rules)
-                more = (
-                    at_edges(session, options, kept, within),
-                    what_was_late(session, todo.rules, kept),
-                )
-                spent = _asked_each(session, chain(*more))
-            reason = spent or (why_not(session.context, probe) if why_not else "")
+                within = options.chosen_operations(plan.rules)
+                edges = at_edges(session, options, kept, within)
+                spent = _send_each(session, chain(edges, what_was_late(session, plan.rules, kept)))
+            reason = spent or (why_not(context, probe) if why_not else "")
             if not reason and probe.stage is not Stage.LAST_LOOK and session.transport.left <= kept:
                 # Without a second look at the lists nothing could be told of what was asked before.
                 reason = "what is left of the budget is kept for the last look at the lists"
                 cut = cut or ("" if probe.conditional else reason)
             if reason:
-                session.context.leave_out(probe.name, reason)
+                context.leave_out(probe.name, reason)
             else:
-                _ask(session, probe, stamping, deposits)
+                retries.after(probe, _send_probe(session, probe))
         except (NotRun, Inconclusive, Refusing) as error:
-            session.context.leave_out(probe.name, str(error))
+            context.leave_out(probe.name, str(error))
         except Spent as error:
             spent = str(error)
-            session.context.leave_out(probe.name, spent)
+            context.leave_out(probe.name, spent)
         except KeyboardInterrupt:
             spent = INTERRUPTED
-            session.context.leave_out(probe.name, spent)
+            context.leave_out(probe.name, spent)
     return tuple(filter(None, (spent or cut,)))
 
 
-def _asked_each(session: Session, asked: Asked) -> str:
+def _send_each(session: Session, requests: Requests) -> str:
     """Send requests one after the other; return what ended the run, or an empty text."""
-    for probe, draft in asked:
+    for probe, draft in requests:
         try:
             session.ask(probe, draft)
         except Refusing as error:
@@ -150,37 +175,22 @@ def _asked_each(session: Session, asked: Asked) -> str:
     return ""
 
 
-def _ask(session: Session, probe: Probe, stamping: Stamping, deposits: FreshDeposits) -> None:
-    draft = probe.build(session.context)
-    wait_ms = 0 if probe.settled(session.context) else probe.wait_ms
+def _send_probe(session: Session, probe: Probe) -> Exchange:
+    context = session.context
+    draft = probe.build(context)
+    wait_ms = 0 if probe.settled(context) else probe.wait_ms
     exchange = session.ask(probe.name, draft, wait_ms)
-    _confirm_slow(session, exchange, draft)
-    if is_late(exchange) and not exchange.operation.writes:
-        session.ask(f"{probe.name}{_LATE}", probe.build(session.context))
-    if stamping.doubts(probe, exchange):
-        stamping.begin()
-        now = session.ask(probe.name, probe.build(session.context))
-        past = None
-        if stamping.is_unclear(exchange, now):
-            past = session.ask(probe.name, probe.build(session.context))
-        stamping.settle(exchange, now, past)
-        stamping.try_told(
-            lambda: catch_up(session.context, partial(_ask_time, session)),
-            lambda: session.ask(probe.name, probe.build(session.context)),
-        )
-    elif deposits.doubts(probe, exchange):
-        deposits.begin()
-        deposits.settle(session.ask(probe.name, probe.build(session.context)))
+    if not exchange.operation.writes:
+        _confirm_slow(session, exchange, draft)
+        if is_late(exchange):
+            session.ask(f"{probe.name}{_LATE}", probe.build(context))
+    return exchange
 
 
 def _confirm_slow(session: Session, exchange: Exchange, draft: Draft) -> None:
     """Ask for the first slow answer of an operation again, since a machine may have been busy."""
     context, operation = session.context, exchange.operation
     slow = exchange.whole and exchange.takes_longer_than(context.slow_ms)
-    if slow and not operation.writes and context.get(f"{operation.id}/{_SLOW[0]}") is None:
+    if slow and context.get(f"{operation.id}/{_SLOW[0]}") is None:
         for name in _SLOW:
             session.ask(f"{operation.id}/{name}", draft)
-
-
-def _ask_time(session: Session, operation_id: str, draft: Draft) -> Exchange:
-    return session.ask(f"{operation_id}/{SERVICE_TIME}", draft)

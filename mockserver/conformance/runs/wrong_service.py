@@ -10,7 +10,7 @@ from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import Result
-from mockserver.conformance.runs.readiness import OPENERS
+from mockserver.conformance.runs.runner import OPENERS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
 from mockserver.conformance.session.pace import Refusing, Spent
