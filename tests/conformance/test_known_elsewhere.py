@@ -5,7 +5,7 @@ import pytest
 from mockserver.conformance import Verdict, run
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
-from mockserver.conformance.requests.wrong_values import suspended_chain
+from mockserver.conformance.requests.negative import suspended_chain
 from mockserver.conformance.verdict import NotRun
 from tests.blind.serve import blind_service
 from tests.conformance.exchanges import answer, context_of, exchange, judged, success

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.protocol import (
+from mockserver.conformance.requests.odd_http import (
     HOSTILE,
     UNKNOWN_PATH,
     WRONG_METHOD,

@@ -6,13 +6,12 @@ from mockserver import jsontext
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
-from mockserver.conformance.requests.negative import Kind
-from mockserver.conformance.requests.negative_cases import (
-    WITHOUT_OPTIONAL,
+from mockserver.conformance.requests.negative import (
+    Kind,
     negative_cases,
     negative_probes,
 )
-from mockserver.conformance.requests.protocol import AGAIN, OTHER_CASE, is_beneath
+from mockserver.conformance.requests.odd_http import AGAIN, OTHER_CASE, is_beneath
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
@@ -187,7 +186,7 @@ def test_a_refusal_by_http_has_a_code_of_its_own(came, verdict):
         (
             "takes-a-request-without-optional-inputs",
             "v2.getAggregateSwap",
-            WITHOUT_OPTIONAL,
+            "without optional inputs",
         ),
         ("takes-header-names-in-any-case", "v1.getSupportTokens", OTHER_CASE),
         ("forgets-refusals", "v2.getBridgeQuote", AGAIN),

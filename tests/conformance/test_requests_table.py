@@ -6,11 +6,10 @@ import pytest
 
 from mockserver import contract, documents, resources
 from mockserver.conformance.requests.alternative_forms import CONTRASTS, AlternativeForm, forms_of
-from mockserver.conformance.requests.negative import Kind
+from mockserver.conformance.requests.negative import Kind, WrongValues
 from mockserver.conformance.requests.planned import PLANNED, read
 from mockserver.conformance.requests.probe import Stage
 from mockserver.conformance.requests.words import FILTERS, LISTED, NAMED, POLLS, SAMPLES
-from mockserver.conformance.requests.wrong_values import WrongValues
 from mockserver.conformance.session.caller import MOST_TICKETS
 from mockserver.conformance.session.looks import FIRST_LOOKS
 from mockserver.contract import BasisKind

@@ -9,8 +9,8 @@ from mockserver.conformance.checks.evidence import answered, is_its_own, said, w
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.requests.alternative_forms import CONTRASTS, contrasts_of
-from mockserver.conformance.requests.negative_cases import is_negative
-from mockserver.conformance.requests.protocol import UNKNOWN_PATH, is_beneath
+from mockserver.conformance.requests.negative import is_negative
+from mockserver.conformance.requests.odd_http import UNKNOWN_PATH, is_beneath
 from mockserver.conformance.requests.words import AGGREGATE, NO_CHAIN, ORDER, is_odd_target
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of

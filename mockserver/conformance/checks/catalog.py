@@ -20,9 +20,8 @@ from mockserver.conformance.checks import (
 )
 from mockserver.conformance.checks.rule import Check, Rule
 from mockserver.conformance.checks.submitted import ORDER
-from mockserver.conformance.requests.negative import Kind
+from mockserver.conformance.requests.negative import WRONG_VALUES, Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
-from mockserver.conformance.requests.wrong_values import WRONG_VALUES
 from mockserver.conformance.verdict import NotApplicable, Severity, Unjudged, Vacuous
 from mockserver.contract import Basis, Layer, assumed, documented, observed
 from mockserver.tables import UnknownName, function_of

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from mockserver.conformance.checks.evidence import IN_BETWEEN, answered, is_redirect, said, sent
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
-from mockserver.conformance.requests.protocol import HOSTILE, is_beneath
+from mockserver.conformance.requests.odd_http import HOSTILE, is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
 from mockserver.conformance.verdict import Inconclusive, Verdict

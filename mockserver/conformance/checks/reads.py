@@ -14,7 +14,7 @@ from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.listing import folded, text
 from mockserver.conformance.discovery.routes import is_stable
 from mockserver.conformance.discovery.v1_data import scalar
-from mockserver.conformance.requests.protocol import HOSTILE
+from mockserver.conformance.requests.odd_http import HOSTILE
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous

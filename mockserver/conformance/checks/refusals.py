@@ -7,10 +7,9 @@ from mockserver.conformance.checks.evidence import check_edges_are_asked, is_its
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.inventory import chains_of
 from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.requests.negative import Kind, NegativeCase
-from mockserver.conformance.requests.negative_cases import negative_cases
+from mockserver.conformance.requests.negative import Kind, NegativeCase, negative_cases
+from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.requests.probe import Group
-from mockserver.conformance.requests.protocol import is_beneath
 from mockserver.conformance.requests.words import KNOWN, is_odd_target, label_of, wrong_elsewhere
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange

@@ -9,7 +9,7 @@ from mockserver.conformance.basis import basis_of, place_of
 from mockserver.conformance.checks.evidence import answered, successes
 from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.checks.schema_walk import Applied, Unspoken, first_parts
-from mockserver.conformance.requests.protocol import is_beneath
+from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.requests.words import DETAIL, V1_ORDER
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange

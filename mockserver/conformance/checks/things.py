@@ -10,8 +10,8 @@ from mockserver.conformance.checks.comparing import Quote
 from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.settling import ORDER_STATUSES
-from mockserver.conformance.requests.negative_cases import is_negative
-from mockserver.conformance.requests.protocol import is_beneath
+from mockserver.conformance.requests.negative import is_negative
+from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun

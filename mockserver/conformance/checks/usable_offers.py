@@ -14,8 +14,8 @@ from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, BRIDGE, accepted, attempts
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import asked_chain
-from mockserver.conformance.requests.negative_cases import is_negative
-from mockserver.conformance.requests.protocol import is_beneath
+from mockserver.conformance.requests.negative import is_negative
+from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.requests.words import CONTROL, LARGER, PRICED, SAMPLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of

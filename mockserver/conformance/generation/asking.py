@@ -1,11 +1,19 @@
 """Questions of a stage: numbered, remembered, and quiet once nothing more may be sent."""
 
+from collections.abc import Callable
+
+from mockserver.conformance.discovery.amounts import number
+from mockserver.conformance.requests.valid import PRICE, valid_request
+from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.pace import Refusing, Spent
 from mockserver.conformance.session.session import Session
+from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Operation
-from mockserver.exchange import Request
+
+_NEAR_MS = 2_000
+_SECONDS_UNTIL = 10**11
 
 
 class Asking:
@@ -35,7 +43,9 @@ class Asking:
 
         A request that is another form of one before is asked again, also where both are equal.
         """
-        key = (form, *_key(draft.request(self._operation)))
+        request = draft.request(self._operation)
+        target = (form, request.method, request.path, request.query)
+        key = (*target, request.headers.items_sent, request.body)
         if key not in self._known:
             found = self.ask(draft) if new else None
             if found is None:
@@ -65,11 +75,24 @@ def is_answered(session: Session, operation: Operation) -> bool:
     return served and (not asked or any(one.succeeded for one in asked))
 
 
-def _key(request: Request) -> tuple[object, ...]:
-    return (
-        request.method,
-        request.path,
-        request.query,
-        request.headers.items_sent,
-        request.body,
-    )
+def catch_up(context: RunContext, ask: Callable[[str, Draft], Exchange | None]) -> bool:
+    """Stamp what follows with the time that the service tells; tell whether that is another time.
+
+    A stand-in whose clock jumps from event to event soon finds a fixed `timestamp` expired. What it
+    tells of its time elsewhere is taken then: `updateTime` of a price (interface.md 2.3), for which
+    `ask` sends a request of an operation; None where it may not. Nothing changes where it tells
+    none.
+    """
+    try:
+        draft = valid_request(context, PRICE)
+    except (NotRun, Inconclusive):
+        return False
+    exchange = ask(PRICE, draft)
+    told = None if exchange is None else number(exchange.data.get("updateTime"))
+    if told is None or told <= 0:
+        return False
+    told_ms = int(told * 1000 if told < _SECONDS_UNTIL else told)
+    if abs(told_ms - context.caller.timestamp_ms) <= _NEAR_MS:
+        return False
+    context.now = lambda: told_ms
+    return True

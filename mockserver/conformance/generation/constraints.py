@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver.conformance.basis import basis_of_required, stated
-from mockserver.conformance.requests.negative_cases import missing_inputs
+from mockserver.conformance.requests.negative import missing_inputs
 from mockserver.contract import Basis, BasisKind, Field, Operation, assumed
 from mockserver.jsontext import Json
 from mockserver.values import dataclass

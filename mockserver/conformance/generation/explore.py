@@ -13,7 +13,7 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.outcome import Outcome
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
-from mockserver.conformance.generation.asking import Asking, is_answered
+from mockserver.conformance.generation.asking import Asking, catch_up, is_answered
 from mockserver.conformance.generation.feedback import Novelty, telling_variations
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
 from mockserver.conformance.generation.properties import (
@@ -32,10 +32,9 @@ from mockserver.conformance.generation.relations import (
 )
 from mockserver.conformance.generation.rules import GENERATED
 from mockserver.conformance.generation.strategies import Broken, Requests, any_of, itself
-from mockserver.conformance.generation.timing import PRICE, catch_up
 from mockserver.conformance.generation.value_pools import assumed_domains
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.valid import valid_request
+from mockserver.conformance.requests.valid import PRICE, valid_request
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session

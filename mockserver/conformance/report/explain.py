@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.basis_text import told_by
-from mockserver.conformance.requests.catalog import ProbeIndex
-from mockserver.conformance.requests.probe import Group, Probe, Stage
+from mockserver.conformance.requests.probe import Group, Probe, ProbeIndex, Stage
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Severity, verdict_on
 from mockserver.contract import Basis, BasisKind, Contract

@@ -24,9 +24,8 @@ from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.requests.negative import Change, signed
 from mockserver.conformance.requests.planned import planned
 from mockserver.conformance.requests.probe import Build, Probe, Stage
-from mockserver.conformance.requests.table import made_of, shipped_requests
 from mockserver.conformance.requests.valid import fresh_hash
-from mockserver.conformance.requests.words import ORDER, TICKET, V1_ORDER
+from mockserver.conformance.requests.words import ORDER, TICKET, V1_ORDER, made_of, shipped_requests
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft

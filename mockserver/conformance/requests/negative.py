@@ -1,31 +1,54 @@
-"""Requests that are wrong in one way: what is wrong, where, and what says so."""
+"""Requests that are wrong in one way: an input that is missing, a wrong value, or a broken body.
 
+Which values are tried of which input is chosen by hand in `schemas/requests.yaml`, since every
+request has its price.
+"""
+
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from decimal import Decimal
 from enum import StrEnum
+from typing import Any, TypeGuard
 
+from mockserver import jsontext
+from mockserver.conformance.basis import basis_of_input, basis_of_required
 from mockserver.conformance.discovery.amount_units import (
     ATTEMPT_NAMES,
     BRIDGE,
     SWAP_QUOTE,
     V1_QUOTE,
 )
-from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.routes import OTHER_AMOUNTS, usable_tokens
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.requests.valid import fresh_hash, usual_or_unknown, valid_request
+from mockserver.conformance.requests.words import is_odd_target, made_of, shipped_requests
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
-from mockserver.contract import Basis, Operation
+from mockserver.contract import Basis, Contract, Field, Operation, assumed, documented
+from mockserver.documents import Document
+from mockserver.jsontext import Json, plain
+from mockserver.tables import known
 from mockserver.values import dataclass
 
-_ATTEMPTS: Mapping[str, str] = {
+Change = Callable[[Draft, RunContext], Draft]
+"""Makes another request of one. Raises `NotRun` where it has nothing to change."""
+
+_WITHOUT_OPTIONAL = "v2.getAggregateSwap"
+"""The operation that an optional input adds nothing to (interface.md 4.2); `toChain` of submitOrder
+is left out of an order of its own."""
+_LAST_ATTEMPT: Mapping[str, str] = {
     BRIDGE: [*OTHER_AMOUNTS][-1],
     SWAP_QUOTE: ATTEMPT_NAMES[-1],
     V1_QUOTE: [*OTHER_AMOUNTS][-1],
 }
+_NO_NUMBERS = ("plenty", "NaN", "Infinity", "ten", "1,5.0")
+_ODD_NUMBERS = ("1e5", "0x64", " ", "+100", "1.")
 
 
 class Kind(StrEnum):
@@ -43,9 +66,6 @@ class Kind(StrEnum):
     """A text that does not have the form or is none of the words it should be."""
     BODY = "body"
     """A body that is no JSON object."""
-
-
-Change = Callable[[Draft, RunContext], Draft]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,45 +94,46 @@ class NegativeCase:
         """Return the name of its probe."""
         return f"{operation.id}/{self.words}"
 
+    def probe(self, operation: Operation) -> Probe:
+        """Return its probe, sent once it is known which requests of the operation succeed.
 
-def probe_of(operation: Operation, altered: NegativeCase) -> Probe:
-    """Return the probe of a request, sent once it is known which of its operation succeed.
+        Look-ups of what was submitted come last: only then there may be something to look up.
+        """
+        name = self.probe_name(operation)
 
-    Look-ups of what was submitted come last, since only then there may be something to look up.
-    """
-    name = altered.probe_name(operation)
+        def build(context: RunContext) -> Draft:
+            draft = self.change(_base(context, operation, name), context)
+            return signed(draft, operation, context.caller) if self.resigned else draft
 
-    def build(context: RunContext) -> Draft:
-        draft = altered.change(_base_for(context, operation, name), context)
-        return signed(draft, operation, context.caller) if altered.resigned else draft
-
-    stage = Stage.WRITES if operation.writes or "example_needs" in operation.row else Stage.ODD
-    last = f"{operation.id}/{_ATTEMPTS.get(operation.id, 'usual')}"
-    after = altered.after if "example_needs" in operation.row else (last, *altered.after)
-    return Probe(name, build, stage, after, kind=altered.kind or "")
-
-
-def _base_for(context: RunContext, operation: Operation, probe: str) -> Draft:
-    """Return what is changed: of submissions one of a deposit that is not used yet.
-
-    Else a service that lets the change pass might refuse it as the other use of a deposit.
-    """
-    if operation.writes:
-        with suppress(NotRun, Inconclusive):
-            return valid_request(context, operation.id, deposit=fresh_hash(context, probe))
-    if "example_needs" in operation.row or operation.writes or context.now is not None:
-        return _base_of(context, operation)
-    # Once quotes are settled it follows from the lists alone.
-    return context.cached(("odd base", operation.id), lambda: _base_of(context, operation))
+        looks_up = "example_needs" in operation.row
+        last = f"{operation.id}/{_LAST_ATTEMPT.get(operation.id, 'usual')}"
+        return Probe(
+            name,
+            build,
+            Stage.WRITES if operation.writes or looks_up else Stage.ODD,
+            after=self.after if looks_up else (last, *self.after),
+            kind=self.kind or "",
+        )
 
 
-def _base_of(context: RunContext, operation: Operation) -> Draft:
-    """Return the usual request, else one that looks up nothing.
+def _base(context: RunContext, operation: Operation, probe: str) -> Draft:
+    """Return what is changed: the usual request, or one that looks up nothing.
 
     Where the lists do not show enough it is the example of the contract, so that a service whose
     lists are broken is still asked.
     """
-    return usual_or_unknown(context, operation) or example_of(context, operation)
+
+    def base() -> Draft:
+        return usual_or_unknown(context, operation) or example_of(context, operation)
+
+    if operation.writes:
+        # A service that lets the change pass might refuse it as the second use of a deposit.
+        with suppress(NotRun, Inconclusive):
+            return valid_request(context, operation.id, deposit=fresh_hash(context, probe))
+    if "example_needs" in operation.row or operation.writes or context.now is not None:
+        return base()
+    # Once quotes are settled it follows from the lists alone.
+    return context.cached(("odd base", operation.id), base)
 
 
 def example_of(context: RunContext, operation: Operation) -> Draft:
@@ -127,3 +148,298 @@ def example_of(context: RunContext, operation: Operation) -> Draft:
 def signed(draft: Draft, operation: Operation, caller: Caller) -> Draft:
     """Return a v1 request signed as it stands, odd headers included; others as they are."""
     return caller.sign_v1(draft, as_it_stands=True) if operation.auth == "developer-key" else draft
+
+
+# All of them.
+
+
+def negative_cases(operation: Operation) -> tuple[NegativeCase, ...]:
+    """Return every way in which requests of an operation are made wrong."""
+    return (*missing_inputs(operation), *WRONG_VALUES.of(operation), *_broken_bodies(operation))
+
+
+def is_negative(exchange: Exchange) -> bool:
+    """Tell whether a request was made wrong in one of these ways, or may be at an edge."""
+    names = (one.probe_name(exchange.operation) for one in negative_cases(exchange.operation))
+    return is_odd_target(exchange.probe) or exchange.probe in names
+
+
+def negative_probes(contract: Contract) -> tuple[Probe, ...]:
+    """Return the probes of wrong requests, and of one that lacks what it may lack, as sent."""
+    wrong = [case.probe(operation) for operation in contract for case in negative_cases(operation)]
+    short = NegativeCase("without optional inputs", _without_optional)
+    return (*wrong, *(short.probe(one) for one in contract if one.id == _WITHOUT_OPTIONAL))
+
+
+def _without_optional(draft: Draft, context: RunContext) -> Draft:
+    fields = context.contract.operation(_WITHOUT_OPTIONAL).fields
+    sent = [one for one in fields if not one.required and one.name in draft.part(one.location)]
+    if not sent:
+        raise NotRun("the usual request has no optional input")
+    for one in sent:
+        draft = draft.without(one.location, one.name)
+    return draft
+
+
+def _broken_bodies(operation: Operation) -> tuple[NegativeCase, ...]:
+    match operation.id:
+        case "v1.getCrossChainQuote":
+            return (_body("truncated", "cut in the middle", lambda body: body[: len(body) // 2]),)
+        case "v1.getTransferToMinterRaw":
+            return (_body("array", "an array", lambda body: b"[" + body + b"]"),)
+    return ()
+
+
+def _body(words: str, told: str, made: Callable[[bytes], bytes]) -> NegativeCase:
+    def change(draft: Draft, _: RunContext) -> Draft:
+        return replace(draft, raw_body=made(jsontext.encode(draft.body or {})))
+
+    said, basis = f"the body is {told}", documented("interface.inputs")
+    return NegativeCase(f"body {words}", change, Kind.BODY, "body", said, basis)
+
+
+# Inputs that are left out.
+
+
+def missing_inputs(operation: Operation) -> tuple[NegativeCase, ...]:
+    """Return how a request is made to lack each of its required inputs."""
+    return tuple(_missing(operation, field) for field in operation.fields if field.required)
+
+
+def _missing(operation: Operation, field: Field) -> NegativeCase:
+    location, name = field.location, field.name
+
+    def change(draft: Draft, context: RunContext) -> Draft:
+        if name not in draft.part(location):
+            raise NotRun(f"the usual request has no {location} {name!r} that could be left out")
+        if location == "headers" and "example_needs" in operation.row:
+            submitted = any(one.succeeded for one in context.of("v1.submitCrossChain"))
+            if not (submitted or context.caller.hashes):
+                raise NotRun(
+                    "nothing was submitted, so that a look-up is refused with its headers too"
+                )
+        if (operation.id, field.role) in _MADE_LIKELY:
+            draft = _MADE_LIKELY[operation.id, field.role](draft, context)
+        return draft.without(location, name)
+
+    return NegativeCase(
+        words=f"without {location}.{name}",
+        kind=Kind.MISSING,
+        place=f"{location}.{name}",
+        told=f"{name} is left out",
+        change=change,
+        basis=basis_of_required(operation, field),
+        # A header that is left out stays out.
+        resigned=location != "headers",
+    )
+
+
+def _with_common_contract(draft: Draft, context: RunContext) -> Draft:
+    """Ask for the contract that most chains have, such as that of their own coins.
+
+    A service that takes some chain for the one that is missing knows it there too, and says yes.
+    """
+    listed = Counter(token.address for token in inventory_of(context).tokens if token.address)
+    usual = draft.query.get("contractAddress")
+    common = max(listed, key=lambda one: listed[one], default=usual)
+    return draft.having("query", "contractAddress", common)
+
+
+def _with_coin(draft: Draft, context: RunContext) -> Draft:
+    """Ask for a chain's own coin, which a service may take for what has no address."""
+    chain = draft.query.get("chain")
+    for token in usable_tokens(context):
+        if token.address and token.is_native and token.chain == chain:
+            return draft.having("query", "symbol", token.symbol)
+    return draft
+
+
+_MADE_LIKELY: Mapping[tuple[str, str], Change] = {
+    ("v2.getBalance", "chain"): _with_common_contract,
+    ("v2.getPrice", "contractAddress"): _with_coin,
+}
+"""What else is changed where an input is left out, so that a careless service would say yes."""
+
+
+# Wrong values: each made of the right one; the text is a label to draw by.
+
+
+def negative(value: Json, _: RunContext, __: str) -> Json:
+    """Return the same amount below zero."""
+    if isinstance(value, str):
+        return f"-{value.removeprefix('-')}"
+    return -value if _is_number(value) else -1
+
+
+def as_number(value: Json, _: RunContext, __: str) -> Json:
+    """Return a text as a number: the one that it spells, else some number."""
+    digits = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 40
+    return int(value) if digits else 5
+
+
+def unlisted_name(_: Json, context: RunContext, label: str) -> Json:
+    """Return a name like those of chains and tokens that no list shows."""
+    letters = "".join(context.draw(label).choices("QXZJKVW", k=6))
+    inventory = inventory_of(context)
+    names = {chain.name.upper() for chain in (*inventory.chains, *inventory.v1_chains)}
+    names |= {token.symbol.upper() for token in (*inventory.tokens, *inventory.v1_tokens)}
+    while letters in names:
+        letters += "Q"
+    return letters
+
+
+def suspended_chain(value: Json, context: RunContext, _: str) -> Json:
+    """Return a chain that its list shows as out of service. Raises `NotRun` without one."""
+    inventory = inventory_of(context)
+    lists = (inventory.chains, inventory.v1_chains)
+    named = next((chains for chains in lists if value in {one.name for one in chains}), ())
+    away = [one.name for one in named if not one.offered]
+    if not away:
+        raise NotRun("no chain of the list is out of service")
+    symbols = {one.symbol for one in inventory.tokens if one.chain == value}
+    # A chain that has the tokens of the usual one is refused for nothing else.
+    return max(away, key=lambda name: len(symbols & {one.symbol for one in inventory.on(name)}))
+
+
+def unlisted_index(_: Json, context: RunContext, label: str) -> Json:
+    """Return an index that no token has, as digits."""
+    taken = {token.index for token in inventory_of(context).tokens}
+    number = context.draw(label).randrange(800_000, 900_000)
+    while str(number) in taken:
+        number += 1
+    return str(number)
+
+
+def long_past(value: Json, context: RunContext, _: str) -> Json:
+    """Return a time an hour before that of the request, in the same unit."""
+    text = str(value) if value else str(context.caller.timestamp_ms)
+    unit = 1 if len(text) < 12 else 1000
+    return str(int(text) - 3_600 * unit) if text.isascii() and text.isdecimal() else "0"
+
+
+def another_address(value: Json, context: RunContext, label: str) -> Json:
+    """Return another EVM address than the given one, read as a number where that is one."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value ^ 1
+    if not isinstance(value, str) or not value.startswith("0x"):
+        raise NotRun("the source address is not that of an EVM chain")
+    return _address(context, label)
+
+
+def _address(context: RunContext, label: str) -> str:
+    return f"0x{context.draw(label).getrandbits(160) | 1 << 159:040x}"
+
+
+def _is_number(value: Json) -> TypeGuard[int | Decimal]:
+    return isinstance(value, int | Decimal)
+
+
+_VALUES: Mapping[str, Callable[[Json, RunContext, str], Json]] = {
+    "unlisted name": unlisted_name,
+    "suspended chain": suspended_chain,
+    "unlisted address": lambda _, context, label: _address(context, label),
+    "unlisted index": unlisted_index,
+    "negative": negative,
+    "zero": lambda value, _, __: "0" if isinstance(value, str) else 0,
+    # A careless reader takes it as far as digits go.
+    "with letters": lambda value, _, __: f"{value}abc",
+    "no number": lambda _, context, label: context.draw(label).choice(_NO_NUMBERS),
+    "odd number": lambda _, context, label: context.draw(label).choice(_ODD_NUMBERS),
+    "as text": lambda value, _, __: plain(Decimal(value)) if _is_number(value) else str(value),
+    "as number": as_number,
+    "long past": long_past,
+    "broken hex": lambda value, _, __: f"{str(value)[:6]}xyz{str(value)[9:]}",
+    "another address": another_address,
+    "other decimals": lambda value, _, __: "7" if str(value) != "7" else "9",
+}
+"""What makes a wrong value of the right one, by the name that the table calls it."""
+
+Mistake = Mapping[str, Any]
+"""A row of the table: what is wrong in a request."""
+
+
+class WrongValues:
+    """What is tried of each operation. No request has more than one thing wrong with it."""
+
+    def __init__(self, document: Document) -> None:
+        """Take the table. Raises `InvalidFile` for a name that nothing has."""
+        found = made_of(document, "mistakes", _known)
+        mistakes = {str(name): mistake for name, mistake in found.items()}
+        self._rows = made_of(
+            document,
+            "wrong",
+            lambda row: [(role, known(mistakes, name)) for role in row for name in row[role]],
+        )
+
+    def probes_with_a(self, kind: Kind) -> tuple[str, ...]:
+        """Return the names of the probes of a kind."""
+        return tuple(
+            f"{name}/{role} {mistake['words']}"
+            for name, rows in self._rows.items()
+            for role, mistake in rows
+            if mistake["kind"] == kind
+        )
+
+    def of(self, operation: Operation) -> tuple[NegativeCase, ...]:
+        """Return how a request is made wrong, by the inputs that its contract has."""
+        by_role = {field.role: field for field in operation.fields}
+        return tuple(
+            NegativeCase(
+                words=f"{role} {mistake['words']}",
+                change=_changed(operation, by_role[role], mistake),
+                kind=Kind(mistake["kind"]),
+                place=f"{by_role[role].location}.{by_role[role].name}",
+                told=mistake["says"],
+                basis=_basis(operation, by_role[role], mistake),
+                as_meant="as-meant" in mistake,
+            )
+            for role, mistake in self._rows.get(operation.id, ())
+            if role in by_role
+        )
+
+
+def _known(row: Mapping[str, Json]) -> Mistake:
+    if "value" in row:
+        known(_VALUES, row["value"])
+    return row
+
+
+def _changed(operation: Operation, field: Field, mistake: Mistake) -> Change:
+    label = f"{operation.id} {field.name} {mistake['words']}"
+
+    def change(draft: Draft, context: RunContext) -> Draft:
+        part = draft.part(field.location)
+        if field.name not in part and field.location != "headers":
+            raise NotRun(f"the usual request has no {field.location} {field.name!r} to make wrong")
+        if "put" in mistake:
+            return draft.having(field.location, field.name, mistake["put"])
+        value = _VALUES[mistake["value"]](part.get(field.name, ""), context, label)
+        return draft.having(field.location, field.name, value)
+
+    return change
+
+
+_OF_NO_LIST = ("v2.getAggregateSwap", "v2.getBalance", "v2.getPrice", "v2.submitOrder")
+
+
+def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None:
+    """Return what says that a value is wrong, where the schema of the request does not."""
+    if field.schema.get("x-basis"):
+        return None
+    match mistake.get("by"):
+        case None:
+            return None
+        case "lists" if operation.id in _OF_NO_LIST:
+            # Of these only the names are published, not where they are taken from; and an order is
+            # carried out by its contract call, so that nobody may look at its target before.
+            return assumed("A-213", f"{field.name} is taken from the lists")
+        case "user" if "integer" in field.types:
+            return assumed("A-012", f"{field.name} is the EVM address, read as a number")
+        case "lists" | "user" | "input":
+            return basis_of_input(operation, field)
+        case assumption:
+            return assumed(str(assumption), f"{field.name} {mistake['assumes']}")
+
+
+WRONG_VALUES = WrongValues(shipped_requests())
+"""Those of the table that is shipped."""

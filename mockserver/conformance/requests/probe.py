@@ -1,6 +1,6 @@
 """Probes: the requests of the plan, each under a name that several rules can share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 
@@ -95,3 +95,42 @@ VALID, UNKNOWN = "usual", "unknown"
 
 PLAIN = Group("the plain request of each operation", lambda probe: probe.words in (VALID, UNKNOWN))
 """One request of every operation that should be answered with success, and look-ups of nothing."""
+
+
+class ProbeIndex:
+    """Finds probes, and those whose answers they are made of."""
+
+    def __init__(self, probes: Sequence[Probe]) -> None:
+        """Take the probes in the order in which they are declared."""
+        self.by_name: Mapping[str, Probe] = {probe.name: probe for probe in probes}
+        self._named: dict[Need, tuple[str, ...]] = {}
+
+    def names(self, needs: Iterable[Need]) -> tuple[str, ...]:
+        """Return the names of what is needed.
+
+        A dialect may lack the input that a probe is about, and then has no such probe.
+        """
+        return tuple(name for need in needs for name in self._names(need))
+
+    def _names(self, need: Need) -> tuple[str, ...]:
+        if need not in self._named:
+            if isinstance(need, Group):
+                found = tuple(name for name, probe in self.by_name.items() if need.has(probe))
+            else:
+                found = (need,) if need in self.by_name else ()
+            self._named[need] = found
+        return self._named[need]
+
+    def closure(self, needs: Iterable[Need]) -> list[str]:
+        """Return some probes with all they build on, in an order in which they can be sent."""
+        found: dict[str, None] = {}
+
+        def visit(name: str) -> None:
+            if name not in found:
+                for before in self.by_name[name].after:
+                    visit(before)
+                found[name] = None
+
+        for name in self.names(needs):
+            visit(name)
+        return list(found)

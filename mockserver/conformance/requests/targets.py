@@ -11,8 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
-from mockserver.conformance.requests.negative import signed
-from mockserver.conformance.requests.negative_cases import missing_inputs
+from mockserver.conformance.requests.negative import WRONG_VALUES, missing_inputs, signed
 from mockserver.conformance.requests.subjects import (
     deposit_of,
     known_elsewhere,
@@ -30,7 +29,6 @@ from mockserver.conformance.requests.words import (
     edge,
     wrong_elsewhere,
 )
-from mockserver.conformance.requests.wrong_values import WRONG_VALUES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun

@@ -1,12 +1,15 @@
-"""How probes are called that rules look for: words of `schemas/probes.yaml`, each spelled there."""
+"""The tables of requests, and how the probes are called that rules look for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import cast
+from typing import TypeVar, cast
 
-from mockserver import documents, resources
+from mockserver import documents, resources, tables
 from mockserver.conformance.discovery import settling
 from mockserver.documents import Document
+from mockserver.jsontext import Json
+
+_T = TypeVar("_T")
 
 ORDER, CHECK = settling.ORDER, settling.CHECK
 TICKET, CHECK_TICKET = settling.TICKET, settling.CHECK_TICKET
@@ -16,8 +19,29 @@ V1_ORDER, DETAIL = settling.V1_ORDER, settling.DETAIL
 
 @cache
 def shipped_probes() -> Document:
-    """Return the table of probes that is shipped."""
+    """Return the table of the requests that a run plans: `schemas/probes.yaml`."""
     return documents.read(resources.schemas() / "probes.yaml", "probes")
+
+
+@cache
+def shipped_requests() -> Document:
+    """Return the table of those that are sent beside the usual ones: `schemas/requests.yaml`."""
+    return documents.read(resources.schemas() / "requests.yaml", "requests")
+
+
+def made_of(
+    document: Document, part: str, make: Callable[[Mapping[str, Json]], _T]
+) -> dict[str | int, _T]:
+    """Return what `make` makes of each row of a part, by the name or the number of the row.
+
+    Raises `InvalidFile` with the line of a row that names what nothing has.
+    """
+    rows = document.value[part]
+    found: dict[str | int, _T] = {}
+    for name, row in rows.items() if isinstance(rows, Mapping) else enumerate(rows):
+        with tables.row(document, part, name):
+            found[name] = make(row)
+    return found
 
 
 _WORDS: Mapping[str, tuple[str, ...]] = {

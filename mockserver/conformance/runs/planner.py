@@ -8,8 +8,8 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.generation.rules import stage_rules
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.catalog import ProbeIndex, probes_of
-from mockserver.conformance.requests.probe import Need, Probe, Stage
+from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.probe import Need, Probe, ProbeIndex, Stage
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.pace import Limits
 from mockserver.conformance.session.permit import Permit

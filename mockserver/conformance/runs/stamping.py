@@ -3,7 +3,7 @@ deposits of submissions.
 """
 
 from mockserver.clock import wall_ms
-from mockserver.conformance.generation.timing import catch_up
+from mockserver.conformance.generation.asking import catch_up
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of

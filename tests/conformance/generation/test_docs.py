@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from mockserver.conformance.generation.rules import stage_rules
-from mockserver.conformance.generation.sequences import MACHINES
+from mockserver.conformance.generation.sequences import FLOWS
 from mockserver.conformance.options import MOST_EDGES
 from mockserver.contract import load
 
@@ -13,7 +13,7 @@ def test_every_stage_has_a_rule_with_a_sentence_of_its_own():
     assert len({rule.summary for rule in rules.values()}) == 7
     known = {operation.id for operation in contract}
     assert all(set(rule.operations) <= known for rule in rules.values())
-    judged = [set(machine.stage.operations) for machine in MACHINES]
+    judged = [set(machine.stage.operations) for machine in FLOWS]
     assert all(any(set(rule.operations) == one for rule in rules.values()) for one in judged)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from mockserver.conformance.generation.sequences import MACHINES, sequences
+from mockserver.conformance.generation.sequences import FLOWS, sequences
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.generation.conftest import ARMED, LISTS, options, session_with
@@ -74,7 +74,7 @@ QUICK = (
 
 
 def machine(words):
-    return tuple(one for one in MACHINES if one.stage.words == words)
+    return tuple(one for one in FLOWS if one.stage.words == words)
 
 
 def test_a_healthy_service_gives_no_finding(opened, is_deep):

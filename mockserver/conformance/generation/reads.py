@@ -12,11 +12,10 @@ from mockserver.conformance.discovery.amounts import units, within
 from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.inventory import Token, chains_of, tokens_of
 from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
+from mockserver.conformance.generation.flow import Flow, FlowRun
 from mockserver.conformance.generation.rules import READS
-from mockserver.conformance.generation.sequence_run import Flow, SequenceRun
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.bindings import Bindings
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import assumed, documented
 
@@ -34,17 +33,21 @@ _OF_CHAIN = documented("v2.get-assets-by-chain")
 class ReadFlow(Flow):
     """Asks for lists and quotes; remembers the first answer to each request."""
 
-    def __init__(self, sequence: SequenceRun) -> None:
-        """Take the tape that the sequence is played on."""
-        super().__init__(sequence)
+    stage = READS
+    writes = False
+    length = 20
+
+    def __init__(self, run: FlowRun) -> None:
+        """Take the first chains, and what was known before the first sequence."""
+        super().__init__(run)
         self._first: dict[str, Exchange] = {}
         self._quoted: dict[tuple[Route, int], int] = {}
         self._listed: dict[str, frozenset[tuple[str, str]]] = {}
         chains = [chain.name for chain in inventory_of(self._context).chains if chain.offered]
         self._chains = chains[:_MOST_CHAINS] or [""]
-        self._routes = sequence.once("routes", bridge_routes)
-        self._known = sequence.once("known", lambda context: inventory_of(self._context).tokens)
-        self._reading = sequence.once("reading", lambda context: reading_of(context, BRIDGE))
+        self._routes = self._once("routes", bridge_routes)
+        self._known = self._once("known", lambda context: inventory_of(context).tokens)
+        self._reading = self._once("reading", lambda context: reading_of(context, BRIDGE))
 
     @rule(
         action=st.sampled_from(_ACTIONS),
@@ -58,49 +61,46 @@ class ReadFlow(Flow):
             case "quote":
                 self._quote(route, times)
             case "chains":
-                self._list("list the chains", _CHAINS, Draft())
+                self._list("list the chains", _CHAINS)
             case "tokens":
-                self._list("list the tokens", _TOKENS, Draft())
+                self._list("list the tokens", _TOKENS)
             case "tokens of a chain":
                 # Two at least, since what one is answered shows only beside another.
                 for further in range(min(times + 1, len(self._chains))):
                     self._list_chain(self._chains[(number + further) % len(self._chains)])
             case "price":
-                self._price(route.source)
+                token = route.source
+                self._read(f"price of {token.symbol} on {token.chain!r}", _PRICE, asset=token)
             case _:
                 # It must be refused, and must leave no trace.
-                self._sequence.ask(
-                    "quote nothing",
-                    BRIDGE,
-                    valid_request(self._context, BRIDGE, route=route, amount="0"),
-                )
+                self._ask("quote nothing", BRIDGE, route=route, amount="0")
 
-    def _list_chain(self, chain: str) -> None:
-        draft = valid_request(self._context, _OF_A_CHAIN, chain=chain)
-        exchange = self._list(f"list the tokens of {chain!r}", _OF_A_CHAIN, draft)
-        if exchange is not None and exchange.succeeded:
-            self._compare_chains(chain, exchange)
+    def _read(self, words: str, operation_id: str, **about: object) -> Exchange | None:
+        """Ask, and hold yes or no against what the same request was answered before.
 
-    def _quote(self, route: Route, times: int) -> None:
-        # A price that is asked for meanwhile would make another amount the usual one.
-        usual_one = self._sequence.once(
-            f"amount of {route}", lambda context: usual_amount(context, route.source)
-        )
-        whole = usual_one * times
-        amount = amount_text(whole, route.source, self._reading)
-        draft = valid_request(self._context, BRIDGE, route=route, amount=amount)
-        exchange = self._asked(_words(route, amount), BRIDGE, draft)
-        out = None if exchange is None else units(exchange.data.get("outAmount"))
-        if out is not None:
-            self._compare_quotes(route, times, out)
+        Where an equal request is taken before and right after, the refusal in between was not about
+        the request.
+        """
+        draft = valid_request(self._context, operation_id, **about)
+        exchange = self._send(words, operation_id, draft)
+        if exchange is None:
+            return None
+        before = self._first.setdefault(words, exchange)
+        is_busy = exchange.answer.status in IN_BETWEEN
+        if is_busy or not before.succeeded or exchange.succeeded:
+            return exchange
+        again = self._send(f"{words} once more", operation_id, draft)
+        if again is not None and again.succeeded:
+            told = f"{words}: refused, though taken before and after"
+            self._broken(operation_id, "refused in between", told, _FORGETS)
+        elif again is not None and again.answer.status not in IN_BETWEEN:
+            told = f"{words}: refused, though taken before"
+            self._broken(operation_id, "yes and no", told, _ALIKE)
+        return exchange
 
-    def _price(self, token: Token) -> None:
-        words = f"price of {token.symbol} on {token.chain!r}"
-        self._asked(words, _PRICE, valid_request(self._context, _PRICE, asset=token))
-
-    def _list(self, words: str, operation_id: str, draft: Draft) -> Exchange | None:
+    def _list(self, words: str, operation_id: str, **about: object) -> Exchange | None:
         before = self._first.get(words)
-        exchange = self._asked(words, operation_id, draft)
+        exchange = self._read(words, operation_id, **about)
         if exchange is None or before is None:
             return exchange
         if before.data.get("version") != exchange.data.get("version"):
@@ -110,42 +110,14 @@ class ReadFlow(Flow):
             self._broken(operation_id, "another list", told, _VERSIONED, "data.list")
         return exchange
 
-    def _asked(self, words: str, operation_id: str, draft: Draft) -> Exchange | None:
-        """Ask, and hold yes or no against what the same request was answered before.
+    def _list_chain(self, chain: str) -> None:
+        """List the tokens of a chain, and hold them against those of others.
 
-        Where an equal request is taken before and right after, the refusal in between was not about
-        the request.
+        Contracts are not shared by all chains.
         """
-        exchange = self._sequence.ask(words, operation_id, draft)
-        if exchange is None:
-            return None
-        before = self._first.setdefault(words, exchange)
-        if _asks_for_patience(exchange) or not before.succeeded or exchange.succeeded:
-            return exchange
-        again = self._sequence.ask(f"{words} once more", operation_id, draft)
-        if again is not None and again.succeeded:
-            told = f"{words}: refused, though taken before and after"
-            self._broken(operation_id, "refused in between", told, _FORGETS)
-        elif again is not None and not _asks_for_patience(again):
-            told = f"{words}: refused, though taken before"
-            self._broken(operation_id, "yes and no", told, _ALIKE)
-        return exchange
-
-    def _compare_quotes(self, route: Route, times: int, out: int) -> None:
-        """Hold a quote against others: the same within a band, and more for more."""
-        before = self._quoted.setdefault((route, times), out)
-        if before and not within(Decimal(before), Decimal(out), _BAND):
-            told = f"'outAmount' is {out} for what gave {before} before"
-            self._broken(BRIDGE, "another quote", told, _AS_ASKED, "data.outAmount")
-        for (other, fewer), less in self._quoted.items():
-            if other == route and less and (fewer - times) * (less - out) <= 0 != fewer - times:
-                told = (
-                    f"'outAmount' is {out} for {times} times the amount, {less} for {fewer} times"
-                )
-                self._broken(BRIDGE, "amount ignored", told, _AS_ASKED, "data.outAmount")
-
-    def _compare_chains(self, chain: str, exchange: Exchange) -> None:
-        """Hold the tokens of a chain against those of others: contracts are not shared by all."""
+        exchange = self._list(f"list the tokens of {chain!r}", _OF_A_CHAIN, chain=chain)
+        if exchange is None or not exchange.succeeded:
+            return
         found = tokens_of(exchange, Bindings(), inventory_of(self._context).chains)
         tokens = _contracts(found)
         own = _contracts(token for token in self._known if token.chain == chain)
@@ -157,15 +129,26 @@ class ReadFlow(Flow):
                 self._broken(_OF_A_CHAIN, "another chain", told, _OF_CHAIN, "data.list")
         self._listed[chain] = tokens
 
-
-def _words(route: Route, amount: str) -> str:
-    source, target = route.source, route.target
-    return f"quote {amount} {source.symbol} from {source.chain!r} to {target.chain!r}"
-
-
-def _asks_for_patience(exchange: Exchange) -> bool:
-    """Tell whether an answer is about the service and not about the request."""
-    return exchange.answer.status in IN_BETWEEN
+    def _quote(self, route: Route, times: int) -> None:
+        """Ask for a quote; it is about what it was before, and more for more."""
+        source, target = route.source, route.target
+        # A price that is asked for meanwhile would make another amount the usual one.
+        usual = self._once(f"amount of {route}", lambda context: usual_amount(context, source))
+        amount = amount_text(usual * times, source, self._reading)
+        words = f"quote {amount} {source.symbol} from {source.chain!r} to {target.chain!r}"
+        exchange = self._read(words, BRIDGE, route=route, amount=amount)
+        out = None if exchange is None else units(exchange.data.get("outAmount"))
+        if out is None:
+            return
+        before = self._quoted.setdefault((route, times), out)
+        if before and not within(Decimal(before), Decimal(out), _BAND):
+            told = f"'outAmount' is {out} for what gave {before} before"
+            self._broken(BRIDGE, "another quote", told, _AS_ASKED, "data.outAmount")
+        for (other, fewer), less in self._quoted.items():
+            if other == route and less and (fewer - times) * (less - out) <= 0 != fewer - times:
+                less_for = f"{less} for {fewer} times"
+                told = f"'outAmount' is {out} for {times} times the amount, {less_for}"
+                self._broken(BRIDGE, "amount ignored", told, _AS_ASKED, "data.outAmount")
 
 
 def _says_the_same(before: Exchange, exchange: Exchange) -> bool:
@@ -181,6 +164,5 @@ def _contracts(tokens: Iterable[Token]) -> frozenset[tuple[str, str]]:
 
 def _items(exchange: Exchange) -> frozenset[object]:
     """Return what a list says about chains or tokens, whatever their order."""
-    if exchange.operation.id == _CHAINS:
-        return frozenset(chains_of(exchange, Bindings()))
-    return frozenset(tokens_of(exchange, Bindings()))
+    of = chains_of if exchange.operation.id == _CHAINS else tokens_of
+    return frozenset(of(exchange, Bindings()))

@@ -1,0 +1,533 @@
+"""What is submitted, in any order: submitted again, looked up, and listed, for oneself and others.
+
+Orders of 2.0, transfers of v1, and tickets.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
+
+from mockserver.conformance.checks.evidence import IN_BETWEEN
+from mockserver.conformance.checks.submitted import (
+    ORDER,
+    TICKET,
+    V1_ORDER,
+    Property,
+    Submitted,
+    Timeline,
+)
+from mockserver.conformance.discovery.amount_units import (
+    BRIDGE,
+    SWAP_QUOTE,
+    V1_QUOTE,
+    attempts,
+    usual_attempt,
+)
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.generation.asking import catch_up
+from mockserver.conformance.generation.flow import Flow, FlowRun
+from mockserver.conformance.generation.rules import ORDERS, TICKETS, TRANSFERS
+from mockserver.conformance.requests.valid import PRICE, SWAP, fresh_address, valid_request
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import NotRun
+from mockserver.contract import Basis, assumed, documented, observed
+from mockserver.jsontext import Json
+from mockserver.values import dataclass
+
+_ORDER_ID = documented("order.id")
+_V1_SHOWN = observed("ESS1", "an order shows its 'sn' and the hash of its deposit")
+_TICKET_ID = documented("ticket.submitted")
+_CHECK_ORDER = documented("v2.check-order")
+_V1_DETAIL = documented("v1.get-order-detail")
+_TICKETS_OF_ADDRESS = documented("v2.get-all-ticket-by-address")
+_SUBMITTED_ONCE = assumed("A-152", "a deposit that is submitted again makes no second order")
+
+
+@dataclass(slots=True)
+class Accepted:
+    """Something that was accepted: its number, what its request was `about`, and its time line."""
+
+    number: str
+    about: Mapping[str, Any]
+    line: Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a flow tells what goes wrong with what it submits, and what says that it must not.
+
+    Each has a cause, a sentence and a basis. `changes` are about what a look shows, in place of the
+    look before it.
+    """
+
+    used_twice: tuple[str, str, Basis]
+    lost: tuple[str, str, Basis]
+    no_number: tuple[str, str, Basis] | None = None
+    changes: Mapping[Property, tuple[str, str, Basis]] = field(default_factory=dict)
+
+
+class SubmissionFlow(Flow):
+    """Submits things of one kind, and follows each of them."""
+
+    kind: ClassVar[Submitted]
+    told: ClassVar[Words]
+
+    def __init__(self, run: FlowRun) -> None:
+        """Begin a sequence in which nothing was submitted yet."""
+        super().__init__(run)
+        self._accepted: dict[str, Accepted] = {}
+
+    def _submit(self, words: str, **about: Any) -> tuple[Accepted, ...]:
+        """Submit something; return it where it was accepted, under a number."""
+        kind = self.kind
+        exchange = self._ask(words, kind.operation_id, **about)
+        if exchange is None or not exchange.succeeded:
+            return ()
+        number = kind.number(exchange)
+        if not number and self.told.no_number:
+            cause, message, basis = self.told.no_number
+            self._broken(kind.operation_id, cause, message, basis, kind.place)
+            return ()
+        if number and number in self._accepted:
+            cause, message, basis = self.told.used_twice
+            message = message.format(number)
+            self._broken(kind.operation_id, cause, message, basis, kind.place)
+        self._accepted[number] = Accepted(number, about, Timeline(kind))
+        return (self._accepted[number],)
+
+    def _second(self, words: str, one: Accepted) -> str | None:
+        """Submit the very same once more; return the number of a second one, else None."""
+        exchange = self._ask(words, self.kind.operation_id, **one.about)
+        if exchange is None or not exchange.succeeded:
+            return None
+        number = self.kind.number(exchange)
+        return number if self.kind.is_second(one.number, number) else None
+
+    def _found(self, one: Accepted, exchange: Exchange | None) -> bool:
+        """Tell whether a look shows what was accepted: it has to, but for an outage."""
+        if exchange is None or exchange.answer.status in IN_BETWEEN:
+            return False
+        if not exchange.succeeded:
+            cause, message, basis = self.told.lost
+            message = message.format(one.number)
+            self._broken(self.kind.look_id, cause, message, basis, self.kind.key)
+        return exchange.succeeded
+
+    def _follow(self, one: Accepted, look: Exchange) -> None:
+        """Hold what is told of something against what was told before."""
+        for change in one.line.follow(look):
+            if change.breaks in self.told.changes:
+                cause, message, basis = self.told.changes[change.breaks]
+                status = one.line.told("status")
+                message = message.format(change, number=one.number, status=status)
+                is_status = change.name == "status"
+                place = self.kind.status_place if is_status else f"data.{change.name}"
+                self._broken(self.kind.look_id, cause.format(change), message, basis, place)
+
+
+class OrderFlow(SubmissionFlow):
+    """Submits orders of 2.0, and asks for quotes and for the call data of swaps."""
+
+    stage = ORDERS
+    kind = ORDER
+    told = Words(
+        used_twice=(
+            "id used twice",
+            "two deposits are answered with the same order, {!r}",
+            _ORDER_ID,
+        ),
+        lost=("order is lost", "order {!r} was accepted, and cannot be checked", _CHECK_ORDER),
+        no_number=("no id", "an order was accepted without a text as its id", _ORDER_ID),
+        changes={
+            Property.ENDS_ONCE: (
+                "final status changes",
+                "order {number!r} was {0.was}, and is {0.now!r} now",
+                observed("GHOST", "Succeeded, Failed and Refunded are where an order ends"),
+            ),
+            Property.GOES_ON: (
+                "time goes back",
+                "order {number!r}: {0.now} follows {0.was}",
+                observed("DR", "the timestamp is that of the last change, in seconds"),
+            ),
+            Property.STAYS_TOLD: (
+                "final {0.name} changes",
+                "order {number!r} is {status}: {0.name!r} was {0.was!r}, and is {0.now!r} now",
+                observed("GHOST", "an order that has come to its end is told of as it was"),
+            ),
+        },
+    )
+    orders: Bundle[Accepted] = Bundle("orders")
+
+    @rule()
+    def quote(self) -> None:
+        """Ask for a quote, which makes no order."""
+        draft = self._once("quote", lambda context: valid_request(context, BRIDGE))
+        self._send("quote", BRIDGE, draft)
+
+    @rule()
+    def swap_data(self) -> None:
+        """Ask for a swap quote and the call data of the swap, which make no order."""
+        drafts = self._once("swap", _swap_drafts)
+        if drafts and self._send("quote a swap", SWAP_QUOTE, drafts[0]):
+            self._send("make its call data", SWAP, drafts[1])
+
+    @initialize(target=orders, count=st.integers(1, 2))
+    def submit(self, count: int) -> MultipleResults[Accepted]:
+        """Submit the orders that the sequence begins with, the second for three times as much."""
+        return multiple(*self._order(1), *(self._order(3) if count > 1 else ()))
+
+    @rule(target=orders, times=st.integers(1, 3))
+    def submit_another(self, times: int) -> MultipleResults[Accepted]:
+        """Submit a further order, for a deposit of its own."""
+        return multiple(*self._order(times))
+
+    def _order(self, times: int) -> tuple[Accepted, ...]:
+        usual = self._once("amount", _usual_amount)
+        whole = None if usual is None else usual * times
+        return self._submit("submit an order", deposit=self._new_hash(), whole=whole)
+
+    @rule(placed=orders)
+    def submit_again(self, placed: Accepted) -> None:
+        """Submit the very same order once more."""
+        number = self._second(f"submit order {placed.number!r} again", placed)
+        if number is None:
+            return
+        if number in self._accepted:
+            told = f"the deposit of order {placed.number!r} is answered with order {number!r}"
+            self._broken(ORDER.operation_id, "another order's id", told, _ORDER_ID, ORDER.place)
+        else:
+            told = f"the deposit of order {placed.number!r} makes a second order, {number!r}"
+            self._broken(ORDER.operation_id, "second order", told, _SUBMITTED_ONCE, ORDER.place)
+
+    @rule(placed=orders, times=st.sampled_from([8, 1, 2, 4]))
+    def check(self, placed: Accepted, times: int) -> None:
+        """Ask how an order stands, once or several times."""
+        for _ in range(times):
+            look = self._ask(f"check order {placed.number!r}", ORDER.look_id, id=placed.number)
+            if self._found(placed, look) and look is not None:
+                self._check(placed, look)
+
+    def _check(self, placed: Accepted, look: Exchange) -> None:
+        if not ORDER.status(look):
+            told = f"the status of order {placed.number!r} is no text"
+            basis = documented("order-status.status")
+            self._broken(ORDER.look_id, "no status", told, basis, ORDER.status_place)
+        self._follow(placed, look)
+        if not ORDER.is_over(look):
+            return
+        # Three times the deposit pays out more.
+        out, status = placed.line.told("amountOut"), placed.line.told("status")
+        for other in self._accepted.values():
+            is_alike = (other.line.told("amountOut"), other.line.told("status")) == (out, status)
+            is_more = other.about["whole"] != placed.about["whole"]
+            if is_alike and is_more and out not in ("", "0"):
+                pair = f"orders {other.number!r} and {placed.number!r}"
+                told = f"{pair} pay {out!r} for unequal deposits"
+                self._broken(ORDER.look_id, "another order", told, _CHECK_ORDER, "data.amountOut")
+
+
+def _swap_drafts(context: RunContext) -> tuple[Draft, ...]:
+    """Return the requests of a swap quote and its call data; none where nothing is to swap."""
+    try:
+        return valid_request(context, SWAP_QUOTE), valid_request(context, SWAP)
+    except NotRun:
+        return ()
+
+
+def _usual_amount(context: RunContext) -> Decimal | None:
+    try:
+        return usual_amount(context, attempts(context, BRIDGE)[0].route.source)
+    except NotRun:
+        return None
+
+
+class TransferFlow(SubmissionFlow):
+    """Submits transfers of v1, and looks them up for the caller and for others."""
+
+    stage = TRANSFERS
+    kind = V1_ORDER
+    told = Words(
+        used_twice=(
+            "sn used twice",
+            "two deposits are answered with the same order, {!r}",
+            _V1_SHOWN,
+        ),
+        lost=(
+            "transfer is lost",
+            "a transfer was accepted, and is not found by its transaction and its user",
+            documented("flow.v1"),
+        ),
+        changes={
+            Property.ENDS_ONCE: (
+                "final status changes",
+                "a transfer had the status {0.was}, and has {0.now!r} now",
+                observed("ESS1", "2, 3 and 6 are where an order ends"),
+            )
+        },
+    )
+    quotes: Bundle[Decimal] = Bundle("quotes")
+    transfers: Bundle[Accepted] = Bundle("transfers")
+
+    def __init__(self, run: FlowRun) -> None:
+        """Take the route of the usual quote, and its usual amount."""
+        super().__init__(run)
+        self._route = self._once("route", lambda context: usual_attempt(context, V1_QUOTE).route)
+        source = self._route.source
+        self._usual = self._once("amount", lambda context: usual_amount(context, source))
+
+    @rule(target=quotes, times=st.integers(1, 3))
+    def quote(self, times: int) -> Decimal:
+        """Ask for a quote; its amount is what later steps are made of."""
+        amount = self._usual * times
+        self._ask(f"quote {amount}", V1_QUOTE, route=self._route, whole=amount)
+        return amount
+
+    @rule(amount=quotes)
+    def raw_transaction(self, amount: Decimal) -> None:
+        """Ask for the deposit transaction."""
+        raw = TRANSFERS.operations[1]
+        self._ask(f"make the deposit of {amount}", raw, asset=self._route.source, amount=amount)
+
+    @initialize(target=transfers)
+    def submit(self) -> MultipleResults[Accepted]:
+        """Submit the transfer that the sequence begins with."""
+        return self._transfer(self._usual)
+
+    @rule(target=transfers, amount=quotes)
+    def submit_another(self, amount: Decimal) -> MultipleResults[Accepted]:
+        """Submit a further transfer, for a deposit of its own."""
+        return self._transfer(amount)
+
+    def _transfer(self, amount: Decimal) -> MultipleResults[Accepted]:
+        words, deposit = f"submit a transfer of {amount}", self._new_hash()
+        return multiple(*self._submit(words, deposit=deposit, whole=amount))
+
+    @rule(sent=transfers)
+    def submit_again(self, sent: Accepted) -> None:
+        """Submit the very same transfer once more."""
+        number = self._second("submit the same transfer again", sent)
+        if number is not None:
+            told = f"the deposit of order {sent.number!r} makes a second order, {number!r}"
+            operation_id, place = V1_ORDER.operation_id, V1_ORDER.place
+            self._broken(operation_id, "second order", told, _SUBMITTED_ONCE, place)
+
+    @rule(sent=transfers, times=st.integers(1, 4))
+    def look_up(self, sent: Accepted, times: int) -> None:
+        """Look a transfer up by its transaction and its user, once or several times."""
+        for _ in range(times):
+            look = self._look_up(sent)
+            if look is not None and self._found(sent, look):
+                self._compare(sent, look)
+
+    def _look_up(self, sent: Accepted) -> Exchange | None:
+        """Look a transfer up; None for an answer that may be about something else."""
+        transaction = sent.about["deposit"]
+        look = self._ask("look the transfer up", V1_ORDER.look_id, hash=transaction)
+        if look is not None and look.refused and self._is_served():
+            # Whatever it was about: what is taken now is the time, and is not to blame any more.
+            look = self._ask("look the transfer up once more", V1_ORDER.look_id, hash=transaction)
+        if look is None or look.succeeded or look.answer.status in IN_BETWEEN:
+            return look
+        return look if self._is_served() else None
+
+    def _compare(self, sent: Accepted, look: Exchange) -> None:
+        """Hold a look against what was submitted, and against the looks before."""
+        number, transaction = V1_ORDER.number(look), sent.about["deposit"]
+        if number and sent.number and number != sent.number:
+            told = f"order {sent.number!r} is shown as {number!r}"
+            self._broken(V1_ORDER.look_id, "another sn", told, _V1_SHOWN, "data.order.sn")
+        self._follow(sent, look)
+        if _mentions(look, transaction):
+            return
+        for other in self._accepted.values():
+            if _mentions(look, other.about["deposit"]):
+                shown = other.about["deposit"]
+                told = f"asked for the transfer of {transaction}, shown that of {shown}"
+                self._broken(V1_ORDER.look_id, "another transfer", told, _V1_DETAIL, V1_ORDER.key)
+
+    @rule(sent=transfers)
+    def look_up_for_another(self, sent: Accepted) -> None:
+        """Look a transfer up under the address of somebody else."""
+        other, transaction = fresh_address(self._context, "another v1 user"), sent.about["deposit"]
+        words, about = f"look the transfer up for {other}", {"evmAddress": other}
+        look = self._ask(words, V1_ORDER.look_id, should_succeed=False, hash=transaction, **about)
+        if look is not None and _mentions(look, transaction):
+            told = f"a transfer of {self._context.caller.address} is shown to {other}"
+            self._broken(V1_ORDER.look_id, "somebody else's", told, _V1_DETAIL, "query.evmAddress")
+
+    @rule()
+    def look_up_unknown(self) -> None:
+        """Look up what nobody submitted."""
+        words, unknown = "look a transfer up that is none", self._new_hash()
+        look = self._ask(words, V1_ORDER.look_id, should_succeed=False, hash=unknown)
+        deposits = [one.about["deposit"] for one in self._accepted.values()]
+        known = [one for one in deposits if look is not None and _mentions(look, one)]
+        if known:
+            told = f"the transfer of {known[0]} is shown for a transaction that nobody submitted"
+            self._broken(V1_ORDER.look_id, "another transfer", told, _V1_DETAIL, V1_ORDER.key)
+
+    def _ask(
+        self, words: str, operation_id: str, *, should_succeed: bool = True, **about: Any
+    ) -> Exchange | None:
+        """Send a v1 request; once more at the service's own time where it may have expired."""
+        exchange = super()._ask(words, operation_id, **about)
+        is_strange = should_succeed and exchange is not None and exchange.refused
+        if not is_strange or not self._serves(PRICE):
+            return exchange
+        words_of_price = "ask for a price, which tells the time"
+        if not catch_up(self._context, lambda *asked: self._send(words_of_price, *asked)):
+            return exchange
+        return super()._ask(f"{words}, at the service's time", operation_id, **about)
+
+    def _is_served(self) -> bool:
+        """Tell whether v1 still takes what it took before: a refusal may be about the time."""
+        exchange = self._ask("quote once more", V1_QUOTE, route=self._route, whole=self._usual)
+        return exchange is not None and exchange.succeeded
+
+
+def _mentions(exchange: Exchange, transaction: str) -> bool:
+    """Tell whether a success shows a transaction."""
+    return exchange.succeeded and transaction.lower().encode() in exchange.answer.body.lower()
+
+
+class TicketFlow(SubmissionFlow):
+    """Reports problems for two addresses, and lists and checks the tickets of both."""
+
+    stage = TICKETS
+    kind = TICKET
+    told = Words(
+        used_twice=("id used twice", "two tickets have the same id, {!r}", _TICKET_ID),
+        lost=(
+            "ticket is lost",
+            "ticket {!r} was accepted, and cannot be checked",
+            documented("v2.check-ticket"),
+        ),
+        no_number=("no id", "a ticket was accepted without an id", _TICKET_ID),
+    )
+    statuses = ("Unknown", "Pending", "Succeeded")
+    lists = TICKETS.operations[1]
+    reported: Bundle[Accepted] = Bundle("reported")
+
+    def __init__(self, run: FlowRun) -> None:
+        """Take the addresses and the chains. Raises `NotRun` where no chain is offered."""
+        super().__init__(run)
+        another = fresh_address(self._context, "another ticket holder")
+        self._addresses = (self._context.caller.address, another)
+        self._chains = [one.name for one in inventory_of(self._context).chains if one.offered][:3]
+        if not self._chains:
+            raise NotRun("getChain shows no chain that is offered")
+
+    @initialize(target=reported)
+    def report(self) -> MultipleResults[Accepted]:
+        """Report the problem that the sequence begins with."""
+        return self._report(0, 0)
+
+    @rule(target=reported, who=st.integers(0, 1), where=st.integers(0, 2))
+    def report_another(self, who: int, where: int) -> MultipleResults[Accepted]:
+        """Report a further problem, with a transaction of its own."""
+        return self._report(who, where)
+
+    def _report(self, who: int, where: int) -> MultipleResults[Accepted]:
+        address, chain = self._addresses[who], self._chains[where % len(self._chains)]
+        about = {"chain": chain, "hash": self._new_hash(), "userAddress": address}
+        return multiple(*self._submit(f"report a problem for {address}", **about))
+
+    @rule(who=st.integers(0, 1))
+    def list_all(self, who: int) -> None:
+        """List the tickets of an address in every status."""
+        address = self._addresses[who]
+        listed: set[str] = set()
+        for status in self.statuses:
+            exchange = self._list(address, status)
+            if exchange is None or not exchange.succeeded:
+                return
+            listed.update(text(item.get("ticketId")) for item in _items(exchange))
+        for one in self._accepted.values():
+            if one.about["userAddress"] == address and one.number not in listed:
+                told = f"ticket {one.number!r} of {address} is in no list of the address"
+                basis = _TICKETS_OF_ADDRESS
+                self._broken(self.lists, "ticket is lost", told, basis, "data.list")
+
+    @rule(who=st.integers(0, 1), status=st.sampled_from(statuses))
+    def list_some(self, who: int, status: str) -> None:
+        """List the tickets of an address in one status."""
+        self._list(self._addresses[who], status)
+
+    @rule(one=reported)
+    def check(self, one: Accepted) -> None:
+        """Ask how a ticket stands."""
+        self._check(one)
+
+    @rule(one=reported)
+    def list_and_check(self, one: Accepted) -> None:
+        """List a ticket, check it, and list it again: what did not change is told alike."""
+        status, before = self._listed(one, self.statuses)
+        if not isinstance(before, bool):
+            return
+        look = self._check(one)
+        said = None if look is None else look.data.get("succeeded")
+        if not isinstance(said, bool) or said is before:
+            return
+        if self._listed(one, (status,))[1] is before:
+            said_twice = f"{before} in the list, {said} when checked"
+            told = f"ticket {one.number!r}: 'succeeded' is {said_twice}"
+            basis = assumed("A-268", "checkTicket tells of a ticket what the list tells")
+            self._broken(TICKET.look_id, "list and check differ", told, basis, TICKET.status_place)
+
+    def _check(self, one: Accepted) -> Exchange | None:
+        look = self._ask(f"check ticket {one.number!r}", TICKET.look_id, ticketId=one.number)
+        self._found(one, look)
+        return look
+
+    def _listed(self, one: Accepted, statuses: Sequence[str]) -> tuple[str, Json]:
+        """Return the first list that shows a ticket, and its `succeeded` there; else None."""
+        for status in statuses:
+            exchange = self._list(one.about["userAddress"], status)
+            for item in _items(exchange) if exchange else ():
+                if text(item.get("ticketId")) == one.number:
+                    return status, item.get("succeeded")
+        return "", None
+
+    def _list(self, address: str, status: str) -> Exchange | None:
+        words = f"list the {status} tickets of {address}"
+        exchange = self._ask(words, self.lists, address=address, filter=status)
+        for item in _items(exchange) if exchange else ():
+            self._compare(item, address, status)
+        return exchange
+
+    def _compare(self, item: Mapping[str, Json], address: str, status: str) -> None:
+        """Hold a listed ticket against what was asked for and what was reported."""
+        one, shown = self._accepted.get(text(item.get("ticketId"))), text(item.get("address"))
+        place, told = "data.list[].address", ""
+        if one is not None and one.about["userAddress"].lower() != address.lower():
+            told = f"ticket {one.number!r} of {one.about['userAddress']} is listed for {address}"
+        elif shown and shown.lower() != address.lower():
+            told = f"a ticket of {shown} is listed for {address}"
+        if told:
+            basis = _TICKETS_OF_ADDRESS
+            self._broken(self.lists, "somebody else's ticket", told, basis, place)
+        if status == "Succeeded" and item.get("succeeded") is False:
+            told = "a ticket that has not succeeded is listed under 'Succeeded'"
+            basis = documented("tickets.filter-values")
+            self._broken(self.lists, "wrong status", told, basis, "data.list[].succeeded")
+        if one is None:
+            return
+        for name in ("chain", "hash"):
+            said, wanted = text(item.get(name)), one.about[name]
+            if said and said.lower() != wanted.lower():
+                what = f"ticket {one.number!r} is about {name} {wanted!r}"
+                told = f"{what}, and is listed with {said!r}"
+                basis = documented("ticket.listed")
+                self._broken(self.lists, f"another {name}", told, basis, f"data.list[].{name}")
+
+
+def _items(exchange: Exchange) -> Iterator[Mapping[str, Json]]:
+    yield from (item for item in exchange.items() if isinstance(item, Mapping))

@@ -1,0 +1,113 @@
+"""Requests that are odd as HTTP: other methods, paths and headers, and hostile texts."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from mockserver import jsontext
+from mockserver.conformance.requests.negative import Change, NegativeCase
+from mockserver.conformance.requests.probe import Probe
+from mockserver.conformance.session.caching import cached
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.contract import Contract
+from mockserver.exchange import BadEncoding, query_pairs
+
+WRONG_METHOD = "wrong method"
+UNKNOWN_PATH = "unknown path"
+OTHER_CASE = "headers in another case"
+SHORT_TIME = "short expireTime"
+HOSTILE = "hostile text"
+AGAIN = "again after refusals"
+SHORT_MS = 1_500
+"""The `expireTime` of requests that tell whether it is kept, in milliseconds."""
+
+_LONG = 4_000
+_HOSTILE_INPUTS = {
+    "v1.getTransferToMinterRaw": "token",
+    "v2.getBridgeQuote": "symbol",
+    "v2.checkOrder": "id",
+    "v2.checkTicket": "ticketId",
+}
+"""The input that takes a hostile text, by operation."""
+_LONG_TEXT = "A" * 2048
+_FOREIGN_TEXT = "\u6f22\u5b57 \u0645\u0631\u062d\u0628\u0627 \U0001f600"
+_HOSTILE_TEXTS = (
+    "A" * 8192,
+    "a\x00b",
+    "%s%n%00%zz",
+    "'; DROP TABLE orders; --",
+    "\r\nX-Injected: yes",
+    "${jndi:ldap://127.0.0.1/x}<script>",
+    "../../../etc/passwd",
+)
+
+
+def odd_probes(contract: Contract) -> Iterator[Probe]:
+    """Yield the probes of requests that are odd as HTTP, in the order in which they are sent."""
+    for operation in contract:
+        for words, change in _ODD.get(operation.id, {}).items():
+            # It is asked where there is a ticket that it might be taken for; orders stand for both
+            # else.
+            after = ("v2.submitTicket/usual",) if operation.id == "v2.checkTicket" else ()
+            yield NegativeCase(words, change, after=after).probe(operation)
+
+
+@cached
+def is_beneath(exchange: Exchange) -> bool:
+    """Tell whether a request is none that the interface speaks of: what answers it is HTTP's.
+
+    Its path or method is another, it is too long for many a server, or it cannot be read at all.
+    """
+    operation, request = exchange.operation, exchange.request
+    if (request.method, request.path) != (operation.method, operation.path):
+        return True
+    if len(request.query) > _LONG:
+        return True
+    # What else is wrong with it is dear to tell, and not asked here.
+    try:
+        query_pairs(request.query)
+        if "body" not in operation.request_schema.get("properties", {}):
+            return False
+        return not isinstance(jsontext.decode(request.body), dict)
+    except (BadEncoding, jsontext.NotJson):
+        return True
+
+
+def _hostile(operation_id: str) -> Change:
+    def change(draft: Draft, context: RunContext) -> Draft:
+        chance = context.draw("hostile texts")
+        # Two that careless services do fall over are sent always, to reads of 2.0.
+        sure = [_LONG_TEXT, _FOREIGN_TEXT]
+        chance.shuffle(sure)
+        texts = [chance.choice(_HOSTILE_TEXTS), *sure, chance.choice(_HOSTILE_TEXTS)]
+        text = texts[list(_HOSTILE_INPUTS).index(operation_id)]
+        fields = context.contract.operation(operation_id).fields
+        field = next(one for one in fields if one.role == _HOSTILE_INPUTS[operation_id])
+        return draft.having(field.location, field.name, text)
+
+    return change
+
+
+def _in_upper_case(draft: Draft, _: RunContext) -> Draft:
+    return replace(draft, headers={name.upper(): v for name, v in draft.headers.items()})
+
+
+def _elsewhere(draft: Draft, context: RunContext) -> Draft:
+    return replace(draft, path=f"{context.contract.operation('v2.getChain').path}Nowhere")
+
+
+_ODD: Mapping[str, Mapping[str, Change]] = {
+    **{one: {HOSTILE: _hostile(one)} for one in _HOSTILE_INPUTS},
+    "v2.getChain": {UNKNOWN_PATH: _elsewhere},
+    "v1.getSupportTokens": {OTHER_CASE: _in_upper_case},
+    "v1.getCrossChainQuote": {
+        WRONG_METHOD: lambda draft, _: replace(draft, method="GET"),
+        SHORT_TIME: lambda draft, _: draft.having("headers", "expireTime", str(SHORT_MS)),
+    },
+    "v2.getBridgeQuote": {
+        HOSTILE: _hostile("v2.getBridgeQuote"),
+        AGAIN: lambda draft, _: draft,
+    },
+}
+"""How the usual request of an operation is changed, by the words of the probe."""
