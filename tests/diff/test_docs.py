@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mockserver.contract.diff.values import Level
+from mockserver.contract.diff.changes import Level
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "compare-contracts.md"
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from mockserver.contract.diff.canonical import canonical
+from mockserver.contract.diff.nodes import canonical
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 

@@ -1,13 +1,24 @@
 """What a person names as OLD or NEW, found and read into the neutral form."""
 
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from mockserver.contract.dialect import DOCUMENTED, OBSERVED
-from mockserver.contract.diff.files import read_file
-from mockserver.contract.diff.folders import is_dialect, read_folder, read_shipped
+from mockserver import documents, jsontext
+from mockserver.contract.basis import Basis, kind_of
+from mockserver.contract.contract import Contract
+from mockserver.contract.dialect import DOCUMENTED, OBSERVED, UnknownDialect, apply
+from mockserver.contract.diff.changes import CannotCompare
+from mockserver.contract.diff.nodes import Part, Parts
 from mockserver.contract.diff.openapidocs import read_document
-from mockserver.contract.diff.sides import Side
-from mockserver.contract.diff.values import CannotCompare
+from mockserver.contract.diff.references import References, problems
+from mockserver.contract.diff.sides import Refusal, Side, SideOperation
+from mockserver.contract.load import ENDPOINTS, ERRATA, REFUSALS, ContractSource, resolved
+from mockserver.contract.openapi import document
+from mockserver.contract.operation import Operation
+from mockserver.errors import InvalidFile, Problem
+from mockserver.validation import shown
 
 
 def read_side(name: str, dialect: str = DOCUMENTED) -> Side:
@@ -16,20 +27,213 @@ def read_side(name: str, dialect: str = DOCUMENTED) -> Side:
     Raises `CannotCompare`, `InvalidFile` or `UnknownDialect` with a sentence that says what is
     wrong, in which file and where.
     """
-    if name in (DOCUMENTED, OBSERVED):
-        return read_shipped(name)
-    path = Path(name)
+    if name not in (DOCUMENTED, OBSERVED):
+        path = Path(name)
+        try:
+            there, is_folder = bool(name) and path.exists(), path.is_dir()
+        except (OSError, ValueError):
+            there = is_folder = False
+        if there:
+            return _folder(path, dialect) if is_folder else _document(path, name)
     try:
-        there, folder = bool(name) and path.exists(), bool(name) and path.is_dir()
-    except (OSError, ValueError):
-        there, folder = False, False
-    if folder:
-        return read_folder(path, dialect)
-    if there:
-        return read_document(read_file(path), path, name)
-    if is_dialect(name):
-        return read_shipped(name)
-    raise CannotCompare(
-        f"{name!r} is not there: expected a folder of schemas, an OpenAPI 3.1 document, "
-        "or a dialect: 'documented', 'observed' or errata such as 'E-01,E-05'"
+        return _side(_StrictSource(), name, f"dialect {name!r}")
+    except UnknownDialect:
+        raise CannotCompare(
+            f"{name!r} is not there: expected a folder of schemas, an OpenAPI 3.1 document, "
+            "or a dialect: 'documented', 'observed' or errata such as 'E-01,E-05'"
+        ) from None
+
+
+def _document(file: Path, label: str) -> Side:
+    return read_document(_read(file), file, label)
+
+
+def _read(file: Path) -> Any:
+    """Return the value of a JSON or YAML file, read as strictly as a message."""
+    text, suffix = documents.text_of(file), file.suffix.lower()
+    looks_like_json = suffix == ".json" or text.lstrip()[:1] in ("{", "[")
+    if suffix in (".yaml", ".yml") or not looks_like_json:
+        return documents.parse(text, file).value
+    try:
+        return jsontext.decode(text.encode())
+    except jsontext.NotJson as error:
+        raise _invalid(file, "", f"not JSON: {error}") from None
+    except RecursionError:
+        raise _invalid(file, "", "nested too deep to be read") from None
+
+
+def _invalid(file: Path, place: str, message: str) -> InvalidFile:
+    return InvalidFile([Problem(file, None, place, message)])
+
+
+class _StrictSource(ContractSource):
+    """A contract source whose files are read as strictly as messages are."""
+
+    def _read(self, path: Path) -> Any:
+        value = _read(path)
+        if path.suffix == ".json" and not isinstance(value, dict):
+            raise _invalid(path, "", "expected a schema, that is a JSON object")
+        return value
+
+
+def _folder(root: Path, dialect: str) -> Side:
+    """Return a folder of the form of `schemas/` in a dialect as one version."""
+    if not (root / ENDPOINTS).is_file():
+        text = f"expected a folder of the form of `schemas/`, with {ENDPOINTS} in it"
+        raise _invalid(root, "", text)
+    source = _StrictSource(root)
+    for name in (ENDPOINTS, REFUSALS, *((ERRATA,) if dialect != DOCUMENTED else ())):
+        documents.read(root / name, name.removesuffix(".yaml"))
+    found = [*_broken_schemas(source), *_lost_names(source)]
+    if found:
+        raise InvalidFile(found)
+    return _side(source, dialect, str(root) if dialect == DOCUMENTED else f"{root} ({dialect})")
+
+
+def _side(source: ContractSource, dialect: str, label: str) -> Side:
+    raw, contract = _patched(source, dialect), _contract(source, dialect)
+    side = read_document(document(contract, None, version="0"), source.root, label)
+    return replace(
+        side,
+        operations=tuple(_completed(one, contract.operation(one.id)) for one in side.operations),
+        refusals={
+            (row["name"], generation): _refusal(row, row[generation])
+            for row in raw[REFUSALS]["refusals"]
+            for generation in ("v1", "v2")
+        },
+        unknown_names=str(raw[ENDPOINTS]["unknown_names"]),
+        success={name: one.success for name, one in contract.generations.items()},
+        failure={name: one.failure for name, one in contract.generations.items()},
+        wording={
+            (name, fact["field"]): _basis(fact, str(row["section"]))
+            for name, row in raw[ENDPOINTS]["generations"].items()
+            for fact in row.get("basis", ())
+        },
     )
+
+
+def _patched(source: ContractSource, dialect: str) -> dict[str, Any]:
+    named = source.dialect(dialect)
+    if not named.errata:
+        return source.raw
+    try:
+        return apply(source.raw, source.errata, named)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise _invalid(source.root / ERRATA, "errata", str(error)) from None
+
+
+def _contract(source: ContractSource, dialect: str) -> Contract:
+    try:
+        return source.contract(dialect)
+    except (KeyError, RecursionError) as error:
+        # Errata may name a file that is not there, or close a circle of references.
+        text = f"in the dialect {dialect!r} a schema is missing or refers to itself: {error}"
+        raise _invalid(source.root / ERRATA, "errata", text) from None
+
+
+def _completed(side: SideOperation, operation: Operation) -> SideOperation:
+    """Return an operation with what the folder says of it, and a document cannot."""
+    return replace(
+        side,
+        generation=operation.generation.id,
+        auth=frozenset([operation.auth]),
+        effect=operation.row["effect"],
+        basis=side.basis.below(operation.row),
+        together=dict(_together(operation, side.section)),
+    )
+
+
+def _together(operation: Operation, basis: Basis) -> Iterator[tuple[str, Parts]]:
+    """Yield what holds for the headers or the query as a whole."""
+    # Which names there are is reported of the parameters themselves.
+    names = ("additionalProperties", "allOf", "description")
+    for location, name in (("headers", "header"), ("query", "query")):
+        part = operation.request_schema.get("properties", {}).get(location, {})
+        branches = [
+            _without(part, (*names, "properties")),
+            *(_without(one, names) for one in part.get("allOf", ())),
+        ]
+        yield name, tuple(Part(one, basis.below(part)) for one in branches if one)
+
+
+def _without(schema: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in names}
+
+
+def _refusal(row: Mapping[str, Any], words: Mapping[str, Any]) -> Refusal:
+    http, status = int(row.get("http", 200)), words.get("status")
+    basis = _basis({"basis": "documented", **words}, "")
+    return Refusal(int(words["code"]), str(words["msg"]), http, status, basis)
+
+
+def _basis(row: Mapping[str, Any], section: str) -> Basis:
+    return Basis(kind_of(row["basis"]), section, str(row.get("source", row.get("assumption", ""))))
+
+
+def _broken_schemas(source: ContractSource) -> Iterator[Problem]:
+    for name, schema in source.raw.items():
+        if name.endswith(".json"):
+            # References lead to other files here, so that they are looked at apart.
+            references = References(schema, source.root / name)
+            yield from problems(_without_references(schema), references, "", set())
+            yield from _lost_references(source, name)
+
+
+def _without_references(node: Any) -> Any:
+    if isinstance(node, Mapping):
+        return {key: _without_references(value) for key, value in node.items() if key != "$ref"}
+    return [_without_references(one) for one in node] if isinstance(node, list) else node
+
+
+def _lost_references(source: ContractSource, name: str) -> Iterator[Problem]:
+    """Yield the references of a file that lead nowhere or, over other files, back to it."""
+    folder = PurePosixPath(name).parent
+    for place, reference in _references(source.raw[name], ""):
+        target = resolved(folder, reference)
+        if target not in source.raw:
+            text = f"the reference {shown(reference)} leads nowhere"
+            yield Problem(source.root / name, None, place, text)
+        elif name in _reached(source, target):
+            text = f"the reference {shown(reference)} leads back to the file itself"
+            yield Problem(source.root / name, None, place, text)
+
+
+def _reached(source: ContractSource, name: str) -> set[str]:
+    found, waiting = {name}, [name]
+    while waiting:
+        current = waiting.pop()
+        folder = PurePosixPath(current).parent
+        targets = {resolved(folder, one) for _, one in _references(source.raw[current], "")}
+        waiting.extend(targets & source.raw.keys() - found)
+        found |= targets
+    return found
+
+
+def _references(node: Any, place: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            at = f"{place}.{key}" if place else str(key)
+            if key == "$ref":
+                yield at, value
+            else:
+                yield from _references(value, at)
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from _references(value, f"{place}[{index}]")
+
+
+def _lost_names(source: ContractSource) -> Iterator[Problem]:
+    """Yield the schemas and generations that the table names, and nobody has."""
+    table, file = source.raw[ENDPOINTS], source.root / ENDPOINTS
+    for name, row in table["generations"].items():
+        if row["envelope"] not in source.raw:
+            place = f"generations.{name}.envelope"
+            yield Problem(file, None, place, f"there is no file {shown(row['envelope'])}")
+    for index, row in enumerate(table["operations"]):
+        place = f"operations[{index}]"
+        if row["generation"] not in table["generations"]:
+            text = f"there is no generation {shown(row['generation'])}"
+            yield Problem(file, None, f"{place}.generation", text)
+        for key in ("request", "data"):
+            if row[key] not in source.raw:
+                yield Problem(file, None, f"{place}.{key}", f"there is no file {shown(row[key])}")

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from mockserver import jsontext
-from mockserver.contract.diff.values import Change, Comparison, Level
+from mockserver.contract.diff.changes import Change, Comparison, Level
 from mockserver.jsontext import Json, picked
 from mockserver.wording import counted, github_command, one_line
 
 FORMAT = "crosschain-mock/diff@1"
 _TITLES = {Level.BREAKING: "breaking", Level.MAY_BREAK: "may break", Level.HARMLESS: "harmless"}
 _COMMANDS = {Level.BREAKING: "error", Level.MAY_BREAK: "warning", Level.HARMLESS: "notice"}
-_MOST_SHOWN, _MOST_TOLD = 200, 1000
+_MOST_SHOWN, _MOST_EXPLAINED = 200, 1000
 
 
 def as_text(comparison: Comparison) -> Iterator[tuple[Level | None, str]]:
@@ -84,8 +84,8 @@ def as_github(comparison: Comparison) -> str:
 def summary(comparison: Comparison) -> str:
     """Return how many changes there are of each level, in words."""
     counts = [(level, len(comparison.of(level))) for level in Level]
-    told = ", ".join(f"{count} {_TITLES[level]}" for level, count in counts if count)
-    return told or "nothing changes for clients"
+    words = ", ".join(f"{count} {_TITLES[level]}" for level, count in counts if count)
+    return words or "nothing changes for clients"
 
 
 def _head(change: Change) -> str:
@@ -94,12 +94,10 @@ def _head(change: Change) -> str:
 
 
 def _tail(change: Change) -> str:
-    told = [change.why]
-    if change.example:
-        told.append(change.example if " is " in change.example else f"such as {change.example}")
-    if change.basis:
-        told.append(change.basis)
-    return _cut("; ".join(told), _MOST_TOLD)
+    example = change.example
+    if example and " is " not in example:
+        example = f"such as {example}"
+    return _cut("; ".join(filter(None, (change.why, example, change.basis))), _MOST_EXPLAINED)
 
 
 def _row(change: Change) -> dict[str, Json]:
@@ -109,7 +107,7 @@ def _row(change: Change) -> dict[str, Json]:
         "why": change.why,
     }
     optional = {"basis": change.basis, "example": change.example}
-    return {**row, **{key: value for key, value in optional.items() if value}}
+    return row | {key: value for key, value in optional.items() if value}
 
 
 def _line(change: Change) -> str:
@@ -126,7 +124,7 @@ def _line(change: Change) -> str:
 
 
 def _cell(text: str) -> str:
-    plain = _cut(text, _MOST_TOLD)
+    plain = _cut(text, _MOST_EXPLAINED)
     for char in "\\`*_[]<>|":
         plain = plain.replace(char, f"\\{char}")
     return plain

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from mockserver.contract.basis import Basis
+from mockserver.contract.diff.changes import DOCUMENTED
 from mockserver.contract.diff.nodes import Parts
 from mockserver.contract.diff.references import References
-from mockserver.contract.diff.values import DOCUMENTED
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
@@ -28,6 +28,12 @@ class Input:
     def place(self) -> str:
         """Where it is, as in `query.amount`."""
         return f"{self.location}.{self.name}"
+
+    @property
+    def basis(self) -> Basis:
+        """What its schema stands on."""
+        schema, basis = self.schema[-1]
+        return basis.below(schema) if isinstance(schema, Mapping) else basis
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ class SideOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class Refusal:
     """How one generation words a refusal, and the HTTP status it travels with."""
 
     code: int
@@ -91,7 +97,7 @@ class Side:
     label: str
     references: References
     operations: tuple[SideOperation, ...]
-    refusals: Mapping[tuple[str, str], Saying] | None = None
+    refusals: Mapping[tuple[str, str], Refusal] | None = None
     unknown_names: str | None = None
     # By generation: the members of a success beside its data, and how a refusal is worded.
     success: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
