@@ -20,8 +20,7 @@ def breaks(context: click.Context, *, as_json: bool) -> None:
         if as_json:
             raise click.UsageError("--json goes with the list, not with a command")
         return
-    from mockserver.responders.breaks.catalogue import CATALOGUE
-    from mockserver.responders.breaks.pages import shown
+    from mockserver.responders.breaks.catalogue import CATALOGUE, shown
 
     found = [shown(one) for one in CATALOGUE.values()]
     if as_json:

@@ -8,9 +8,9 @@ from mockserver.responders.authentication import timestamp_ms
 from mockserver.testing.handles import WorldHandle
 from mockserver.testing.traffic import name_of_refusal, operation_ids, refusal_name, told
 from mockserver.wording import times
+from mockserver.worlds.entry_details import nearest_form
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.nearest import nearest_form
 from mockserver.worlds.verification import unexpected_refusals
 
 _DEFECT = "internal-error"

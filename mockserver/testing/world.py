@@ -30,7 +30,7 @@ from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.traffic import journal_text, operation_ids, told
 from mockserver.testing.words import Duration, check_names, duration_ms
 from mockserver.worlds.audit import QUOTE_AGE_MS, Audit, audit, kinds_named
-from mockserver.worlds.chain.broadcasting import announce
+from mockserver.worlds.chain import announce
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.verification import verify

@@ -69,8 +69,8 @@ class Horizon:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What a snapshot keeps beside the engine's state; `sequence` is the newest request then."""
+class Snapshot:
+    """What a snapshot has beside the engine's state; `sequence` is the newest request then."""
 
     parts: Mapping[str, Any]
     expected: tuple[Expected, ...]
@@ -99,7 +99,7 @@ class HostedWorld(CalledWorld):
     """Tells this world from another one that had its key before."""
     began_ms: int = field(init=False)
     horizon: Horizon = field(init=False)
-    _kept: dict[str, Kept] | None = field(init=False, default=None)
+    _snapshots: dict[str, Snapshot] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         """Note the time of the beginning, and what there was before."""
@@ -124,8 +124,8 @@ class HostedWorld(CalledWorld):
         if name not in known and len(known) >= limits.SNAPSHOTS.most:
             raise BadControl(f"there are {limits.SNAPSHOTS} already; drop some first")
         chosen = self.world.snapshot(name)
-        self._kept = self._kept or {}
-        self._kept[chosen] = Kept(
+        self._snapshots = self._snapshots or {}
+        self._snapshots[chosen] = Snapshot(
             self._parts(), self.expected, self._weight() // _SHARED, self.journal.last_sequence
         )
         return chosen
@@ -133,7 +133,7 @@ class HostedWorld(CalledWorld):
     @property
     def weight(self) -> int:
         """About how many bytes the world and its snapshots keep, beside its journal."""
-        return self._weight() + sum([kept.weight for kept in (self._kept or {}).values()])
+        return self._weight() + sum([one.weight for one in (self._snapshots or {}).values()])
 
     def expect(self, expected: Expected) -> None:
         """Expect a refusal. Raises `BadControl` where too many are expected already."""
@@ -148,19 +148,19 @@ class HostedWorld(CalledWorld):
     def revert(self, name: str) -> None:
         """Go back to a snapshot, which stays; the journal goes on. Raises `UnknownSnapshot`."""
         self.world.revert(name)
-        kept = (self._kept or {}).get(name)
-        self._undo(0 if kept is None else kept.sequence)
-        if kept is None:
+        snapshot = (self._snapshots or {}).get(name)
+        self._undo(0 if snapshot is None else snapshot.sequence)
+        if snapshot is None:
             return
-        self.expected = kept.expected
-        for part, value in kept.parts.items():
+        self.expected = snapshot.expected
+        for part, value in snapshot.parts.items():
             setattr(self, part, value.copy())
 
     def drop(self, name: str) -> None:
         """Forget a snapshot. Raises `UnknownSnapshot`."""
         self.world.drop(name)
-        if self._kept is not None:
-            self._kept.pop(name, None)
+        if self._snapshots is not None:
+            self._snapshots.pop(name, None)
 
     def reset(self) -> None:
         """Begin the scenario anew, without faults, stubs and journal; snapshots and keys stay.

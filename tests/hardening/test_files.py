@@ -116,8 +116,7 @@ SHIPPED = {
     "documents.py": "",
     "responders/forms.py": "",
     "worlds/factory.py": "",
-    "server/capsules/capsule.py": "what was unpacked just now",
-    "server/capsules/made.py": "what was written just now",
+    "server/capsules.py": "what was unpacked or written just now",
     "server/console/__init__.py": "",
 }
 """Who reads files as they are, and what beside those that the package brings."""

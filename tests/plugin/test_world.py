@@ -16,7 +16,7 @@ from mockserver.testing import MockCheckFailed
 from mockserver.testing.handles import WorldClosed
 from mockserver.testing.traffic import UnknownName
 from mockserver.testing.words import WrongWord
-from mockserver.worlds.chain.broadcasting import BadTransaction
+from mockserver.worlds.chain import BadTransaction
 from tests.conftest import WALLET
 from tests.plugin.conftest import Client
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.values import Break, MutationContext
+from mockserver.responders.breaks.mutations import Break, MutationContext
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl
 from mockserver.responders.responder import Call

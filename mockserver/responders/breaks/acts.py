@@ -12,8 +12,10 @@ from mockserver import jsontext
 from mockserver.engine.catalog import Chain
 from mockserver.exchange import Headers, Response
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.answers import (
+from mockserver.responders.breaks.converters import whole
+from mockserver.responders.breaks.mutations import (
     EditableAnswer,
+    MutationContext,
     bounded,
     editable,
     edited,
@@ -21,9 +23,6 @@ from mockserver.responders.breaks.answers import (
     succeeded,
     success,
 )
-from mockserver.responders.breaks.converters import whole
-from mockserver.responders.breaks.inputs import catalog_of
-from mockserver.responders.breaks.values import MutationContext, inputs_of
 from mockserver.responders.delivery import Cut, Delivery
 
 _SUBMIT_ORDER = "v2.submitOrder"
@@ -135,7 +134,7 @@ def exact_header(context: MutationContext) -> Delivery:
 
 def known_names_only(context: MutationContext) -> Delivery:
     """Leave query parameters out that nobody declares."""
-    inputs = inputs_of(context.call)
+    inputs = context.inputs
     known = {field.name for field in context.call.operation.fields if field.location == "query"}
     kept = {name: value for name, value in inputs.query.items() if name in known}
     return context.answer(inputs.querying(kept).request if kept != inputs.query else None)
@@ -153,7 +152,7 @@ def lettered_id(context: MutationContext) -> Delivery:
             return sent
         body["data"]["id"] = f"ord-{body['data']['id']}"
         return sent.with_body(jsontext.encode(body))
-    inputs = inputs_of(context.call)
+    inputs = context.inputs
     told = inputs.query.get("id")
     if not told:
         return context.answer()
@@ -163,7 +162,7 @@ def lettered_id(context: MutationContext) -> Delivery:
 
 def first_order(context: MutationContext) -> Delivery:
     """Tell of the first order that was checked, whichever is asked for."""
-    inputs = inputs_of(context.call)
+    inputs = context.inputs
     first = context.memory.get("first")
     if first is not None and inputs.query.get("id"):
         return context.answer(inputs.setting("query.id", first).request)
@@ -175,7 +174,7 @@ def first_order(context: MutationContext) -> Delivery:
 
 def as_submitted(context: MutationContext, inputs: Mapping[str, str]) -> Delivery:
     """Show a v1 order whatever an input says: that of its submission is put in its place."""
-    asked = inputs_of(context.call)
+    asked = context.inputs
     ((shown, submitted),) = inputs.items()
     if context.call.operation.id == _V1_SUBMIT:
         sent = context.answer()
@@ -191,7 +190,7 @@ def as_submitted(context: MutationContext, inputs: Mapping[str, str]) -> Deliver
 
 def all_done(context: MutationContext) -> Delivery:
     """Tell of the success of whatever is asked about."""
-    call, query = context.call, inputs_of(context.call).query
+    call, query = context.call, context.inputs.query
     ticket = call.operation.id == _CHECK_TICKET
     if whole(query.get("ticketId" if ticket else "id")) is None:
         return context.answer()
@@ -203,7 +202,7 @@ def all_done(context: MutationContext) -> Delivery:
 
 def some_v1_order(context: MutationContext) -> Delivery:
     """Show an order for whatever transaction is asked about and nobody has submitted."""
-    call, sent, inputs = context.call, context.answer(), inputs_of(context.call)
+    call, sent, inputs = context.call, context.answer(), context.inputs
     if call.operation.id == _V1_SUBMIT:
         context.memory[str(inputs.body.get("certHash"))] = True
         bounded(context.memory)
@@ -220,7 +219,7 @@ def some_v1_order(context: MutationContext) -> Delivery:
 
 def filter_ignored(context: MutationContext) -> Delivery:
     """List the tickets of an address in every status, whichever is asked for."""
-    sent, inputs = context.answer(), inputs_of(context.call)
+    sent, inputs = context.answer(), context.inputs
     answer = editable(context, sent)
     if answer is None:
         return sent
@@ -236,7 +235,7 @@ def filter_ignored(context: MutationContext) -> Delivery:
 
 def refused_kept(context: MutationContext) -> Delivery:
     """List reports that were refused as tickets all the same."""
-    sent, inputs = context.answer(), inputs_of(context.call)
+    sent, inputs = context.answer(), context.inputs
     answer = editable(context, sent)
     if context.call.operation.id == _TICKETS:
         return (
@@ -277,7 +276,7 @@ def _relisted(answer: EditableAnswer, sent: Delivery, found: list[Json]) -> Deli
 
 def suspended(context: MutationContext) -> Delivery:
     """Take a chain out of service: gone from every list, and refused wherever it is named."""
-    inputs, chain = inputs_of(context.call), _suspended_chain(context)
+    inputs, chain = context.inputs, _suspended_chain(context)
     names = (chain.nickname, chain.v1_name)
     parts = ("chain", "fromChain", "toChain")
     told = [
@@ -294,7 +293,7 @@ def suspended(context: MutationContext) -> Delivery:
 
 
 def _suspended_chain(context: MutationContext) -> Chain:
-    chains = catalog_of(context.call).chains
+    chains = context.catalog.chains
     return next((one for one in chains if one.nickname == _SUSPENDED), chains[-1])
 
 

@@ -1,15 +1,15 @@
-"""The catalogue: every break and every control of `schemas/breaks.yaml`, by name."""
+"""The catalogue: every break and control of the table, by name, as JSON and as a reference page."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from mockserver import documents, resources, tables
+from mockserver import documents, jsontext, resources, tables
 from mockserver.contract import Layer
 from mockserver.contract.facts import shipped_facts
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.values import Break, Verdict
+from mockserver.responders.breaks.mutations import Break, Verdict
 from mockserver.responders.breaks.verbs import VERBS, only
 
 _ASSUMPTION = re.compile(r"A-\d+")
@@ -61,3 +61,52 @@ BREAKS: tuple[Break, ...] = tuple(read(resources.schemas() / "breaks.yaml"))
 
 CATALOGUE: Mapping[str, Break] = MappingProxyType({one.name: one for one in BREAKS})
 """The same by name."""
+
+
+_INTRODUCTION = """Ways in which a re-implementation of the service is wrong all the time, and,
+as controls, ways in which it may differ and be right. `crosschain-mock serve --break NAME`
+serves one; see [Break the contract](../how-to/break-the-contract.md).
+
+A *verdict* is what a contract test should say: `violation` of the section named,
+`differs-from-observed` with the cite key of the observation, `differs-from-assumption` with the
+assumption, `undocumented-extra`, or, of a control, `none`. Breaks marked with * show only after a
+submission.
+"""
+
+
+def shown(one: Break) -> dict[str, Json]:
+    """Return a break as JSON for programs."""
+    members = jsontext.members_of(one, "act", "methods", "longer_paths")
+    return {**members, "because": one.because or None}
+
+
+def page(note: str) -> str:
+    """Return the page of the reference, in Markdown; the note says how it came to be."""
+    parts = ["# Breaks\n", f"{note}\n", _INTRODUCTION]
+    real = [one for one in BREAKS if not one.control]
+    for layer in Layer:
+        found = [one for one in real if one.layer is layer]
+        parts.append(f"## {layer.value.capitalize()} ({len(found)})\n\n{_table(found)}")
+    controls = [one for one in BREAKS if one.control]
+    parts.append(f"## Controls ({len(controls)})\n\n{_allowed(controls)}")
+    return "\n".join(parts)
+
+
+def _table(breaks: Iterable[Break]) -> str:
+    heads = ("name", "what is wrong", "operations", "verdict", "by")
+    return _rows(heads, ((one, one.summary, ", ".join(one.operations)) for one in breaks))
+
+
+def _allowed(controls: Iterable[Break]) -> str:
+    heads = ("name", "what differs", "why it is allowed", "verdict", "by")
+    return _rows(heads, ((one, one.summary, one.because) for one in controls))
+
+
+def _rows(heads: Sequence[str], found: Iterable[tuple[Break, str, str]]) -> str:
+    rows = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for one, what, more in found:
+        star = " *" if one.needs_writes else ""
+        rows.append(
+            f"| `{one.name}`{star} | {what} | {more} | {one.verdict.value} | {one.section} |"
+        )
+    return "\n".join(rows) + "\n"

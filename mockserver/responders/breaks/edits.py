@@ -9,9 +9,8 @@ from decimal import Decimal
 
 from mockserver.engine import courses
 from mockserver.jsontext import Json, plain
-from mockserver.responders.breaks.answers import EditableAnswer, bounded
 from mockserver.responders.breaks.converters import EXACT, WORDS, is_integer, times, whole
-from mockserver.responders.breaks.inputs import catalog_of, decimals_of
+from mockserver.responders.breaks.mutations import EditableAnswer, bounded
 
 _FINAL = tuple(status.value for status in courses.FINAL)
 _LISTS = ("list", "chains", "tokenVos")
@@ -46,7 +45,7 @@ def output_falls(answer: EditableAnswer) -> None:
 
 def _decimals(answer: EditableAnswer, chain: str) -> int:
     query = answer.inputs.query
-    return decimals_of(answer.context.call, query.get(chain, ""), query.get("symbol", ""))
+    return answer.context.decimals(query.get(chain, ""), query.get("symbol", ""))
 
 
 def minimum_percent(answer: EditableAnswer, percent: int) -> None:
@@ -150,14 +149,14 @@ def one_without_decimals(answer: EditableAnswer) -> None:
 
 def non_evm_chain(answer: EditableAnswer) -> None:
     """List a chain of 2.0 that is not EVM among those of v1."""
-    others = [one for one in catalog_of(answer.context.call).chains if not one.evm]
+    others = [one for one in answer.context.catalog.chains if not one.evm]
     name = others[0].nickname if others else "KAS"
     answer.one_more("chains", {"id": 90, "name": name, "chainId": 0, "fullName": name})
 
 
 def names_of_v2(answer: EditableAnswer) -> None:
     """Name the chains of v1 as 2.0 does."""
-    names = {one.v1_name: one.nickname for one in catalog_of(answer.context.call).v1_chains()}
+    names = {one.v1_name: one.nickname for one in answer.context.catalog.v1_chains()}
     for holder, key in answer.places("chains[].name"):
         if isinstance(holder[key], str):
             holder[key] = names.get(holder[key], holder[key])

@@ -1,45 +1,30 @@
 """Inputs as breaks take them, where that depends on the world or on the rest of the request.
 
-By the names that the table of breaks calls them. Each takes the call, the value that was given, or
-None for one that was left out, and what the table gives with its name.
+Their names are those that the table of breaks uses. Each takes the context of the call, the value
+that was given, or None for one that was left out, and what the table gives with its name.
 """
 
-from mockserver.engine.catalog import Catalog, Placed
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.catalog import Placed
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.converters import times, whole
-from mockserver.responders.breaks.values import inputs_of
-from mockserver.responders.responder import Call
+from mockserver.responders.breaks.mutations import MutationContext
 
 
-def catalog_of(call: Call) -> Catalog:
-    """Return the chains and tokens of the world that a call came to."""
-    return call.hosted.world.scenario.catalog
-
-
-def decimals_of(call: Call, chain: Json, symbol: Json) -> int:
-    """Return the decimals of a token on a chain, both by their names; 18 for unknown ones."""
-    try:
-        return catalog_of(call).token_on(chain, symbol).decimals
-    except Refusal:
-        return 18
-
-
-def now(call: Call, value: Json) -> Json:
+def now(context: MutationContext, value: Json) -> Json:
     """Return the world's time in milliseconds, as a v1 header carries it, for any other time."""
     odd = value is not None and not str(value).isdecimal()
-    return value if odd else str(call.hosted.world.now())
+    return value if odd else str(context.call.hosted.world.now())
 
 
-def same_as(call: Call, value: Json, place: str) -> Json:
+def same_as(context: MutationContext, value: Json, place: str) -> Json:
     """Return another input of the same request."""
-    told = inputs_of(call).get(place)
+    told = context.inputs.get(place)
     return told if isinstance(told, str) and isinstance(value, str) else value
 
 
-def known(call: Call, value: Json, kind: str) -> Json:
+def known(context: MutationContext, value: Json, kind: str) -> Json:
     """Return a `chain` of 2.0, a `v1-chain` or a `token` for a name that none of them has."""
-    catalog = catalog_of(call)
+    catalog = context.catalog
     if kind == "token":
         return value if value in [token.symbol for token in catalog.tokens] else "USDT"
     v1 = [chain.v1_name for chain in catalog.v1_chains()]
@@ -47,60 +32,60 @@ def known(call: Call, value: Json, kind: str) -> Json:
     return value if value in names else "ETH"
 
 
-def other_v1_chain(call: Call, value: Json) -> Json:
+def other_v1_chain(context: MutationContext, value: Json) -> Json:
     """Return a v1 chain that an order does not start from, since none may end there."""
-    return "BSC" if inputs_of(call).body.get("fromChain") == "ETH" else "ETH"
+    return "BSC" if context.inputs.body.get("fromChain") == "ETH" else "ETH"
 
 
-def v2_name(call: Call, value: Json) -> Json:
+def v2_name(context: MutationContext, value: Json) -> Json:
     """Return the nickname that 2.0 has for a v1 name."""
-    catalog = catalog_of(call)
+    catalog = context.catalog
     names = {one.v1_name: one.nickname for one in catalog.v1_chains()}
     known = {one.nickname for one in catalog.chains}
     return value if value in known else names.get(value, value)
 
 
-def listed_decimals(call: Call, value: Json, side: str) -> Json:
+def listed_decimals(context: MutationContext, value: Json, side: str) -> Json:
     """Return the listed decimals of the token on a side of a swap, whatever a request says."""
-    placed = _placed(call, side, f"{side}TokenAddress")
+    placed = _placed(context, side, f"{side}TokenAddress")
     unlisted = "18" if value is None else value
     return unlisted if placed is None else str(placed.decimals)
 
 
-def symbol_there(call: Call, value: Json) -> Json:
+def symbol_there(context: MutationContext, value: Json) -> Json:
     """Return the symbol of the token at the address of a request."""
-    placed = _placed(call, "", "contractAddress")
+    placed = _placed(context, "", "contractAddress")
     return "USDT" if placed is None else placed.symbol
 
 
-def hundred_tokens(call: Call, value: Json) -> Json:
+def hundred_tokens(context: MutationContext, value: Json) -> Json:
     """Return a hundred tokens of what a bridge quote gives, in smallest units: above any fee."""
-    query = inputs_of(call).query
-    decimals = decimals_of(call, query.get("fromChain", ""), query.get("symbol", ""))
+    query = context.inputs.query
+    decimals = context.decimals(query.get("fromChain", ""), query.get("symbol", ""))
     return str(100 * 10**decimals) if value is None or whole(value) else value
 
 
-def whole_tokens(call: Call, value: Json) -> Json:
+def whole_tokens(context: MutationContext, value: Json) -> Json:
     """Read an amount as whole tokens of the source chain."""
-    query = inputs_of(call).query
-    decimals = decimals_of(call, query.get("fromChain", ""), query.get("symbol", ""))
+    query = context.inputs.query
+    decimals = context.decimals(query.get("fromChain", ""), query.get("symbol", ""))
     return times(value, f"1e{decimals}")
 
 
-def two_tokens(call: Call, value: Json) -> Json:
+def two_tokens(context: MutationContext, value: Json) -> Json:
     """Swap two whole tokens, whichever amount was asked for."""
-    decimals = whole(inputs_of(call).query.get("fromDecimal", ""))
+    decimals = whole(context.inputs.query.get("fromDecimal", ""))
     good = decimals is not None and decimals < 100
     return "2" + "0" * (decimals or 0) if good and str(value).isdecimal() else value
 
 
-def _placed(call: Call, side: str, address: str) -> Placed | None:
+def _placed(context: MutationContext, side: str, address: str) -> Placed | None:
     """Return the token at an address of a request, on the chain that the request names."""
-    query = inputs_of(call).query
+    query = context.inputs.query
     chain, wanted = query.get("chain") or query.get(f"{side}Chain"), query.get(address, "")
-    for one in catalog_of(call).chains:
+    for one in context.catalog.chains:
         if one.nickname == chain:
-            found = catalog_of(call).tokens_on(one)
+            found = context.catalog.tokens_on(one)
             fits = (placed for placed in found if placed.contract.address.lower() == wanted.lower())
             return next(fits, None)
     return None

@@ -6,8 +6,7 @@ from mockserver.server.control.row import ControlRequest
 
 def show(request: ControlRequest) -> Json:
     """Return all that a world can have, and the names of those it has."""
-    from mockserver.responders.breaks.catalogue import CATALOGUE  # noqa: PLC0415 - see the package
-    from mockserver.responders.breaks.pages import shown  # noqa: PLC0415
+    from mockserver.responders.breaks.catalogue import CATALOGUE, shown  # noqa: PLC0415 - as said
 
     return {
         "active": request.hosted.breaks.names,

@@ -9,7 +9,7 @@ from mockserver.jsontext import Json
 from mockserver.server.control.row import ControlRequest
 from mockserver.signing import curve, raw
 from mockserver.signing.keyring import Keyring
-from mockserver.worlds.chain import broadcasting, node
+from mockserver.worlds import chain
 
 
 class BadKeys(CrosschainMockError):
@@ -22,20 +22,20 @@ def listing(request: ControlRequest) -> Json:
     return {
         "chains": [
             {
-                "chain": chain.nickname,
-                "name": chain.full_name,
-                "v1Name": chain.v1_name,
-                "evm": chain.evm,
+                "chain": one.nickname,
+                "name": one.full_name,
+                "v1Name": one.v1_name,
+                "evm": one.evm,
                 "tokens": [
                     {
                         "token": placed.symbol,
                         "address": placed.contract.address,
                         "decimals": placed.decimals,
                     }
-                    for placed in catalog.tokens_on(chain)
+                    for placed in catalog.tokens_on(one)
                 ],
             }
-            for chain in catalog.chains
+            for one in catalog.chains
         ]
     }
 
@@ -85,16 +85,14 @@ def forget(request: ControlRequest) -> Json:
 
 def announce(request: ControlRequest) -> Json:
     """Tell the world of a transaction on one of its chains."""
-    return broadcasting.announce(request.hosted, request.body)
+    return chain.announce(request.hosted, request.body)
 
 
 def seen(request: ControlRequest) -> Json:
     """Return the transactions a world has seen."""
-    return {
-        "transactions": [broadcasting.shown(one) for one in request.hosted.transactions.values()]
-    }
+    return {"transactions": [chain.shown(one) for one in request.hosted.transactions.values()]}
 
 
 def call(request: ControlRequest) -> Json:
     """Answer JSON-RPC as a node of a chain would."""
-    return node.answer(request.hosted, request.place["chain"], request.body)
+    return chain.answer(request.hosted, request.place["chain"], request.body)

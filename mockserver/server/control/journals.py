@@ -15,10 +15,9 @@ from mockserver.responders.named import named_by
 from mockserver.server.codings import unpacked
 from mockserver.server.control.row import ControlRequest
 from mockserver.worlds import verification
-from mockserver.worlds.decoding import decoded
+from mockserver.worlds.entry_details import decoded, nearest_form
 from mockserver.worlds.hosted import Expected, HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.nearest import nearest_form
 from mockserver.worlds.verification import search_of, unexpected_refusals
 
 

@@ -9,7 +9,7 @@ from mockserver.clock import ClockMode, parse_instant
 from mockserver.engine.reserved import RESERVED
 from mockserver.exchange import Headers, Request
 from mockserver.jsontext import Json
-from mockserver.responders.breaks import pages as breaks
+from mockserver.responders.breaks import catalogue as breaks
 from mockserver.server.assembly import Settings, build
 from mockserver.server.control.openapi import document
 from mockserver.server.control.row import Row

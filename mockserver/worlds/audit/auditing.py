@@ -1,45 +1,20 @@
 """The audit: what is wrong with the money of a world, derived from its orders and its traffic."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from mockserver import limits
 from mockserver.responders.forms import BadControl
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
-from mockserver.worlds.audit.deposits import lost_deposits
-from mockserver.worlds.audit.doubles import doubled
-from mockserver.worlds.audit.evidence import Books, books_of
-from mockserver.worlds.audit.findings import Finding
-from mockserver.worlds.audit.following import not_followed, not_noticed, not_reported
-from mockserver.worlds.audit.prices import misquoted
+from mockserver.worlds.audit.evidence import evidence_of
+from mockserver.worlds.audit.findings import KINDS, Finding
 from mockserver.worlds.hosted import HostedWorld
 
 QUOTE_AGE_MS = 300_000
 """From when on a quote is called old; how long the service stands by one is not shown."""
 
 _ALL, _NONE = ("all", "yes", "true", "1"), ("", "none", "no", "false", "0")
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of finding: what it is, and how it is found."""
-
-    summary: str
-    find: Callable[[Books], Iterator[Finding]]
-
-
-KINDS: Mapping[str, Kind] = MappingProxyType(
-    {
-        "two-orders": Kind("two orders for one intent", doubled),
-        "deposit-without-order": Kind("a deposit of which no order was made", lost_deposits),
-        "order-not-followed": Kind("an order nobody looked at to its end", not_followed),
-        "refund-not-noticed": Kind("a refund nobody noticed", not_noticed),
-        "drop-not-reported": Kind("a dropped order without the ticket that lifts it", not_reported),
-        "other-quote": Kind("a quote older or another than what was submitted", misquoted),
-    }
-)
-"""The kinds of findings by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +59,13 @@ def audit(
     hosted: HostedWorld, kinds: Sequence[str] = (), quote_age_ms: int = QUOTE_AGE_MS
 ) -> Audit:
     """Tell what is wrong with the money of a world, by the kinds named or by all of them."""
-    books = books_of(hosted, quote_age_ms)
-    found: list[Finding] = []
-    more = 0
-    for name in kinds or KINDS:
-        for finding in KINDS[name].find(books):
-            if len(found) < limits.FINDINGS.most:
-                found.append(finding)
-            else:
-                more += 1
-    unjudged = books.older + sum(books.unknown(view) for view in books.views)
-    return Audit(tuple(found), len(books.views) + books.older - unjudged, unjudged, more)
+    evidence = evidence_of(hosted, quote_age_ms)
+    findings = chain.from_iterable(KINDS[name].find(evidence) for name in kinds or KINDS)
+    kept = tuple(islice(findings, limits.FINDINGS.most))
+    more = sum(1 for _ in findings)
+    unjudged = evidence.older + sum(map(evidence.unknown, evidence.views))
+    judged = len(evidence.views) + evidence.older - unjudged
+    return Audit(kept, judged, unjudged, more)
 
 
 def kinds_named(told: object) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""What the traffic of a world shows of money, read once from its journal."""
+"""What the traffic of a world shows of money, read once from its journal and its transactions."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 
 from mockserver import jsontext, limits
@@ -50,7 +50,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StatusAnswer:
     """What a client was told of an order."""
 
     entry: Entry
@@ -59,17 +59,28 @@ class Look:
 
 @dataclass(slots=True)
 class Evidence:
-    """What is known of a world's money from outside, in the order in which it came.
+    """The orders of a world as they stand, and what clients have done and heard, as it came.
 
-    `lost` are the requests that the journal has let go, up to `lost_ms` of the world's time.
+    `views` are the newest orders, `older` counts those beyond; a quote is old after `quote_age_ms`;
+    `halted` tells whether any outage is on. `lost` are the requests that the journal has let go, up
+    to `lost_ms` of the world's time.
     """
 
+    world: World
+    views: Sequence[OrderView]
+    older: int
+    quote_age_ms: int
+    now: int
+    halted: bool
+    lost: int
+    lost_ms: int
     quotes: list[Quote] = field(default_factory=list)
     submissions: dict[HashKey, list[Submission]] = field(default_factory=dict)
-    looks: dict[str, list[Look]] = field(default_factory=lambda: defaultdict(list))
+    answers: dict[str, list[StatusAnswer]] = field(default_factory=lambda: defaultdict(list))
     payments: dict[HashKey, SeenTransaction] = field(default_factory=dict)
-    lost: int = 0
-    lost_ms: int = 0
+    _by_transfer: dict[tuple[Kind, Route, int], list[Quote]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def submissions_of(self, order: Order) -> Sequence[Submission]:
         """Return the requests that named an order's deposit, oldest first."""
@@ -79,39 +90,24 @@ class Evidence:
         """Return the transaction that made an order by itself."""
         return self.payments.get(_key(order))
 
+    def answers_about(self, order: Order) -> Sequence[StatusAnswer]:
+        """Return what clients were told of an order, oldest first."""
+        return self.answers.get(order.id, ())
+
     def saw(self, view: OrderView) -> bool:
         """Tell whether a client was told how an order stands."""
-        return any(_tells(look.standing, view) for look in self.looks.get(view.order.id, ()))
-
-    def missed(self, moment: int) -> bool:
-        """Tell whether a request of a moment, or after it, may have been let go."""
-        return self.lost > 0 and moment <= self.lost_ms
-
-
-@dataclass(frozen=True, slots=True)
-class Books:
-    """What an audit works on: the orders as they stand, and what clients have done and heard.
-
-    `older` counts the orders beyond those that are looked at; a quote is old after `quote_age_ms`;
-    `halted` tells whether any outage is on.
-    """
-
-    world: World
-    evidence: Evidence
-    views: Sequence[OrderView]
-    older: int
-    now: int
-    quote_age_ms: int
-    halted: bool
-    _quotes: Mapping[tuple[Kind, Route, int], Sequence[Quote]]
+        return any(_tells(one.standing, view) for one in self.answers_about(view.order))
 
     def unknown(self, view: OrderView) -> bool:
-        """Tell whether nobody can say if a client has heard how an order stands."""
-        return self.evidence.missed(view.since_ms) and not self.evidence.saw(view)
+        """Tell whether nobody can say if a client has heard how an order stands.
+
+        A request of that moment, or after it, may be among those that the journal has let go.
+        """
+        return self.lost > 0 and view.since_ms <= self.lost_ms and not self.saw(view)
 
     def quotes_of(self, order: Order) -> Sequence[Quote]:
         """Return the quotes for what an order moves, whatever their fee."""
-        return self._quotes.get((order.kind, order.route, order.amount), ())
+        return self._by_transfer.get((order.kind, order.route, order.amount), ())
 
     def source_of(self, order: Order) -> Placed:
         """Return the token that an order is paid in."""
@@ -123,61 +119,54 @@ class Books:
         route = order.route
         return self.world.scenario.catalog.token_on(route.target_chain, route.target_token)
 
+    def note(self, operation: Operation, entry: Entry) -> None:
+        """Take in what an exchange says of quotes, deposits and orders."""
+        inputs, data = operation.read(entry.request), _data(operation, entry)
+        if traces.is_submission(operation.id) and entry.responder not in _MADE_UP:
+            paid = traces.paid(self.world, inputs)
+            if paid is not None:
+                taken = Submission(entry, paid, traces.wishes(inputs), data is not None)
+                self.submissions.setdefault(paid.key, []).append(taken)
+        if data is None:
+            return
+        quoted = traces.quoted(self.world, operation.id, inputs, data)
+        if quoted is not None:
+            quote, transfer = Quote(entry, quoted), quoted.transfer
+            self.quotes.append(quote)
+            self._by_transfer[transfer.kind, transfer.route, transfer.amount].append(quote)
+        for order_id, standing in traces.told_of(self.world, operation.id, inputs, data):
+            self.answers[order_id].append(StatusAnswer(entry, standing))
 
-def books_of(hosted: HostedWorld, quote_age_ms: int) -> Books:
-    """Return the books of a world since its journal began; of very many orders the newest."""
-    world, evidence = hosted.world, evidence_of(hosted)
-    orders, now = world.orders.stored()[hosted.horizon.orders :], world.now()
+
+def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
+    """Return the evidence of a world since its journal began, without what a revert has undone.
+
+    Of very many orders the newest are looked at.
+    """
+    world, horizon, journal = hosted.world, hosted.horizon, hosted.journal
+    orders, now = world.orders.stored()[horizon.orders :], world.now()
     newest = orders[-limits.AUDITED.most :]
-    quotes: dict[tuple[Kind, Route, int], list[Quote]] = defaultdict(list)
-    for quote in evidence.quotes:
-        transfer = quote.quoted.transfer
-        quotes[transfer.kind, transfer.route, transfer.amount].append(quote)
-    return Books(
+    found = Evidence(
         world=world,
-        evidence=evidence,
         views=[world.orders.look(order.id) for order in newest],
         older=len(orders) - len(newest),
-        now=now,
         quote_age_ms=quote_age_ms,
+        now=now,
         halted=any(window.covers(now) for window in world.outages.all()),
-        _quotes=quotes,
+        lost=max(0, journal.dropped - horizon.sequence),
+        lost_ms=next((entry.at_ms for entry in journal), now),
     )
-
-
-def evidence_of(hosted: HostedWorld) -> Evidence:
-    """Read a world's journal, without what a revert has undone, and its transactions."""
-    found, horizon, journal = Evidence(), hosted.horizon, hosted.journal
     for entry in journal:
         operation = hosted.contract.get(entry.operation)
         if operation is not None and not horizon.undid(entry.sequence):
-            _note(found, hosted, operation, entry)
-    found.lost = max(0, journal.dropped - horizon.sequence)
-    found.lost_ms = next((entry.at_ms for entry in journal), hosted.world.now())
+            found.note(operation, entry)
     for seen in hosted.transactions.values():
         if seen.number > horizon.transactions:
             found.payments[hash_key(seen.chain, seen.hash)] = seen
     return found
 
 
-def _note(found: Evidence, hosted: HostedWorld, operation: Operation, entry: Entry) -> None:
-    inputs, world = operation.read(entry.request), hosted.world
-    data = _told(operation, entry)
-    if traces.is_submission(operation.id) and entry.responder not in _MADE_UP:
-        paid = traces.paid(world, inputs)
-        if paid is not None:
-            taken = Submission(entry, paid, traces.wishes(inputs), data is not None)
-            found.submissions.setdefault(paid.key, []).append(taken)
-    if data is None:
-        return
-    quoted = traces.quoted(world, operation.id, inputs, data)
-    if quoted is not None:
-        found.quotes.append(Quote(entry, quoted))
-    for order_id, standing in traces.told_of(world, operation.id, inputs, data):
-        found.looks[order_id].append(Look(entry, standing))
-
-
-def _told(operation: Operation, entry: Entry) -> Json:
+def _data(operation: Operation, entry: Entry) -> Json:
     """Return the data of a success that reached its client; None for everything else."""
     cut = any(one.value in entry.fault for one in Cut)
     if cut or entry.refusal or entry.response.status != 200:
@@ -193,8 +182,7 @@ def _tells(standing: Standing, view: OrderView) -> bool:
         done = view.status is Status.SUCCEEDED
         return view.status.final and (standing.status == "completed") == done
     if isinstance(standing.status, int):
-        told = (standing.status, standing.back)
-        return told == (int(view.v1_status), view.back_amount > 0)
+        return (standing.status, standing.back) == (int(view.v1_status), view.back_amount > 0)
     return standing.status == view.status.value
 
 

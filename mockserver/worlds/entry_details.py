@@ -1,14 +1,115 @@
-"""The nearest valid form of a request that was refused: what the client meant, put right."""
+"""What a journal entry means: its codes in words, and the nearest valid form of a refused one."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from urllib.parse import urlencode
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import Headers, Request
+from mockserver.engine import abi
+from mockserver.engine.refusal import Refusal
+from mockserver.exchange import Headers, Request, pairs_or
 from mockserver.jsontext import Json
+from mockserver.operations.rules import rules_of
 from mockserver.worlds.journal import Entry, withheld
+
+_MOST = 100
+_MOST_TEXT = 200_000
+_MOST_DEPTH = 12
+_SELECTOR = 4
+
+
+def decoded(entry: Entry) -> list[Json]:
+    """Return what can be decoded in an exchange: where it is, what it is, and its value."""
+    return [item for part in _parts(entry) for item in _found(*part, depth=0)][:_MOST]
+
+
+def _parts(entry: Entry) -> Iterator[tuple[str, str, Json]]:
+    for name, value in pairs_or(entry.request.query):
+        yield f"query {name}", name, value
+    yield "request", "", jsontext.decode_or(entry.request.body)
+    yield "answer", "", jsontext.decode_or(entry.response.body)
+
+
+def _found(where: str, name: str, value: Json, *, depth: int) -> Iterator[Json]:
+    if depth > _MOST_DEPTH:
+        return
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _found(f"{where} {key}", str(key), inner, depth=depth + 1)
+    elif isinstance(value, list):
+        for place, inner in enumerate(value[:_MOST]):
+            yield from _found(f"{where} {place}", name, inner, depth=depth + 1)
+    elif isinstance(value, str) and len(value) <= _MOST_TEXT:
+        yield from _text(where, name, value)
+
+
+def _text(where: str, name: str, text: str) -> Iterator[Json]:
+    if name == "sourceCerts":
+        yield {"at": where, "is": "deposit", "value": _json_in_hex(text)}
+    elif name == "extra" and text:
+        yield {"at": where, "is": "order rules", "value": _rules(text)}
+    elif (raw := _hex(text)) is not None:
+        method = abi.METHODS.get(raw[:_SELECTOR].hex())
+        if method is not None:
+            yield {"at": where, "is": f"call of {method.name}", "value": _call(method, raw)}
+
+
+def _json_in_hex(text: str) -> Json:
+    try:
+        return jsontext.decode(bytes.fromhex(text.removeprefix("0x")))
+    except jsontext.NotJson as error:
+        return f"no JSON behind the hex: {error}"
+    except ValueError:
+        return "no hex of whole bytes"
+
+
+def _rules(text: str) -> Json:
+    try:
+        rules = rules_of(text)
+    except Refusal as refusal:
+        return refusal.reason
+    told = {
+        "expected": rules.expected,
+        "channelFeeBps": rules.channel_bps,
+        "version": rules.version,
+        "minimum": rules.minimum,
+        "execution": rules.execution,
+    }
+    # As text: a page reads JSON numbers as floats, and these amounts are larger.
+    return {name: str(value) for name, value in told.items() if value is not None}
+
+
+def _hex(text: str) -> bytes | None:
+    if len(text) < 2 + 2 * _SELECTOR or text[:2].lower() != "0x":
+        return None
+    try:
+        return bytes.fromhex(text[2:])
+    except ValueError:
+        return None
+
+
+def _call(method: abi.Method, raw: bytes) -> Json:
+    try:
+        found = abi.arguments(method, raw[_SELECTOR:])
+    except abi.NotThisCall as error:
+        return f"not its arguments: {error}"
+    shown = {name: _shown(value) for name, value in found.items()}
+    if isinstance(found.get("order"), str):
+        order = bytes.fromhex(str(found["order"])[2:])
+        shown["order"] = order.decode("utf-8", "backslashreplace")
+    inner = _hex(str(found.get("data", "")))
+    if inner is not None and inner[:_SELECTOR].hex() in abi.METHODS:
+        called = abi.METHODS[inner[:_SELECTOR].hex()]
+        shown["data"] = {f"call of {called.name}": _call(called, inner)}
+    return shown
+
+
+def _shown(value: abi.Value) -> Json:
+    if isinstance(value, list):
+        return [_shown(item) for item in value]
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
 
 _BLAMED = re.compile(r"(header|query parameter|body field) '([^']+)'")
 _SUGGESTED = re.compile(r"did you mean '([^']+)'")
@@ -49,8 +150,10 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
         "operation": operation.id,
         "method": operation.method,
         "path": operation.path,
-        "query": {name: withheld(name, _text(value)) for name, value in kept["query"].items()},
-        "headers": {name: withheld(name, _text(value)) for name, value in kept["headers"].items()},
+        "query": {name: withheld(name, _as_text(value)) for name, value in kept["query"].items()},
+        "headers": {
+            name: withheld(name, _as_text(value)) for name, value in kept["headers"].items()
+        },
         "body": kept["body"] if operation.method == "POST" else None,
         "changed": _changes(operation, sent, kept, entry),
     }
@@ -99,8 +202,8 @@ def _correct(kept: Parts, example: Mapping[str, Json], refusal: str) -> None:
 
 
 def _encoded(operation: Operation, parts: Parts) -> Request:
-    headers = Headers([(name, _text(value)) for name, value in parts["headers"].items()])
-    query = urlencode({name: _text(value) for name, value in parts["query"].items()})
+    headers = Headers([(name, _as_text(value)) for name, value in parts["headers"].items()])
+    query = urlencode({name: _as_text(value) for name, value in parts["query"].items()})
     body = jsontext.encode(parts["body"]) if operation.method == "POST" else b""
     return Request(operation.method, operation.path, query, headers, body)
 
@@ -117,21 +220,23 @@ def _changes(operation: Operation, sent: Parts, kept: Parts, entry: Entry) -> li
                 found.append(f"{words[location]} {name!r}: left out")
             elif before != after:
                 shown = [
-                    _shown(value if value is None else withheld(name, _text(value)))
+                    _short(value if value is None else withheld(name, _as_text(value)))
                     if location != "body"
-                    else _shown(value)
+                    else _short(value)
                     for value in (after, before)
                 ]
                 found.append(f"{words[location]} {name!r}: {' instead of '.join(shown)}")
     return found
 
 
-def _text(value: Json) -> str:
+def _as_text(value: Json) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else jsontext.encode(value).decode()
 
 
-def _shown(value: Json) -> str:
-    text = "nothing" if value is None else ascii(value) if isinstance(value, str) else _text(value)
+def _short(value: Json) -> str:
+    text = (
+        "nothing" if value is None else ascii(value) if isinstance(value, str) else _as_text(value)
+    )
     return text if len(text) <= 60 else f"{text[:57]}..."

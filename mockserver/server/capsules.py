@@ -1,0 +1,392 @@
+"""Capsules: what a world went through, as one file that can be read and gone through again.
+
+The file is a ZIP of files that people can read.
+"""
+
+import platform
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import field, replace
+from pathlib import Path, PurePath, PurePosixPath
+
+from mockserver import __version__, documents, jsontext, limits, recordings, userfiles
+from mockserver.clock import ClockMode, iso, parse_instant
+from mockserver.errors import CrosschainMockError, InvalidFile, Problem
+from mockserver.exchange import Headers, Request, Response
+from mockserver.jsontext import Json, NotJson
+from mockserver.recordings import RecordedExchange, Recording
+from mockserver.recordings.folder import bring_to_disk, replace_file
+from mockserver.recordings.formats import read_entries
+from mockserver.recordings.redaction import Redactor
+from mockserver.responders.refusing import REFUSAL_HEADER
+from mockserver.server.assembly import Settings, build
+from mockserver.server.recorder import Keeper, KeeperOptions, keep_all
+from mockserver.server.resimulation import with_signature
+from mockserver.server.service import Service
+from mockserver.validation import dotted, shown
+from mockserver.values import dataclass
+from mockserver.wording import reason_of
+
+FORMAT = "crosschain-mock/capsule@1"
+HEAD, SCENARIO, JOURNAL = "capsule.json", "scenario.yaml", "journal"
+_MOST_BYTES = limits.LONG_FILE.most
+_MOST_FILES = 10_000
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class BadCapsule(CrosschainMockError):
+    """A file that is no capsule, or one that is damaged."""
+
+    exit_code = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Capsule:
+    """What a world went through.
+
+    `start` is the dump of the world before its first request, `journal` its exchanges with their
+    times on the world's clock, redacted. `scenario` names a shipped scenario; where it was a file,
+    `scenario_text` is what stood in it. `versions` are the releases that made the capsule.
+    """
+
+    title: str
+    versions: Mapping[str, str]
+    scenario: str
+    start: Json
+    journal: Recording
+    scenario_text: str = ""
+    refusal_status: int | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+
+def save(capsule: Capsule, file: Path) -> None:
+    """Write a capsule; `capsule.files` are the files of its journal. Raises `BadCapsule`."""
+    head: dict[str, Json] = {
+        "format": FORMAT,
+        "title": capsule.title,
+        "versions": dict(capsule.versions),
+        "scenario": capsule.scenario,
+        "start": capsule.start,
+    }
+    if capsule.refusal_status is not None:
+        head["refusalStatus"] = capsule.refusal_status
+    parts = {HEAD: jsontext.pretty(head).encode() + b"\n"}
+    if capsule.scenario_text:
+        parts[SCENARIO] = capsule.scenario_text.encode()
+    parts |= {f"{JOURNAL}/{name}": raw for name, raw in capsule.files.items()}
+    with tempfile.SpooledTemporaryFile() as packed:
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, raw in sorted(parts.items()):
+                # The same capsule is the same file, whenever it is written.
+                archive.writestr(zipfile.ZipInfo(name, _EPOCH), raw, zipfile.ZIP_DEFLATED)
+        packed.seek(0)
+        try:
+            replace_file(file, packed.read())
+            bring_to_disk(file)
+        except OSError as error:
+            raise BadCapsule(f"cannot write {str(file)!r}: {reason_of(error)}") from None
+
+
+def load(file: Path) -> Capsule:
+    """Return a capsule. Raises `BadCapsule`, and `InvalidFile` for what is wrong inside."""
+    with _unpacked(file) as folder:
+        head = documents.read(folder / HEAD, "capsule").value
+        text = (folder / SCENARIO).read_text("utf-8") if (folder / SCENARIO).exists() else ""
+        return Capsule(
+            title=head["title"],
+            versions=head["versions"],
+            scenario=head["scenario"],
+            start=head["start"],
+            journal=_journal(file, folder),
+            scenario_text=text,
+            refusal_status=head.get("refusalStatus"),
+            files=_files_in(folder / JOURNAL),
+        )
+
+
+def _journal(file: Path, folder: Path) -> Recording:
+    """Return all exchanges of a capsule in the order of their times. Raises `BadCapsule`."""
+    first, *rest = recordings.load_folder(folder / JOURNAL)
+    whole = [exchange for one in (first, *rest) for exchange in one.exchanges]
+    if any(exchange.time_ms is None for exchange in whole):
+        raise BadCapsule(f"{file}: an exchange of its journal has no time")
+    ordered = tuple(sorted(whole, key=lambda exchange: exchange.time_ms or 0))
+    return Recording(
+        first.title, first.origin, ordered, dialect=first.dialect, start=first.start, file=file
+    )
+
+
+def _files_in(folder: Path) -> dict[str, bytes]:
+    """Return the files of a journal by name, but for those that begin with a dot."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.startswith(".")
+    }
+
+
+@contextmanager
+def _unpacked(file: Path) -> Iterator[Path]:
+    """Unpack a capsule for a while; problems inside are told with the capsule's name."""
+    folder = Path(tempfile.mkdtemp(prefix="capsule-"))
+    try:
+        _unpack(file, folder)
+        yield folder
+    except InvalidFile as error:
+        raise InvalidFile(
+            [
+                Problem(
+                    _inside(file, folder, problem), problem.line, problem.field, problem.message
+                )
+                for problem in error.problems
+            ]
+        ) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _inside(file: Path, folder: Path, problem: Problem) -> str:
+    place = Path(problem.file)
+    inner = place.relative_to(folder) if place.is_relative_to(folder) else place
+    return f"{file}/{inner.as_posix()}"
+
+
+def _unpack(file: Path, folder: Path) -> None:
+    try:
+        with userfiles.opened(file) as stream, zipfile.ZipFile(stream) as archive:
+            _check(file, archive)
+            for member in archive.infolist():
+                target = folder / member.filename
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.read(member))
+    except userfiles.NotReadable as error:
+        raise BadCapsule(f"{file}: {error}") from None
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, ValueError) as error:
+        raise BadCapsule(f"{file}: no capsule: {str(error).lower()}") from None
+
+
+def _check(file: Path, archive: zipfile.ZipFile) -> None:
+    members = archive.infolist()
+    if HEAD not in archive.namelist():
+        raise BadCapsule(f"{file}: no capsule: it holds no {HEAD}")
+    for member in members:
+        path = PurePosixPath(member.filename)
+        if path.is_absolute() or ".." in path.parts or "\\" in member.filename:
+            raise BadCapsule(f"{file}: holds a file outside of itself: {member.filename!r}")
+    if len(members) > _MOST_FILES or sum(member.file_size for member in members) > _MOST_BYTES:
+        raise BadCapsule(f"{file}: holds more than {_MOST_FILES} files or {_MOST_BYTES} bytes")
+
+
+_COUNTED_ANEW: Mapping[str, Json] = {"seen": 0, "struck": 0, "window_ms": None, "used": 0}
+
+
+class NothingToKeep(CrosschainMockError):
+    """A world whose journal does not hold what it went through."""
+
+
+def capsule_of(
+    dump: Json,
+    journal: Json,
+    title: str,
+    *,
+    scenario_text: str = "",
+    refusal_status: int | None = None,
+    secrets: tuple[str, ...] = (),
+) -> Capsule:
+    """Return the capsule of a world from its dump and its journal, as the control API gives them.
+
+    What was made by the requests of the journal is taken out of the dump, and faults count anew.
+    `secrets` are texts that may not be in the capsule, besides those found by themselves. Raises
+    `NothingToKeep` where the journal is empty or has let entries go.
+    """
+    entries = journal["entries"]
+    if not entries:
+        raise NothingToKeep("the journal of this world is empty; there is nothing to keep")
+    if journal.get("dropped"):
+        raise NothingToKeep(
+            f"the journal of this world has let {journal['dropped']} entries go; a capsule needs "
+            "all of them: reset the world and go through it again"
+        )
+    began = parse_instant(entries[0]["at"])
+    capsule = Capsule(
+        title=title,
+        versions={"crosschainMock": __version__, "python": platform.python_version()},
+        scenario=dump["world"]["scenario"],
+        start=_before(dump, began),
+        journal=Recording(title, "simulation", ()),
+        scenario_text=scenario_text,
+        refusal_status=refusal_status,
+        files=_journal_files(journal, title, began, secrets),
+    )
+    # Read back, so that what is replayed now is what will be replayed.
+    with tempfile.TemporaryDirectory() as folder:
+        save(capsule, Path(folder) / "new.capsule")
+        return load(Path(folder) / "new.capsule")
+
+
+def _before(dump: Json, began_ms: int) -> Json:
+    """Return the dump as it was before the first request: what requests made is not there yet."""
+    world = dump["world"]
+    orders = [one for one in world["orders"] if one["submitted_ms"] < began_ms]
+    known = {one["id"] for one in orders}
+    # The journal is the trace of a clock that ran; one that jumps by itself does so again.
+    by_itself = world["clock"]["mode"] == ClockMode.AUTO.value
+    mode = ClockMode.AUTO if by_itself else ClockMode.FROZEN
+    clock = {"mode": mode.value, "now_ms": began_ms, "rate": "1"}
+    tickets = [one for one in world["tickets"] if str(one.get("order_id", "")) in known]
+    return {
+        **dump,
+        "world": {**world, "clock": clock, "orders": orders, "tickets": tickets},
+        "faults": [{**fault, **_COUNTED_ANEW} for fault in dump["faults"]],
+        "appKeys": [],
+    }
+
+
+def _journal_files(
+    journal: Json, title: str, began_ms: int, secrets: tuple[str, ...]
+) -> dict[str, bytes]:
+    """Return the files of a journal that was redacted, by name."""
+    # A disturbed answer belongs to what happened, and the faults come along.
+    entries = [{**entry, "fault": None} for entry in journal["entries"]]
+    with tempfile.TemporaryDirectory() as folder:
+        options = KeeperOptions(
+            Path(folder),
+            origin="simulation",
+            start=iso(began_ms),
+            title=title,
+            one_file=True,
+            secrets=secrets,
+        )
+        keeper = Keeper(options)
+        try:
+            keep_all(read_entries(entries), keeper)
+        finally:
+            keeper.close()
+        if not keeper.kept:
+            raise NothingToKeep("no request of this world was for an operation of the service")
+        return _files_in(Path(folder))
+
+
+_LATER_MS = 3
+"""A clock that runs may show so much more when the answer is made than when the request came."""
+
+_KEY = "default"
+_BEFORE = "before"
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """An answer that is not the one in the capsule, and how it differs."""
+
+    number: int
+    exchange: RecordedExchange
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.number} ({self.exchange.operation}, {self.exchange.name}): {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What going through a capsule came to."""
+
+    count: int
+    divergences: tuple[Divergence, ...]
+
+    def __str__(self) -> str:
+        if not self.divergences:
+            return f"{self.count} answers, byte for byte the same"
+        lines = [f"{len(self.divergences)} of {self.count} answers diverge"]
+        return "\n".join([*lines, *(f"  {one}" for one in self.divergences)])
+
+
+def replay(capsule: Capsule) -> Replayed:
+    """Go through a capsule and hold every answer against the one in it.
+
+    Raises `BadCapsule` where its world cannot be begun.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        service = _service(capsule, Path(folder))
+    _begin(service, capsule)
+    redactor = Redactor()
+    found = []
+    for number, exchange in enumerate(capsule.journal.exchanges, 1):
+        reason = _differs(service, exchange, redactor)
+        if reason:
+            found.append(Divergence(number, exchange, reason))
+    return Replayed(len(capsule.journal.exchanges), tuple(found))
+
+
+def _service(capsule: Capsule, folder: Path) -> Service:
+    scenario: str | Path = capsule.scenario
+    if capsule.scenario_text:
+        # A scenario is called as its file is.
+        scenario = folder / f"{PurePath(capsule.scenario).name}.yaml"
+        scenario.write_text(capsule.scenario_text, "utf-8")
+    try:
+        return build(Settings(scenario=scenario, refusal_status=capsule.refusal_status))
+    except CrosschainMockError as error:
+        raise BadCapsule(f"the scenario {capsule.scenario!r} cannot be loaded: {error}") from None
+
+
+def _begin(service: Service, capsule: Capsule) -> None:
+    headers = Headers((("Host", "127.0.0.1"), ("Content-Type", "application/json")))
+    body = jsontext.encode(capsule.start)
+    loaded = service.answer(Request("POST", "/__mock/load", "", headers, body)).response
+    if loaded.status != 200:
+        reason = jsontext.decode(loaded.body).get("error", loaded.status)
+        raise BadCapsule(f"the world of this capsule cannot be begun: {reason}")
+
+
+def _differs(service: Service, exchange: RecordedExchange, redactor: Redactor) -> str:
+    """Return how the answer to an exchange differs now; empty where it does not."""
+    world = service.worlds.get(_KEY)
+    at_ms = exchange.time_ms or 0
+    first_ms = max(at_ms, world.world.now())
+    if first_ms - at_ms > _LATER_MS:
+        return f"its time {iso(at_ms)} is before {iso(first_ms)}, as after a revert"
+    world.snapshot(_BEFORE)
+    reasons = []
+    for now_ms in (*range(first_ms, at_ms + _LATER_MS + 1), first_ms):
+        world.world.time.set(now_ms)
+        came = service.answer(with_signature(world.contract, exchange)).response
+        kept = redactor.exchange(replace(exchange, response=came)).response
+        reason = _difference(exchange, kept)
+        if not reason:
+            return ""
+        reasons.append(reason)
+        if len(reasons) <= at_ms + _LATER_MS + 1 - first_ms:
+            world.revert(_BEFORE)
+    # The world goes on with the answer of the first attempt, which the last one repeated.
+    return reasons[0]
+
+
+def _difference(exchange: RecordedExchange, came: Response) -> str:
+    recorded = exchange.response
+    if came.status != recorded.status:
+        return f"status {came.status}, in the capsule {recorded.status}"
+    if came.header(REFUSAL_HEADER) != recorded.header(REFUSAL_HEADER):
+        refusal = recorded.header(REFUSAL_HEADER)
+        return f"refusal {came.header(REFUSAL_HEADER)!r}, in the capsule {refusal!r}"
+    if came.body == recorded.body:
+        return ""
+    try:
+        now, then = jsontext.decode(came.body), jsontext.decode(recorded.body)
+    except NotJson:
+        return f"other bytes: {len(came.body)} of them, in the capsule {len(recorded.body)}"
+    places = ", ".join(_places(now, then, ()))
+    return places or "the same JSON, written in another way"
+
+
+def _places(now: Json, then: Json, path: tuple[str | int, ...]) -> Iterator[str]:
+    if isinstance(now, dict) and isinstance(then, dict):
+        for name in {**then, **now}:
+            yield from _places(now.get(name), then.get(name), (*path, name))
+    elif isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
+        for index, (one, other) in enumerate(zip(now, then, strict=True)):
+            yield from _places(one, other, (*path, index))
+    elif now != then:
+        yield f"{dotted(path)} is {shown(now)}, in the capsule {shown(then)}"

@@ -1,1 +1,0 @@
-"""Chains as a wallet sees them: JSON-RPC calls, and transactions that it broadcasts."""
