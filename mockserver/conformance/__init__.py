@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mockserver.conformance.checks.outcome import Outcome
-    from mockserver.conformance.checks.rule import Finding, Rule
+    from mockserver.conformance.checks.rule import Finding, Outcome, Rule
     from mockserver.conformance.options import Options
     from mockserver.conformance.result import DoesNotConform, Result
     from mockserver.conformance.runs.api import run
@@ -52,7 +51,7 @@ _HOMES = {
     "Journal": "runs.journal",
     "Layer": ".contract",
     "Options": "options",
-    "Outcome": "checks.outcome",
+    "Outcome": "checks.rule",
     "Result": "result",
     "Rule": "checks.rule",
     "RunOptions": "runs.settings",

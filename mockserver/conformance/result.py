@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import UNREACHED, Verdict

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.checks.schema_walk import Unspoken, parts_of
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.coverage import exercised, facts_of_operation

@@ -8,7 +8,7 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import outcome_of
-from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.options import Options
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext

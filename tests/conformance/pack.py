@@ -9,8 +9,7 @@ from typing import Any
 from mockserver import contract, jsontext
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged
-from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.checks.rule import Outcome, Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.runner import run

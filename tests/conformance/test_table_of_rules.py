@@ -83,7 +83,7 @@ def test_a_file_of_rules_is_one_of_checks(tmp_path):
 def test_a_thing_that_cannot_be_judged_has_its_reason(tmp_path):
     """In the frame a check that judged nothing says why, and one that found something does not."""
     row = (
-        "source-is-told: {severity: minor, fact: envelope, check: judging.named, of: answers,"
+        "source-is-told: {severity: minor, fact: envelope, check: judge.named, of: answers,"
         " given: {member: source}, place: data.source, not-shown: nobody tells, says: x}"
     )
     (rule,) = (one for one in read(with_row(tmp_path, row)) if one.name == "source-is-told")
@@ -103,7 +103,7 @@ def test_a_thing_that_cannot_be_judged_has_its_reason(tmp_path):
 @pytest.mark.parametrize(("once", "told"), [("", 2), (" once: true,", 1)])
 def test_a_cause_is_told_once_where_a_row_says_so(tmp_path, once, told):
     row = (
-        "source-is-told: {severity: minor, fact: envelope, check: judging.named, of: answers,"
+        "source-is-told: {severity: minor, fact: envelope, check: judge.named, of: answers,"
         f" given: {{member: source}}, place: data.source,{once} vacuous: nobody tells, says: x}}"
     )
     (rule,) = (one for one in read(with_row(tmp_path, row)) if one.name == "source-is-told")
@@ -140,7 +140,7 @@ def test_what_a_pair_does_not_tell_is_not_judged(tmp_path, why, verdict, reason)
 
 def test_a_better_reason_is_that_something_was_not_sent(tmp_path):
     row = (
-        "source-is-told: {severity: minor, fact: envelope, check: judging.named, of: succeeded,"
+        "source-is-told: {severity: minor, fact: envelope, check: judge.named, of: succeeded,"
         " given: {member: source}, place: data.source, vacuous: nobody tells,"
         " requires: [v2.getPrice/usual], asks: [prices], says: x}"
     )

@@ -1,50 +1,105 @@
-"""Rules about requests that are as good as the usual one, or in their published form: served, and
-taken as they are.
+"""Rules about requests that are as good as the usual one, in their published form, or made of what
+the lists offer: served, and taken as they are.
+
+A refusal is told of only where a second look at the list still offers what was asked for.
 """
 
 from collections.abc import Sequence
+from decimal import Decimal
 
-from mockserver.conformance.checks.comparing import wrongly_refused
-from mockserver.conformance.checks.evidence import answered, is_its_own, said, was_refused
+from mockserver.conformance.checks.evidence import (
+    answered,
+    chains_named,
+    check_is_there,
+    is_its_own,
+    is_plain,
+    said,
+    succeeded,
+    was_refused,
+    wrongly_refused,
+)
+from mockserver.conformance.checks.quoting import token_at
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
-from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery import amounts, routes
+from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, BRIDGE, accepted, attempts
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import asked_chain
 from mockserver.conformance.requests.alternative_forms import CONTRASTS, contrasts_of
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.requests.odd_http import UNKNOWN_PATH, is_beneath
-from mockserver.conformance.requests.words import AGGREGATE, NO_CHAIN, ORDER, is_odd_target
+from mockserver.conformance.requests.words import (
+    AGGREGATE,
+    CONTROL,
+    LARGER,
+    NO_CHAIN,
+    ORDER,
+    PRICED,
+    SAMPLES,
+    is_odd_target,
+)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.verdict import Inconclusive, Vacuous
-from mockserver.contract import Operation, shipped_facts
+from mockserver.conformance.session.looks import FIRST_LOOK
+from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
+from mockserver.contract import Operation, assumed, shipped_facts
 from mockserver.exchange import query_pairs
 
+ANY_PRICE = assumed("A-246", "every token of the lists has a price")
+OF_CHAIN, V1_TOKENS = "v2.getAssetsByChain", "v1.getSupportTokens"
+PRICE = "v2.getPrice"
+_SAMPLED = "sampled"
 _SEVERAL = 2
 _NOWHERE = f"v2.getChain/{UNKNOWN_PATH}"
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
+_READS = {
+    "v2.getBalance": ("usual", "other token"),
+    PRICE: ("usual", "again", "swap source", "swap target", _SAMPLED),
+    "v2.getAllTicketByAddress": ("usual",),
+}
+"""The requests that are made of what the lists show."""
+_GIVEN_BEFORE = {
+    "v2.getAggregateQuote": BRIDGE,
+    "v2.getAggregateSwap": "v2.getAggregateQuote",
+    "v1.getTransferToMinterRaw": "v1.getCrossChainQuote",
+}
+"""Operations whose requests are made of what others answer, or of the same chains and tokens."""
+PROBES = tuple(
+    dict.fromkeys(name for one in CONTRASTS for name in (one.of, one.probe, one.once_more))
+)
+"""The requests of which one form is held against another."""
+SAMPLED_QUOTES = (
+    *(f"{BRIDGE}/{name}" for name in SAMPLES),
+    *(f"{PRICE}/{name}" for name in SAMPLES),
+    *(
+        f"{BRIDGE}/{name} {end}"
+        for end in (PRICED, LARGER, CONTROL, f"{LARGER} {CONTROL}")
+        for name in SAMPLES
+    ),
+)
+"""The quotes of tokens that were drawn, with another amount each, and of others by that amount."""
 
 
 def is_taken(context: RunContext, operation: Operation, *, probe: str, how: str) -> Findings:
     exchange = context.require(f"{operation.id}/{probe}")
+
+    def amounts_of(one: Exchange) -> list[str]:
+        amount = one.operation.amount
+        wanted = amount.name if amount else None
+        return [value for name, value in query_pairs(one.request.query) if name == wanted]
+
     before = [
         one
-        for one in context.of(operation)
-        if one.succeeded
-        and one.number < exchange.number
+        for one in succeeded(context, operation)
+        if one.number < exchange.number
         and not is_negative(one)
         # Bounds are not shown: another amount that was taken says nothing of this one.
-        and _amounts_of(one) == _amounts_of(exchange)
+        and amounts_of(one) == amounts_of(exchange)
     ]
     if not before:
         raise Vacuous("the usual request did not succeed either, nor one for the same amount")
     if was_refused(exchange):
         what = f"the request is refused {how}"
         yield wrongly_refused(context, exchange, what, before[-1], cause=how)
-
-
-def _amounts_of(exchange: Exchange) -> list[str]:
-    """Return the amounts that a request without a body names."""
-    wanted = exchange.operation.amount.name if exchange.operation.amount else None
-    return [value for name, value in query_pairs(exchange.request.query) if name == wanted]
 
 
 def asks_for_no_key(_: RunContext, exchange: Exchange) -> Findings:
@@ -76,33 +131,33 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
 
 
 def documented_operations_are_served(context: RunContext, operation: Operation) -> Findings:
-    plain = [one for one in answered(context, operation) if not is_beneath(one)]
-    for one in plain:
+    asked = [one for one in answered(context, operation) if not is_beneath(one)]
+    for one in asked:
         status = one.answer.status
         if status in (_NOT_ALLOWED, _NOT_IMPLEMENTED):
             message = f"{operation.method} {operation.path} is answered with HTTP {status}"
             yield Finding(message, (one,), cause="method refused")
             return
-    if len(plain) < _SEVERAL:
+    if len(asked) < _SEVERAL:
         return
-    if any(one.answer.status != _NOT_FOUND for one in plain):
-        if not operation.fields and all(one.refused for one in plain):
-            yield _refused_for_nothing(context, operation, plain)
+    if any(one.answer.status != _NOT_FOUND for one in asked):
+        if not operation.fields and all(one.refused for one in asked):
+            yield _refused_for_nothing(context, operation, asked)
         return
-    told = {refusal_of(one) for one in plain}
+    told = {refusal_of(one) for one in asked}
     for nowhere in context.sent(_NOWHERE):
         if nowhere.answer.status == _NOT_FOUND and told == {refusal_of(nowhere)}:
             what = "is answered like a path that is not there"
-            message, seen = f"{operation.path} {what}: {said(plain[0])}", (nowhere, plain[0])
+            message, seen = f"{operation.path} {what}: {said(asked[0])}", (nowhere, asked[0])
             yield Finding(message, seen, cause="path not found")
 
 
 def _refused_for_nothing(
-    context: RunContext, operation: Operation, plain: Sequence[Exchange]
+    context: RunContext, operation: Operation, asked: Sequence[Exchange]
 ) -> Finding:
     """Return that a request that has nothing to be refused for is refused, each time."""
     others = [one for one in context.exchanges if one.operation.generation is operation.generation]
-    first, last = plain[0], plain[-1]
+    first, last = asked[0], asked[-1]
     if not any(one.succeeded and first.number < one.number < last.number for one in others):
         raise Inconclusive(f"the service refuses everything: {said(first)}")
     message = f"{operation.path} takes no input, and is refused each time: {said(first)}"
@@ -110,8 +165,7 @@ def _refused_for_nothing(
 
 
 def published_forms_are_taken(context: RunContext, operation: Operation) -> Findings:
-    forms = dict.fromkeys(one.of for one in contrasts_of(operation.id))
-    asked = context.sent(*forms)
+    asked = context.sent(*dict.fromkeys(one.of for one in contrasts_of(operation.id)))
     refused = [one for one in asked if one.refused and is_its_own(one)]
     found = [finding for one in refused for finding in _taken_otherwise(context, one)]
     yield from found
@@ -179,7 +233,157 @@ def aggregate_orders_are_a_type(context: RunContext, _: Operation) -> Findings:
     yield Finding(message, (unknown, exchange), "body.orderType")
 
 
-PROBES = tuple(
-    dict.fromkeys(name for one in CONTRASTS for name in (one.of, one.probe, one.once_more))
-)
-"""The requests of which one form is held against another."""
+def listed_chains_are_taken(context: RunContext, operation: Operation) -> Findings:
+    tokens = V1_TOKENS if operation.id == "v1.getSupportChains" else OF_CHAIN
+    listing = context.require_success(f"{operation.id}/usual")
+    looks = context.sent(*(f"{tokens}/{name}" for name in (*FIRST_LOOK, _SAMPLED)))
+    if not any(one.whole for one in looks):
+        context.require_success(f"{tokens}/usual")
+    if not any(one.succeeded or one.refused for one in looks):
+        raise Inconclusive(f"{tokens} was answered neither with success nor with a refusal")
+    another = context.get(f"{tokens}/{FIRST_LOOK[-1]}")
+    # "from getChain" does not say which member: where another name of it is taken, it is that one.
+    renamed = another is not None and another.succeeded
+    for look in looks:
+        if look.refused and not (renamed and look is context.get(f"{tokens}/usual")):
+            chain, cause = repr(asked_chain(look)), "listed chain refused"
+            what = f"chain {chain} is listed, and refused when its tokens are asked for"
+            yield wrongly_refused(context, look, what, listing, place="data.list[]", cause=cause)
+
+
+def listed_tokens_can_be_moved(context: RunContext, _: Operation) -> Findings:
+    first = attempts(context, BRIDGE)[0]
+    sent = context.sent(*(f"{BRIDGE}/{name}" for name in (*ATTEMPT_NAMES, *routes.OTHER_AMOUNTS)))
+    if not sent:
+        context.require(first.probe)
+    if accepted(context, BRIDGE) is None:
+        yield _none_is_moved(context, sent)
+        return
+    if routes.scale_of(context, BRIDGE) == 1:
+        yield from _refused_before(context, sent)
+    unclear = ""
+    for name in SAMPLES:
+        quote = context.get(f"{BRIDGE}/{name}")
+        larger = context.get(f"{BRIDGE}/{name} {LARGER}")
+        if quote is None or larger is None or not (quote.refused and larger.refused):
+            continue
+        check_is_there(context, quote)
+        asked = quote.parameters
+        # One of the numbers that were refused is to be one that is taken of another token.
+        controls = (f"{BRIDGE}/{name}{end} {CONTROL}" for end in ("", f" {LARGER}"))
+        number_is_sound = any(one.succeeded for one in context.sent(*controls))
+        if not number_is_sound or not _amount_is_sound(context, quote):
+            unclear = asked.get("symbol", "")
+            continue
+        ends = f"{asked.get('fromChain')} and {asked.get('toChain')}"
+        message = f"{asked.get('symbol')} is listed on {ends}, and refused between them"
+        yield _token_refused(f"{message}: {said(quote)}", quote, larger)
+    if unclear:
+        raise Inconclusive(
+            f"{unclear} may have been refused for its amount, whose worth is not known"
+        )
+
+
+def _token_refused(message: str, *quotes: Exchange) -> Finding:
+    return Finding(message, quotes, "query.symbol", cause="listed token refused")
+
+
+def _none_is_moved(context: RunContext, sent: Sequence[Exchange]) -> Finding:
+    """Return that no quote at all is given. Raises `Inconclusive` where that may have a reason."""
+    refused = [one for one in sent if one.refused]
+    if not refused:
+        raise Inconclusive("no quote was answered with success or with a refusal")
+    told: dict[object, set[object]] = {}
+    for one in refused:
+        check_is_there(context, one)
+        what = (one.parameters.get("symbol"), chains_named(one))
+        told.setdefault(what, set()).add(refusal_of(one))
+    if len(told) < _SEVERAL:
+        raise Inconclusive("one token was tried only, and its amount may be what is refused")
+    if any(len(ways) > 1 for ways in told.values()):
+        raise Inconclusive(
+            "other amounts of a token are refused otherwise; bounds are not shown, "
+            "and may leave no room for those that were asked for"
+        )
+    none = f"none of {len(sent)} quotes of listed tokens between listed chains is given"
+    message = f"{none}: {said(refused[0])}"
+    return Finding(message, tuple(refused), "query.symbol", cause="no quote at all")
+
+
+def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
+    """Tell whether a quote asked for as much, in value, as others that were taken.
+
+    Where the worth of a token is not known, an amount may be too small or too large for it.
+    """
+    sent = quote.parameters
+    tokens, symbol = inventory_of(context).tokens, sent.get("symbol", "")
+    token = token_at(tokens, sent.get("fromChain", ""), symbol=symbol)
+    if token is None:
+        return False
+    others = context.of(BRIDGE)
+    if any(one.succeeded and one.parameters.get("symbol") == symbol for one in others):
+        return True
+    price = routes.price_of(context, token)
+    return routes.is_stable(token) or (price is not None and routes.is_plausible(price))
+
+
+def _refused_before(context: RunContext, sent: list[Exchange]) -> Findings:
+    """Yield a finding where the usual quote was refused in either reading, another one not."""
+    pair = [one for one in sent if one.probe.endswith(ATTEMPT_NAMES[:2])]
+    if len(pair) != 2 or not all(one.refused for one in pair):
+        return
+    check_is_there(context, pair[0])
+    if not _amount_is_sound(context, pair[0]):
+        raise Inconclusive("the amount may have been refused: what it is worth is not known")
+
+    def numbers(quotes: Sequence[Exchange]) -> list[Decimal]:
+        found = (amounts.number(one.parameters.get("amount")) for one in quotes)
+        return [one for one in found if one is not None]
+
+    taken = numbers([one for one in context.of(BRIDGE) if one.succeeded])
+    if not taken or not any(min(taken) <= one <= max(taken) for one in numbers(pair)):
+        raise Inconclusive(
+            "the amount may have been refused: bounds are not shown, and no number as large "
+            "and none as small was taken of another token"
+        )
+    symbol = pair[0].parameters.get("symbol")
+    message = f"{symbol} is listed on both chains, and refused between them: {said(pair[0])}"
+    yield _token_refused(message, *pair)
+
+
+def sound_reads_are_taken(context: RunContext, operation: Operation) -> Findings:
+    exchanges = context.sent(*(f"{operation.id}/{name}" for name in _READS[operation.id]))
+    if not any(one.whole for one in exchanges):
+        context.require_success(f"{operation.id}/usual")
+    # Some tokens have no price; that none has one is another thing.
+    some = operation.id == PRICE and any(one.succeeded for one in exchanges)
+    for one in [one for one in exchanges if one.refused][:1]:
+        what = f"refused, though made of what the lists show: {one.request.query}"
+        basis = ANY_PRICE if some or one.probe.endswith(f"/{_SAMPLED}") else None
+        cause = "sound request refused"
+        yield wrongly_refused(context, one, what, place="query", basis=basis, cause=cause)
+
+
+def names_of_v1_stay_in_v1(context: RunContext, _: Operation) -> Findings:
+    look = context.require(f"{OF_CHAIN}/v1 name")
+    if not look.whole:
+        context.require_success(f"{OF_CHAIN}/v1 name")
+    if look.succeeded and look.items():
+        message = f"chain {asked_chain(look)!r} is in the list of v1 only, and taken"
+        extra = Verdict.EXTRA
+        yield Finding(message, (look,), "query.chain", verdict=extra, should_refuse=True)
+
+
+def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Sayings:
+    asked_for = [one for one in context.of(operation) if is_plain(one)]
+    before = _GIVEN_BEFORE[operation.id]
+    given = [one for one in context.of(before) if one.succeeded]
+    different = {(one.request.query, one.request.body) for one in asked_for}
+    if not given or len(different) < _SEVERAL:
+        return
+    yield JUDGED
+    if all(one.refused for one in asked_for):
+        for one in asked_for:
+            check_is_there(context, one)
+        what = f"each of {len(different)} requests is refused, while {before} answers"
+        yield wrongly_refused(context, asked_for[0], what, given[0], cause="all refused")

@@ -9,20 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from mockserver import documents, resources, tables
-from mockserver.conformance.checks import (
-    acceptance,
-    judging,
-    named,
-    refusals,
-    tickets,
-    usable_offers,
-    v1_orders,
-)
-from mockserver.conformance.checks.rule import Check, Rule
+from mockserver.conformance.checks import acceptance, named, orders, refusals, tickets
+from mockserver.conformance.checks.judge import FramedCheck
+from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.requests.negative import WRONG_VALUES, Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
-from mockserver.conformance.verdict import NotApplicable, Severity, Unjudged, Vacuous
+from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
 from mockserver.contract import Basis, Layer, assumed, documented, observed
 from mockserver.tables import UnknownName, function_of
 
@@ -33,10 +26,10 @@ _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "broken-bodies": (refusals.BROKEN,),
     **{f"wrong-{kind}": WRONG_VALUES.probes_with_a(kind) for kind in Kind},
     "alternative-forms": acceptance.PROBES,
-    "sampled-quotes": usable_offers.SAMPLED_QUOTES,
+    "sampled-quotes": acceptance.SAMPLED_QUOTES,
     "orders": ORDER.probes,
     "tickets": tickets.PROBES,
-    "v1-orders": v1_orders.PROBES,
+    "v1-orders": orders.PROBES,
     **named.PROBES,
 }
 """The probes that follow from other tables, by the word that the table of rules has for them."""
@@ -51,18 +44,18 @@ def read(file: Path) -> Iterator[Rule]:
             # What a row asks of each operation stands in place of what the others ask for.
             usual = part if "each" not in row else {**part, "asks": ()}
             with tables.row(document, "rules", place, "rules", name):
-                rule = _rule(name, place, {**usual, **row}, table)
+                rule = _rule(name, part.get("file", place), {**usual, **row}, table)
             yield rule
 
 
-def _rule(name: str, place: str, row: Mapping[str, Any], table: Mapping[str, Any]) -> Rule:
+def _rule(name: str, file: str, row: Mapping[str, Any], table: Mapping[str, Any]) -> Rule:
     judged = _operations(row.get("judges", ()), table)
     if not judged:
         raise UnknownName("it judges no operation")
     each = (f"{one}/{words}" for one in judged for words in row.get("each", ()))
     return Rule(
         name=name,
-        check=_check(place, {"check": name, **row}),
+        check=_check(file, {"check": name, **row}),
         layer=Layer(row["layer"]),
         severity=Severity(row["severity"]),
         basis=_basis(row["fact"]),
@@ -75,29 +68,29 @@ def _rule(name: str, place: str, row: Mapping[str, Any], table: Mapping[str, Any
     )
 
 
-def _check(place: str, row: Mapping[str, Any]) -> Check:
-    """Return the function of a row in its frame: of one thing at a time, counted, or as it is."""
-    file, _, name = row["check"].rpartition(".")
-    check = _function(file or place, name)
+def _check(file: str, row: Mapping[str, Any]) -> FramedCheck:
+    check = _function(row["check"], file)
     if "given" in row:
         strange = row["given"].keys() - signature(check).parameters
         if strange:
-            raise UnknownName(f"{name!r} takes no {', '.join(sorted(strange))}")
+            raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(strange))}")
         check = partial(check, **row["given"])
-    if "of" in row:
-        file, _, name = row["of"].rpartition(".")
-        things = _function(file or "things", name)
-        check = judging.each(check, things, row.get("place", ""))
-    elif "pair" in row:
-        check = judging.paired(check, row["pair"], row["place"])
-    if row.get("once"):
-        check = judging.once(check)
-    kinds: Mapping[str, type[Unjudged]] = {"vacuous": Vacuous, "not-shown": NotApplicable}
-    nothing = next((kind(row[key]) for key, kind in kinds.items() if key in row), None)
-    return judging.counted(check, nothing, row.get("requires", ()))
+    kinds = {"vacuous": Vacuous, "not-shown": NotApplicable}
+    return FramedCheck(
+        check,
+        things=_function(row["of"], "evidence") if "of" in row else None,
+        pair=tuple(row.get("pair", ())),
+        place=row.get("place", ""),
+        once=row.get("once", False),
+        nothing=next((kind(row[key]) for key, kind in kinds.items() if key in row), None),
+        requires=tuple(row.get("requires", ())),
+    )
 
 
-def _function(file: str, name: str) -> Callable[..., Any]:
+def _function(written: str, file: str) -> Callable[..., Any]:
+    """Return a function by its name, with that of its file before it where that is another."""
+    named_file, _, name = written.rpartition(".")
+    file = named_file or file
     module = f"{_FOLDER}.{file}"
     found = function_of(import_module(module), name) if find_spec(module) else None
     if found is None:

@@ -1,79 +1,45 @@
-"""What rules look at: the exchanges of an operation, and why there may be none to judge."""
+"""What checks look at: exchanges, alone and in groups, and why there may be none to judge."""
 
+import re
+from collections.abc import Sequence
+
+from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.discovery.amount_units import require_accepted
+from mockserver.conformance.discovery.inventory import Chain, chains_of
+from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.requests.negative import is_negative
+from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.requests.words import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Operation
+from mockserver.conformance.session.looks import LAST_LOOK
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, Vacuous
+from mockserver.contract import Basis, Operation
+from mockserver.validation import shown
 
 IN_BETWEEN = (429, 502, 503, 504)
 """Statuses with which something in front of a service answers, or the service that is not up."""
 _MOST_TOLD = 160
+_AWAY = re.compile(
+    r"suspend|mainten|halt|paus|unavailable|not available|out of service|offline|temporar|busy"
+    r"|too many|overload|try again|later",
+    re.IGNORECASE,
+)
 
 
-def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
-    """Return every exchange of an operation. Raises `NotRun` where there is none."""
-    found = context.of(operation)
-    if found:
-        return found
-    mine = [probe for probe in context.unsent if probe.startswith(f"{operation.id}/")]
-    raise context.not_sent(*mine, otherwise=f"no request for {operation.id} was sent")
-
-
-def check_edges_are_asked(context: RunContext) -> None:
-    """Raise `NotApplicable` where the run was not to ask at the edges of inputs."""
-    if not any(map(label_of, (*(one.probe for one in context.exchanges), *context.unsent))):
-        raise NotApplicable("nothing was to be asked at the edges of inputs (--edges)")
-
-
-def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
-    """Return the exchanges that the service itself has answered in whole.
-
-    Raises `NotRun` where nothing was sent, `Inconclusive` where nothing came back.
-    """
-    every = sent(context, operation)
-    found = tuple(one for one in every if is_its_own(one))
-    if found:
-        return found
-    raise Inconclusive(f"no request was answered: {said(every[0])}")
-
-
-def successes(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
-    """Return the exchanges in which the service says yes.
-
-    Raises `NotRun` where nothing was sent, `Inconclusive` where nothing came back or nothing was
-    legible, and `Vacuous` where every answer is a refusal.
-    """
-    every = answered(context, operation)
-    found = tuple(one for one in every if one.succeeded)
-    if found:
-        return found
-    if not any(one.refused for one in every):
-        raise Inconclusive(f"no answer can be read as yes or no: {said(every[0])}")
-    if not any(one.probe.partition("/")[2] == "usual" for one in every):
-        raise context.not_sent(
-            f"{operation.id}/usual", otherwise="nothing that should succeed was asked"
-        )
-    raise Vacuous(f"every request was refused: {said(every[0])}")
+# One exchange.
 
 
 def said(exchange: Exchange) -> str:
     """Return what came back, in a few words."""
-    answer = exchange.answer
+    answer, code = exchange.answer, exchange.code
     if answer.trouble is not None:
         return f"{answer.trouble} ({answer.reason})" if answer.reason else str(answer.trouble)
-    if exchange.code is None:
+    if code is None:
         return f"HTTP {answer.status}"
     message = exchange.member("msg")
     words = f", {message[:_MOST_TOLD]!r}" if isinstance(message, str) and message else ""
-    return f"HTTP {answer.status}, code {_short(exchange.code)}{words}"
-
-
-def was_refused(exchange: Exchange) -> bool:
-    """Tell whether the service said no and not yes. Raises `Inconclusive` where it said neither."""
-    if exchange.succeeded or (exchange.refused and is_its_own(exchange)):
-        return exchange.refused
-    raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
+    return f"HTTP {answer.status}, code {code if abs(code) < 10**20 else 'of many digits'}{words}"
 
 
 def is_its_own(exchange: Exchange) -> bool:
@@ -86,5 +52,166 @@ def is_redirect(exchange: Exchange) -> bool:
     return 300 <= exchange.answer.status < 400
 
 
-def _short(number: int) -> str:
-    return str(number) if abs(number) < 10**20 else "of many digits"
+def was_refused(exchange: Exchange) -> bool:
+    """Tell whether the service said no and not yes. Raises `Inconclusive` where it said neither."""
+    if exchange.succeeded or (exchange.refused and is_its_own(exchange)):
+        return exchange.refused
+    raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
+
+
+def is_plain(exchange: Exchange) -> bool:
+    """Tell whether a request is wrong in nothing, and its answer the service's own."""
+    return is_its_own(exchange) and not is_negative(exchange) and not is_beneath(exchange)
+
+
+def chains_named(exchange: Exchange) -> tuple[str, ...]:
+    """Return the chains that a request names, wherever it does."""
+    headers = exchange.request.headers.items_sent
+    inputs = (*exchange.parameters.items(), *headers, *exchange.members.items())
+    return tuple(str(value) for name, value in inputs if name.lower().endswith("chain") and value)
+
+
+# The exchanges of an operation, also by the word that the table of rules has for them (`of`).
+
+
+def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
+    """Return every exchange of an operation. Raises `NotRun` where there is none."""
+    found = context.of(operation)
+    if found:
+        return found
+    mine = [probe for probe in context.unsent if probe.startswith(f"{operation.id}/")]
+    raise context.not_sent(*mine, otherwise=f"no request for {operation.id} was sent")
+
+
+def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
+    """Return the exchanges that the service itself has answered in whole.
+
+    Raises `NotRun` where nothing was sent, `Inconclusive` where nothing came back.
+    """
+    every = sent(context, operation)
+    found = tuple(filter(is_its_own, every))
+    if not found:
+        raise Inconclusive(f"no request was answered: {said(every[0])}")
+    return found
+
+
+def succeeded(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return what was answered with success, whatever was asked."""
+    return [one for one in context.of(operation) if one.succeeded]
+
+
+def successes(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return the same. Raises where the usual request was not answered with success."""
+    context.require_success(f"{operation.id}/usual")
+    return succeeded(context, operation)
+
+
+def answers(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return the successes of requests that keep the contract. Raises as `successes` does."""
+    found = successes(context, operation)
+    return [one for one in found if not operation.read(one.request).violations]
+
+
+def any_successes(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return what was answered with success.
+
+    Raises `NotRun` where nothing was sent, `Inconclusive` where nothing came back or nothing was
+    legible, and `Vacuous` where every answer is a refusal.
+    """
+    every = answered(context, operation)
+    found = [one for one in every if one.succeeded]
+    if found:
+        return found
+    if not any(one.refused for one in every):
+        raise Inconclusive(f"no answer can be read as yes or no: {said(every[0])}")
+    usual = f"{operation.id}/usual"
+    if not any(one.probe == usual for one in every):
+        raise context.not_sent(usual, otherwise="nothing that should succeed was asked")
+    raise Vacuous(f"every request was refused: {said(every[0])}")
+
+
+def plain(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return the answers to requests that are wrong in nothing."""
+    found = [one for one in answered(context, operation) if is_plain(one)]
+    if not found:
+        raise NotRun("no plain request was sent")
+    return found
+
+
+def quotes_given(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return the quotes that were given, whatever was asked."""
+    require_accepted(context, operation.id)
+    return succeeded(context, operation)
+
+
+# Why there may be nothing to find fault with.
+
+
+def check_answered(every: Sequence[Exchange]) -> None:
+    """Raise `Inconclusive` where no answer came to any of some requests."""
+    if every and not any(one.whole for one in every):
+        raise Inconclusive(f"no request was answered: {said(every[0])}")
+
+
+def check_edges_are_asked(context: RunContext) -> None:
+    """Raise `NotApplicable` where the run was not to ask at the edges of inputs."""
+    if not any(map(label_of, (*(one.probe for one in context.exchanges), *context.unsent))):
+        raise NotApplicable("nothing was to be asked at the edges of inputs (--edges)")
+
+
+def last_chains(context: RunContext, generation: str = "v2") -> tuple[Chain, ...] | None:
+    """Return the chains of the last look, None where it did not come or was no list."""
+    operation_id = "v1.getSupportChains" if generation == "v1" else "v2.getChain"
+    look = context.get(f"{operation_id}/{LAST_LOOK}")
+    if look is None or not look.succeeded:
+        return None
+    return chains_of(look, context.bindings) or None
+
+
+def check_still_offered(context: RunContext, *chains: str, generation: str = "v2") -> None:
+    """Raise `Inconclusive` where a chain went out of service, or no second look tells.
+
+    A chain may be suspended for hours or days (interface.md 1).
+    """
+    listed = last_chains(context, generation)
+    if listed is None:
+        raise Inconclusive("no second look at the list of chains came, so it may be suspended")
+    offered = {folded(name) for chain in listed if chain.offered for name in chain.names}
+    for chain in chains:
+        if folded(chain) not in offered:
+            raise Inconclusive(f"chain {chain!r} is no longer offered at the second look")
+
+
+def says_it_is_away(exchange: Exchange) -> bool:
+    """Tell whether a refusal says that a chain, or the service, is away for a while.
+
+    Nothing says that the lists follow at once.
+    """
+    message = exchange.member("msg")
+    return isinstance(message, str) and _AWAY.search(message) is not None
+
+
+def check_is_there(context: RunContext, refused: Exchange) -> None:
+    """Raise `Inconclusive` where a refusal may be about an outage of a chain that is named."""
+    if says_it_is_away(refused):
+        message = shown(refused.member("msg"))
+        raise Inconclusive(f"{refused.probe} was refused as by a service that is away: {message}")
+    generation = refused.operation.generation.id
+    check_still_offered(context, *chains_named(refused), generation=generation)
+
+
+def wrongly_refused(
+    context: RunContext,
+    refused: Exchange,
+    what: str,
+    *before: Exchange,
+    place: str = "",
+    basis: Basis | None = None,
+    cause: str = "",
+) -> Finding:
+    """Return that a sound request is refused, with what was answered.
+
+    Raises `Inconclusive` where that may be about an outage of a chain that it names.
+    """
+    check_is_there(context, refused)
+    return Finding(f"{what}: {said(refused)}", (*before, refused), place, basis, cause=cause)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.comparing import Quote, echoed, named_quote, out_of, steady
 from mockserver.conformance.checks.lists import V1_CHAINS, V1_TOKENS
+from mockserver.conformance.checks.quoting import Quote, echoed, named_quote, out_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, require_accepted

@@ -1,29 +1,106 @@
-"""Rules asked about what was seen; whatever a rule says becomes an outcome.
+"""Rules asked about what was seen, and the frame that counts what their checks judged.
 
-A rule can read the answers to what it has asked for. Checks name places as our schemas do; an
-answer may have them elsewhere.
+A check says only what is wrong. The frame goes through what it judges one at a time, passes over
+what does not tell what is needed, and says why nothing was judged. A rule can read the answers to
+what it has asked for. Checks name places as our schemas do; an answer may have them elsewhere.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
-from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.evidence import check_edges_are_asked
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Outcome, Rule, Sayings
 from mockserver.conformance.discovery.listing import list_place
 from mockserver.conformance.discovery.v1_data import ROLES, scalar_place
 from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.probe import Group, Stage
 from mockserver.conformance.session.context import Access, RunContext
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Unjudged, Verdict
 from mockserver.contract import Contract, Operation
 from mockserver.jsontext import Json
+from mockserver.values import dataclass
 
 log = logging.getLogger("mockserver.conformance")
 
 DEFECT = "a defect of this rule"
 """How a reason begins where a rule failed of itself."""
+_EVERY_LIST = Group("the lists", lambda probe: probe.stage in (Stage.LISTS, Stage.LAST_LOOK))
+"""Everything is made of them, so that every run has them and every rule may look at them."""
+_LISTS = ("data.list[]", "data.tokenVos[]", "data.chains[]")
+_V1 = ("data.crossChain.", "data.order.")
+
+
+@dataclass(frozen=True, slots=True)
+class FramedCheck:
+    """A check in its frame, as a row of the table of rules has it.
+
+    With `things` it judges one thing at a time, an exchange or what has one; with `pair`, the words
+    of two probes of the operation, their two answers together; else the operation as a whole. A
+    finding that names no exchange is shown by that of the thing or by those of the pair, and one
+    that names no place is at `place`. `once` tells of each cause at each place by what shows it
+    first. Where nothing was judged, `nothing` is raised: there was nothing, or the description does
+    not show what was looked for. A better reason is that one of the probes in `requires` was not
+    sent, or did not succeed; or that there were to be none at the `edges` of inputs.
+    """
+
+    check: Callable[..., Any]
+    things: Callable[[RunContext, Operation], Iterable[Any]] | None = None
+    pair: tuple[str, ...] = ()
+    place: str = ""
+    once: bool = False
+    nothing: Unjudged | None = None
+    requires: tuple[str, ...] = ()
+
+    def __call__(self, context: RunContext, operation: Operation) -> Findings:
+        """Yield what is wrong. Raises `Unjudged` where nothing could be judged."""
+        judged, told = False, set()
+        try:
+            for said in self._said(context, operation):
+                judged = True
+                if not isinstance(said, Finding) or (said.place, said.cause) in told:
+                    continue
+                if self.once:
+                    told.add((said.place, said.cause))
+                yield said
+        except needs.Untold:
+            if self.nothing is None:
+                raise
+        if judged or self.nothing is None:
+            return
+        for one in self.requires:
+            check_edges_are_asked(context) if one == "edges" else context.require_success(one)
+        raise type(self.nothing)(*self.nothing.args)
+
+    def _said(self, context: RunContext, operation: Operation) -> Sayings:
+        if self.things is not None:
+            for thing in self.things(context, operation):
+                exchange = thing if isinstance(thing, Exchange) else thing.exchange
+                try:
+                    yield from self._shown_by((exchange,), self.check(context, thing))
+                except needs.Untold:
+                    continue
+                yield JUDGED
+        elif self.pair:
+            pair = context.require_each(*(f"{operation.id}/{words}" for words in self.pair))
+            yield from self._shown_by(pair, self.check(context, *pair))
+            yield JUDGED
+        else:
+            yield from self.check(context, operation)
+
+    def _shown_by(self, exchanges: tuple[Exchange, ...], found: Findings) -> Findings:
+        for one in found:
+            place = one.place or self.place
+            yield replace(one, exchanges=one.exchanges or exchanges, place=place)
+
+
+def named(_: RunContext, exchange: Exchange, *, member: str) -> Findings:
+    if not needs.text(exchange, member).strip():
+        yield Finding(f"{member} is an empty text")
 
 
 def judged(
@@ -40,9 +117,15 @@ def judged(
 
 
 def outcome_of(rule: Rule, context: RunContext, operation: Operation) -> Outcome:
-    """Return what a rule says of an operation."""
+    """Return what a rule says of an operation.
+
+    It can read its probes and those they build on, the lists, and whatever else was sent for the
+    same operations. Were there more, a rule would hold in one run and not in another, by what other
+    rules happened to ask for.
+    """
     try:
-        readable = readable_by(rule, context)
+        every = rule.every_exchange
+        readable = context if every else context.limited(_access(rule, context.contract))
         findings = tuple(map(placed, rule.check(readable, operation)))
     except Unjudged as error:
         return Outcome(rule, operation, error.verdict, reason=str(error))
@@ -54,22 +137,6 @@ def outcome_of(rule: Rule, context: RunContext, operation: Operation) -> Outcome
     return Outcome.of(rule, operation, findings)
 
 
-_EVERY_LIST = Group("the lists", lambda probe: probe.stage in (Stage.LISTS, Stage.LAST_LOOK))
-"""Everything is made of them, so that every run has them and every rule may look at them."""
-
-
-def readable_by(rule: Rule, context: RunContext) -> RunContext:
-    """Return what was seen as far as a rule may read it.
-
-    It has its probes and those they build on, the lists, and whatever else was sent for the same
-    operations. Were there more, a rule would hold in one run and not in another, by what other
-    rules happened to ask for.
-    """
-    if rule.every_exchange:
-        return context
-    return context.limited(_access(rule, context.contract))
-
-
 # Bounded: a process may make many runs, and each loads a contract of its own.
 @lru_cache(maxsize=512)
 def _access(rule: Rule, contract: Contract) -> Access:
@@ -78,10 +145,6 @@ def _access(rule: Rule, contract: Contract) -> Access:
     probes = frozenset((*index.closure((*rule.probes, _EVERY_LIST)), *spelled))
     operations = frozenset(name.partition("/")[0] for name in probes)
     return Access(probes, operations.union(rule.operations, rule.reads))
-
-
-_LISTS = ("data.list[]", "data.tokenVos[]", "data.chains[]")
-_V1 = ("data.crossChain.", "data.order.")
 
 
 def placed(finding: Finding) -> Finding:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from mockserver.conformance.checks import needs, submitted
-from mockserver.conformance.checks.comparing import echoed, says_it_is_away
-from mockserver.conformance.checks.evidence import said
+from mockserver.conformance.checks.evidence import said, says_it_is_away
+from mockserver.conformance.checks.quoting import echoed
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.checks.tickets import Entry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of

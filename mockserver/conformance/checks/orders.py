@@ -1,18 +1,39 @@
-"""Orders of 2.0 over time: what is told of them, at the end above all."""
+"""Orders of both generations over time: what is told of them, at the end above all.
 
+The form of the `data` of v1 is observed, so that it is read by role.
+"""
+
+from collections.abc import Iterator
 from decimal import Decimal
 from itertools import chain
 
-from mockserver.conformance.checks import things
-from mockserver.conformance.checks.comparing import check_still_offered, named_quote
+from mockserver.conformance.checks.evidence import check_still_offered
+from mockserver.conformance.checks.quoting import echoed, named_quote
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
-from mockserver.conformance.checks.submitted import ORDER, Property, Timeline, breaking, time_of
+from mockserver.conformance.checks.submitted import (
+    ORDER,
+    V1_ORDER,
+    Property,
+    Timeline,
+    breaking,
+    time_of,
+)
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import BRIDGE, accepted
-from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, accepted
+from mockserver.conformance.discovery.listing import folded, text
 from mockserver.conformance.discovery.settling import ORDER_STATUSES
-from mockserver.conformance.requests.valid import order_route
-from mockserver.conformance.requests.words import CHECK, END, END_AGAIN, NAMED
+from mockserver.conformance.discovery.v1_data import holds, scalar
+from mockserver.conformance.requests.valid import fresh_hash, order_route
+from mockserver.conformance.requests.words import (
+    ANOTHER,
+    CHECK,
+    DETAIL,
+    END,
+    END_AGAIN,
+    NAMED,
+    OF_ANOTHER,
+    OTHER_CHAIN,
+)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
@@ -58,9 +79,26 @@ def timestamps_are_seconds_and_go_on(context: RunContext, _: Operation) -> Sayin
                 break
 
 
+def _ends(context: RunContext) -> Iterator[Exchange]:
+    """Yield the looks at orders in the end they came to first; a later one is for another rule."""
+    for looks in ORDER.lines(context):
+        ends = [look for look in looks if look.text("status") in ORDER_STATUSES.resting]
+        yield from (look for look in ends if look.text("status") == ends[0].text("status"))
+
+
+def succeeded_orders(context: RunContext, _: Operation) -> Iterator[Exchange]:
+    """Yield the looks at orders that succeeded."""
+    return (look for look in _ends(context) if look.text("status") == "Succeeded")
+
+
+def failed_orders(context: RunContext, _: Operation) -> Iterator[Exchange]:
+    """Yield the looks at orders that came to another end."""
+    return (look for look in _ends(context) if look.text("status") != "Succeeded")
+
+
 def success_has_a_hash(context: RunContext, operation: Operation) -> Sayings:
     found: dict[str, Exchange] = {}
-    for look in things.succeeded_orders(context, operation):
+    for look in succeeded_orders(context, operation):
         yield JUDGED
         value = look.data.get("execHash")
         if value == "":
@@ -181,3 +219,61 @@ def _apart(context: RunContext) -> bool:
 
 def _asked_id(exchange: Exchange) -> str:
     return exchange.request.query
+
+
+PROBES = (
+    *V1_ORDER.probes,
+    *(f"{DETAIL}/{name}" for name in (OF_ANOTHER, ANOTHER, OTHER_CHAIN)),
+    f"{V1_QUOTE}/{END}",
+)
+_ECHOED = {
+    "fromChain": "fromChain",
+    "toChain": "toChain",
+    # v1 knows no other receiver than the user; the published name of the field comes first.
+    "toAddress": "evmAddres",
+    "fromToken": "fromToken",
+    "hash": "certHash",
+    "fromAmount": "fromAmount",
+}
+
+
+def is_not_shown(
+    context: RunContext, _: Operation, *, look: str, place: str, message: str
+) -> Findings:
+    context.require_success(f"{V1_ORDER.operation_id}/usual")
+    own, other = context.require_success(f"{DETAIL}/usual"), context.require(f"{DETAIL}/{look}")
+    if not other.whole:
+        raise Inconclusive(f"the look {look!r} was not answered: {other.answer.reason}")
+    yield from _shown(own, other, fresh_hash(context, "usual v1 order"), place, message)
+
+
+def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Findings:
+    place, message = "query.evmAddress", "an order is shown to an evmAddress that is not its user's"
+    made = context.sent(f"{V1_ORDER.operation_id}/usual")
+    other = context.get(f"{DETAIL}/{OF_ANOTHER}")
+    if made or other is None:
+        yield from is_not_shown(context, operation, look=ANOTHER, place=place, message=message)
+        return
+    own = context.require_success(f"{DETAIL}/{NAMED[0]}")
+    transaction = context.caller.hashes[0].partition(":")[2]
+    yield from _shown(own, other, transaction, place, message)
+
+
+def _shown(own: Exchange, other: Exchange, transaction: str, place: str, message: str) -> Findings:
+    number, shown = text(scalar(own.member("data"), "number")), other.member("data")
+    told = holds(shown, transaction) or (number and holds(shown, number))
+    if other.succeeded and told:
+        yield Finding(message, (own, other), place)
+
+
+def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Sayings:
+    for submission, made in V1_ORDER.made(context).items():
+        for look in V1_ORDER.told(context, submission):
+            sent_whole = {"evmAddres": made.members.get("evmAddress"), **made.members}
+            for name, told, sent, same in echoed(look, sent_whole, _ECHOED):
+                # What an order does not tell yet is no contradiction.
+                if told:
+                    yield JUDGED
+                if told and not same:
+                    message = f"{name} is {told!r}, submitted was {sent!r}"
+                    yield Finding(message, (made, look), f"data.order.{name}")

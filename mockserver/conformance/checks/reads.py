@@ -4,8 +4,7 @@ from decimal import Decimal
 
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.comparing import quotes, token_at
-from mockserver.conformance.checks.pricing import DOLLARS, is_a_dollar
+from mockserver.conformance.checks.quoting import DOLLARS, is_a_dollar, quotes, token_at
 from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE

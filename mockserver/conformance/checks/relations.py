@@ -5,14 +5,8 @@ from decimal import Decimal
 from itertools import pairwise
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.comparing import (
-    Quote,
-    check_is_there,
-    quote_of,
-    quotes,
-    wrongly_refused,
-)
-from mockserver.conformance.checks.evidence import is_its_own, sent
+from mockserver.conformance.checks.evidence import check_is_there, is_its_own, sent, wrongly_refused
+from mockserver.conformance.checks.quoting import Quote, quote_of, quotes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, V1_QUOTE

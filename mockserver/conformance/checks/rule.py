@@ -1,15 +1,17 @@
-"""A rule: a property of a service, the requests it needs, and what was found against it."""
+"""A rule: a property of a service, the requests it needs, what was found, and what it says."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
 
 from mockserver.conformance.requests.probe import Need
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Severity, Verdict
+from mockserver.conformance.verdict import Severity, Verdict, verdict_on
 from mockserver.contract import Basis, Layer, Operation
 from mockserver.values import dataclass
+
+_WORST_FIRST = tuple(Verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,9 @@ class Rule:
 
     `says` is the property in one sentence, `more` what else there is to say of it. `operations` are
     the ids it judges. `probes` are those that it needs for any of them: they are sent for it, and
-    they and what they build on are all that it can read (`access.py`). Of the operations in `reads`
-    it also looks at what was sent for others, if anything was. `every_exchange` tells that it
-    judges whatever was sent for other reasons, and asks for nothing.
+    they and what they build on are all that it can read. Of the operations in `reads` it also looks
+    at what was sent for others, if anything was. `every_exchange` tells that it judges whatever was
+    sent for other reasons, and asks for nothing.
     """
 
     name: str
@@ -77,8 +79,41 @@ class Rule:
 
     def silent(self) -> "Rule":
         """Return the rule without its judgement, where only what it asks for is wanted."""
-        return replace(self, check=_say_nothing)
+        return replace(self, check=lambda context, operation: iter(()))
 
 
-def _say_nothing(context: RunContext, operation: Operation) -> Findings:
-    return iter(())
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a rule said of one operation. `reason` tells why there is neither yes nor no."""
+
+    rule: Rule
+    operation: Operation
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+
+    @classmethod
+    def of(
+        cls, rule: Rule, operation: Operation, findings: Iterable[Finding], reason: str = ""
+    ) -> "Outcome":
+        """Return the outcome of what was found: as bad as the worst of it."""
+        bare = cls(rule, operation, Verdict.HOLDS, tuple(findings), reason)
+        return replace(bare, verdict=worst(tuple(map(bare.verdict_of, bare.findings))))
+
+    @property
+    def id(self) -> str:
+        """The name of the outcome in reports and test ids: `rule[operation]`."""
+        return f"{self.rule.name}[{self.operation.id}]"
+
+    def verdict_of(self, finding: Finding) -> Verdict:
+        """Return the verdict of one of its findings."""
+        return finding.verdict or verdict_on(self.basis_of(finding))
+
+    def basis_of(self, finding: Finding) -> Basis:
+        """Return what one of its findings stands on."""
+        return finding.basis or self.rule.basis
+
+
+def worst(verdicts: tuple[Verdict, ...]) -> Verdict:
+    """Return the verdict that weighs most; `HOLDS` where there is none."""
+    return min(verdicts, key=_WORST_FIRST.index, default=Verdict.HOLDS)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from mockserver import jsontext
 from mockserver.conformance.basis import basis_of, place_of
-from mockserver.conformance.checks.evidence import answered, successes
+from mockserver.conformance.checks.evidence import answered, any_successes
 from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.checks.schema_walk import Applied, Unspoken, first_parts
 from mockserver.conformance.requests.odd_http import is_beneath
@@ -36,7 +36,7 @@ def envelope_members(context: RunContext, operation: Operation) -> Findings:
 
 
 def data_form(context: RunContext, operation: Operation) -> Findings:
-    return _broken(successes(context, operation), lambda _, one: len(one.path) > 1)
+    return _broken(any_successes(context, operation), lambda _, one: len(one.path) > 1)
 
 
 def success_has_success_code(_: RunContext, exchange: Exchange) -> Findings:
@@ -66,7 +66,7 @@ def _has_result(exchange: Exchange) -> bool:
 
 
 def success_has_content(context: RunContext, operation: Operation) -> Findings:
-    every = list(successes(context, operation))
+    every = list(any_successes(context, operation))
     if operation.id == DETAIL:
         # Nothing is what a service may say of an order that there is not, or not yet.
         known = {one.members.get("certHash") for one in context.of(V1_ORDER) if one.succeeded}

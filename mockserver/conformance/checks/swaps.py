@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.comparing import out_of, quote_of, steady
+from mockserver.conformance.checks.quoting import out_of, quote_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, usual_attempt

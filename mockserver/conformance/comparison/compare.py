@@ -26,7 +26,7 @@ from mockserver.conformance.runs.stamping import begin_with_the_time
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.pace import Refusing, Spent
-from mockserver.conformance.session.session import Session, Watch, sent_by_operation
+from mockserver.conformance.session.session import Session, Watch
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract, Operation
@@ -122,8 +122,9 @@ class _Line:
         requests, submissions = self.requests, self.submissions
         if self.session is not None:
             requests += self.session.transport.count
-            sent = sent_by_operation(self.session.context, self.session.transport.sent)
-            submissions += sum(sent[operation.id] for operation in contract if operation.writes)
+            submissions += sum(
+                self.session.sent[operation.id] for operation in contract if operation.writes
+            )
         return SideSummary(self.side.name, requests, submissions)
 
 

@@ -6,7 +6,7 @@ No stage is imported before it is asked for, since what it needs is an extra.
 from importlib import import_module
 from importlib.util import find_spec
 
-from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.options import Options
 from mockserver.conformance.result import INTERRUPTED
 from mockserver.conformance.session.session import Session

@@ -26,8 +26,7 @@ from schemathesis.specs.openapi.checks import (
 from mockserver import __version__
 from mockserver.conformance.basis import basis_of, place_of
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.lifting import draft_of_case, lifted, prepared

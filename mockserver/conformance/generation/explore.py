@@ -10,8 +10,7 @@ from hypothesis.errors import HypothesisException
 from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.generation.asking import Asking, catch_up, is_answered
 from mockserver.conformance.generation.feedback import Novelty, telling_variations

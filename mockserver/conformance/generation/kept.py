@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.properties import (
     Problem,

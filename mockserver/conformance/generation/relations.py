@@ -8,9 +8,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.comparing import Quote, quote_of
 from mockserver.conformance.checks.evidence import is_its_own
-from mockserver.conformance.checks.quotes_compared import gained
+from mockserver.conformance.checks.quotes import gained
+from mockserver.conformance.checks.quoting import Quote, quote_of
 from mockserver.conformance.checks.relations import differences, other_output, pays_less, uneven
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts

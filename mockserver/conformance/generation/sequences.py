@@ -9,8 +9,7 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
 from mockserver.conformance.checks.evidence import said
-from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.generation.asking import is_answered
 from mockserver.conformance.generation.flow import Failure, Flow, FlowRun, NotHeld
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis, Operation
 from mockserver.values import dataclass

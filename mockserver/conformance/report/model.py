@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.checks.rule import Outcome, Rule
 from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Acceptance, Cause, causes_of
 from mockserver.conformance.report.coverage import Coverage

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import field, replace
 
-from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.report.causes import Cause, causes_of
 from mockserver.conformance.report.coverage import Coverage, exercised, targets_of_run
 from mockserver.conformance.report.coverage import facts_of as facts_of_contract

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged, outcome_of
-from mockserver.conformance.checks.outcome import Outcome
-from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.checks.rule import Outcome, Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.catalog import index_of

@@ -9,8 +9,8 @@ from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged
+from mockserver.conformance.checks.protocol import is_late
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.checks.timing import is_late
 from mockserver.conformance.generation import check_installed, generated
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
@@ -24,7 +24,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.pace import Limits, Refusing, Spent
 from mockserver.conformance.session.permit import Permit
-from mockserver.conformance.session.session import Keeper, Session, Watch, sent_by_operation
+from mockserver.conformance.session.session import Keeper, Session, Watch
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Inconclusive, NotRun
@@ -82,7 +82,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
         notes = _send(session, plan, why_not, options)
         outcomes = judged(plan.rules, context, target.bases)
         more, told = generated(session, options) if not notes else ((), ())
-        sent = sent_by_operation(context, transport.sent)
+        sent = session.sent
     return Result(
         contract=contract,
         target=target,

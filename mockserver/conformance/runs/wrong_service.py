@@ -6,7 +6,7 @@ from dataclasses import replace
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from mockserver.clock import ticks_ms
-from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import Result

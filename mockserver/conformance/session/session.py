@@ -1,7 +1,9 @@
 """A conversation with the service: what is asked is sent, journalled, and remembered."""
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
 from dataclasses import replace
+from functools import partial
+from itertools import takewhile
 from typing import Protocol
 
 from mockserver.conformance.session.context import RunContext
@@ -12,7 +14,7 @@ from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Operation
 from mockserver.exchange import Request
 
-_GIVE_UP = {Trouble.UNREACHABLE: 2, Trouble.TLS: 2}
+_UNREACHABLE, _GIVE_UP = (Trouble.UNREACHABLE, Trouble.TLS), 2
 """After how many such troubles in a row a generation is given up."""
 _HANGING = 2
 """How many time-outs in a row an operation may have."""
@@ -72,9 +74,18 @@ class Session:
         self._patience_ms = patience_ms
         self._growth = _growth(patience_ms or 0)
         self._longer = 1
-        self._troubles: dict[str, tuple[Trouble, int]] = {}
-        self._hung: dict[str, int] = {}
-        self._hung_in_a_row: dict[str, list[str]] = {}
+        self._answered: defaultdict[str, list[tuple[str, Trouble | None]]] = defaultdict(list)
+        """Of each generation, the operations that were asked, and whether an answer came."""
+
+    @property
+    def sent(self) -> dict[str, int]:
+        """How many requests left for each operation, zero for those that got none."""
+        counts = {operation.id: 0 for operation in self.context.contract}
+        for (method, path), number in self.transport.sent.items():
+            operation = self.context.contract.find(method, path)
+            if operation is not None:
+                counts[operation.id] += number
+        return counts
 
     def ask(self, probe: str, draft: Draft, wait_ms: int = 0) -> Exchange:
         """Send a request under the name of a probe and return the exchange.
@@ -130,51 +141,36 @@ class Session:
         self.transport.wait(ms)
 
     def _answer(self, probe: str, operation: Operation, request: Request) -> Answer:
-        generation = operation.generation.id
-        self._stop_where_nobody_answers(operation)
-        answer = self.transport.send(generation, request, self._told(probe, operation, request))
+        generation, leaving = operation.generation.id, None
+        self._check_somebody_answers(operation)
+        if self._keeper is not None and operation.writes:
+            leaving = partial(self._keeper.begin, probe, request)
+        answer = self.transport.send(generation, request, leaving)
         pause = _retry_after_s(answer)
         if pause is not None and request.method == "GET":
             self.transport.wait(pause * 1000)
             answer = self.transport.send(generation, request)
-        self._note(operation, answer)
+        self._answered[generation].append((operation.id, answer.trouble))
         return answer
 
-    def _told(self, probe: str, operation: Operation, request: Request) -> Callable[[], None]:
-        keeper = self._keeper
-        if keeper is None or not operation.writes:
-            return _nothing
-        return lambda: keeper.begin(probe, request)
-
-    def _stop_where_nobody_answers(self, operation: Operation) -> None:
+    def _check_somebody_answers(self, operation: Operation) -> None:
+        """Raise `Refusing` where a generation, or an operation, has not answered too often."""
         generation = operation.generation.id
-        trouble, times = self._troubles.get(generation, (Trouble.CUT, 0))
-        if times >= _GIVE_UP.get(trouble, times + 1):
-            raise Refusing(f"the {generation} service did not answer {times} times ({trouble})")
-        hung = self._hung_in_a_row.get(generation, [])
-        if len(hung) >= _ALL_HANG:
-            names = ", ".join(hung)
-            raise Refusing(f"the {generation} service did not answer in time: {names} hung")
-        times = self._hung.get(operation.id, 0)
+        last = self._answered[generation][::-1]
+        trouble = last[0][1] if last else None
+        if trouble is not None:
+            in_a_row = [asked for asked, _ in takewhile(lambda one: one[1] is trouble, last)]
+            times = len(in_a_row)
+            if trouble in _UNREACHABLE and times >= _GIVE_UP:
+                raise Refusing(f"the {generation} service did not answer {times} times ({trouble})")
+            hung = dict.fromkeys(reversed(in_a_row))
+            if trouble is Trouble.TIMED_OUT and len(hung) >= _ALL_HANG:
+                names = ", ".join(hung)
+                raise Refusing(f"the {generation} service did not answer in time: {names} hung")
+        own = (came for asked, came in last if asked == operation.id)
+        times = sum(one is Trouble.TIMED_OUT for one in takewhile(lambda came: came, own))
         if times >= _HANGING:
             raise Refusing(f"{operation.id} did not answer {times} times ({Trouble.TIMED_OUT})")
-
-    def _note(self, operation: Operation, answer: Answer) -> None:
-        generation = operation.generation.id
-        if answer.trouble is Trouble.TIMED_OUT:
-            self._troubles.pop(generation, None)
-            self._hung[operation.id] = self._hung.get(operation.id, 0) + 1
-            row = self._hung_in_a_row.setdefault(generation, [])
-            if operation.id not in row:
-                row.append(operation.id)
-            return
-        self._hung_in_a_row.pop(generation, None)
-        if answer.trouble is None:
-            self._troubles.pop(generation, None)
-            self._hung.pop(operation.id, None)
-            return
-        before, times = self._troubles.get(generation, (answer.trouble, 0))
-        self._troubles[generation] = (answer.trouble, times + 1 if before is answer.trouble else 1)
 
 
 def _growth(patience_ms: int) -> int:
@@ -189,10 +185,6 @@ def _growth(patience_ms: int) -> int:
     return found
 
 
-def _nothing() -> None:
-    """Tell nobody that a request leaves."""
-
-
 def _retry_after_s(answer: Answer) -> int | None:
     """Return the seconds a service asks to wait, where it does and they are bearable."""
     if answer.status not in (429, 503):
@@ -201,13 +193,3 @@ def _retry_after_s(answer: Answer) -> int | None:
     if not (text.isascii() and text.isdecimal() and len(text) < 4):
         return None
     return int(text) if int(text) <= _LONGEST_RETRY_S else None
-
-
-def sent_by_operation(context: RunContext, sent: Mapping[tuple[str, str], int]) -> dict[str, int]:
-    """Return how many requests left for each operation, zero for those that got none."""
-    counts = {operation.id: 0 for operation in context.contract}
-    for (method, path), number in sent.items():
-        operation = context.contract.find(method, path)
-        if operation is not None:
-            counts[operation.id] += number
-    return counts

@@ -5,6 +5,7 @@ import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import field
 from typing import Any, Self, TypeVar
 
 import aiohttp
@@ -17,6 +18,7 @@ from mockserver.conformance.session.pace import Limits, Refusing, Spent
 from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.target import Target
 from mockserver.exchange import Request
+from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 _CHUNK = 65_536
@@ -172,26 +174,22 @@ class Transport:
             self._session = _session()
         began = self._ticks()
         within = min(self._limits.request_ms, self.left_ms) / 1000
-        part = _Part()
+        part = _PartialAnswer()
         try:
             async with asyncio.timeout(within):
                 await self._fetch(part, base, request)
         except TimeoutError:
             what = "the head" if not part.status else "the end of the answer"
-            part.fail(Trouble.TIMED_OUT, f"no answer within {within:g} s: {what} did not come")
-        except aiohttp.ClientSSLError as error:
-            part.fail(Trouble.TLS, _reason(error))
-        except aiohttp.ClientConnectorError as error:
-            part.fail(Trouble.UNREACHABLE, _reason(error))
-        except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError) as error:
-            part.fail(Trouble.CUT, _reason(error))
-        except aiohttp.ClientOSError as error:
-            part.fail(Trouble.CUT, _reason(error))
+            part.trouble = Trouble.TIMED_OUT
+            part.reason = f"no answer within {within:g} s: {what} did not come"
         except (aiohttp.ClientError, ssl.SSLError, ValueError, OSError) as error:
-            part.fail(Trouble.BROKEN_HTTP, _reason(error))
-        return part.answer(self._ticks() - began)
+            kinds = (trouble for kind, trouble in _TROUBLES if isinstance(error, kind))
+            part.trouble = next(kinds, Trouble.BROKEN_HTTP)
+            part.reason = " ".join(str(error).split())[:300] or type(error).__name__
+        took_ms, body = self._ticks() - began, bytes(part.body)
+        return Answer(part.status, part.headers, body, took_ms, part.trouble, part.reason)
 
-    async def _fetch(self, part: "_Part", base: str, request: Request) -> None:
+    async def _fetch(self, part: "_PartialAnswer", base: str, request: Request) -> None:
         assert self._session is not None  # noqa: S101  # opened by the caller
         async with self._session.request(
             request.method,
@@ -210,27 +208,21 @@ class Transport:
                 if len(part.body) > self._limits.most_bytes:
                     most = self._limits.most_bytes
                     del part.body[min(most, _BEGINNING) :]
-                    part.fail(Trouble.TOO_LARGE, f"the answer has more than {most} bytes")
+                    part.trouble = Trouble.TOO_LARGE
+                    part.reason = f"the answer has more than {most} bytes"
                     response.close()
                     return
 
 
-class _Part:
+@dataclass(slots=True)
+class _PartialAnswer:
     """An answer as far as it has arrived."""
 
-    def __init__(self) -> None:
-        self.status = 0
-        self.headers: tuple[tuple[str, str], ...] = ()
-        self.body = bytearray()
-        self._trouble: Trouble | None = None
-        self._reason = ""
-
-    def fail(self, trouble: Trouble, reason: str) -> None:
-        self._trouble, self._reason = trouble, reason
-
-    def answer(self, elapsed_ms: int) -> Answer:
-        body = bytes(self.body)
-        return Answer(self.status, self.headers, body, elapsed_ms, self._trouble, self._reason)
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytearray = field(default_factory=bytearray)
+    trouble: Trouble | None = None
+    reason: str = ""
 
 
 def _session() -> aiohttp.ClientSession:
@@ -257,8 +249,11 @@ _OWN_HEADERS: Mapping[str, str] = {
     # So that a body that comes compressed was not asked for.
     "Accept-Encoding": "identity",
 }
-
-
-def _reason(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return text[:300] or type(error).__name__
+_TROUBLES = (
+    (aiohttp.ClientSSLError, Trouble.TLS),
+    (aiohttp.ClientConnectorError, Trouble.UNREACHABLE),
+    (aiohttp.ClientPayloadError, Trouble.CUT),
+    (aiohttp.ServerDisconnectedError, Trouble.CUT),
+    (aiohttp.ClientOSError, Trouble.CUT),
+)
+"""What came of an answer by the error of the library, the first that fits; else broken HTTP."""

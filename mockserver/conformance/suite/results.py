@@ -8,7 +8,7 @@ from dataclasses import dataclass  # noqa: TID251 - with room for what is worked
 from functools import cached_property
 from pathlib import Path
 
-from mockserver.conformance.checks.outcome import Outcome
+from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.report.failure_text import findings_of
 from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.report import report_of

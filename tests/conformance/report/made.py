@@ -5,8 +5,7 @@ import io
 from rich.console import Console
 
 from mockserver import jsontext
-from mockserver.conformance.checks.outcome import Outcome, worst
-from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.checks.rule import Finding, Outcome, Rule, worst
 from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.report import report_of
 from mockserver.conformance.report.terminal import print_report

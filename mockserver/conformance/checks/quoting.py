@@ -1,31 +1,28 @@
-"""Two answers held against each other: moving prices, chains that come and go, and who is who."""
+"""Quotes as they were given, in whole tokens, and what tokens are worth by every source."""
 
-import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import said
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks.evidence import quotes_given
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
     BRIDGE,
     V1_QUOTE,
     amount_asked,
     reading_of,
+    require_accepted,
 )
 from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Chain, Token, chains_of
+from mockserver.conformance.discovery.inventory import Chain, Token
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import Route, price_of
 from mockserver.conformance.discovery.v1_data import scalar, scalar_place
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
-from mockserver.contract import Basis
+from mockserver.contract import Operation
 from mockserver.jsontext import Json
-from mockserver.validation import shown
 from mockserver.values import dataclass
 
 _MOST_DECIMALS = 77
@@ -57,15 +54,31 @@ class Quote:
         return amounts.number(self.exchange.data.get(name))
 
 
-def quotes(context: RunContext, operation_id: str) -> tuple[Quote, ...]:
-    """Return every sound quote that was given, in the order of the requests."""
-    given = context.of(operation_id)
+def quotes(context: RunContext, operation: Operation | str) -> tuple[Quote, ...]:
+    """Return the quotes that were given of listed tokens with their decimals, in their order."""
+    given = context.of(operation)
 
     def read() -> tuple[Quote, ...]:
         return tuple(quote for one in given if (quote := quote_of(context, one)))
 
     # Many checks look at all quotes, and there are hundreds of them once everything was asked.
-    return context.cached(("quotes", operation_id, len(context.exchanges)), read)
+    which = operation if isinstance(operation, str) else operation.id
+    return context.cached(("quotes", which, len(context.exchanges)), read)
+
+
+def quotes_accepted(context: RunContext, operation: Operation) -> tuple[Quote, ...]:
+    """Return the same. Raises where no quote of the operation was accepted at all."""
+    require_accepted(context, operation.id)
+    return quotes(context, operation)
+
+
+def v1_quotes(context: RunContext, operation: Operation) -> Iterator[Quote]:
+    """Yield the quotes of v1 that are of listed tokens, asked for as the contract has it."""
+    for exchange in quotes_given(context, operation):
+        sound = not operation.read(exchange.request).violations
+        quote = quote_of(context, exchange) if sound else None
+        if quote is not None:
+            yield quote
 
 
 def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
@@ -157,79 +170,6 @@ def steady(before: Decimal, after: Decimal, what: str) -> None:
         raise Inconclusive(f"{what} moved meanwhile: {before} became {after} for equal requests")
 
 
-def last_chains(context: RunContext, generation: str = "v2") -> tuple[Chain, ...] | None:
-    """Return the chains of the last look, None where it did not come or was no list."""
-    operation_id = "v1.getSupportChains" if generation == "v1" else "v2.getChain"
-    look = context.get(f"{operation_id}/{LAST_LOOK}")
-    if look is None or not look.succeeded:
-        return None
-    return chains_of(look, context.bindings) or None
-
-
-def check_still_offered(context: RunContext, *chains: str, generation: str = "v2") -> None:
-    """Raise `Inconclusive` where a chain went out of service, or no second look tells.
-
-    A chain may be suspended for hours or days (interface.md 1).
-    """
-    names = last_chains(context, generation)
-    if names is None:
-        raise Inconclusive("no second look at the list of chains came, so it may be suspended")
-    offered = {folded(name) for chain in names if chain.offered for name in chain.names}
-    for chain in chains:
-        if folded(chain) not in offered:
-            raise Inconclusive(f"chain {chain!r} is no longer offered at the second look")
-
-
-_AWAY = re.compile(
-    r"suspend|mainten|halt|paus|unavailable|not available|out of service|offline|temporar|busy"
-    r"|too many|overload|try again|later",
-    re.IGNORECASE,
-)
-
-
-def says_it_is_away(exchange: Exchange) -> bool:
-    """Tell whether a refusal says that a chain, or the service, is away for a while.
-
-    Chains may be suspended for hours or days (interface.md 1), and nothing says that the lists
-    follow at once.
-    """
-    said = exchange.member("msg")
-    return isinstance(said, str) and _AWAY.search(said) is not None
-
-
-def check_is_there(context: RunContext, refused: Exchange, *chains: str) -> None:
-    """Raise `Inconclusive` where a refusal may be about an outage, by its words or by the lists."""
-    if says_it_is_away(refused):
-        said = shown(refused.member("msg"))
-        raise Inconclusive(f"{refused.probe} was refused as by a service that is away: {said}")
-    generation = refused.operation.generation.id
-    check_still_offered(context, *chains, generation=generation)
-
-
-def wrongly_refused(
-    context: RunContext,
-    refused: Exchange,
-    what: str,
-    *before: Exchange,
-    place: str = "",
-    basis: Basis | None = None,
-    cause: str = "",
-) -> Finding:
-    """Return that a sound request is refused, with what was answered.
-
-    Raises `Inconclusive` where that may be about an outage of a chain that it names.
-    """
-    check_is_there(context, refused, *chains_named(refused))
-    return Finding(f"{what}: {said(refused)}", (*before, refused), place, basis, cause=cause)
-
-
-def chains_named(exchange: Exchange) -> tuple[str, ...]:
-    """Return the chains that a request names, wherever it does."""
-    headers = exchange.request.headers.items_sent
-    inputs = (*exchange.parameters.items(), *headers, *exchange.members.items())
-    return tuple(str(value) for name, value in inputs if name.lower().endswith("chain") and value)
-
-
 def token_at(
     tokens: tuple[Token, ...], chain: str, *, symbol: str = "", address: str = ""
 ) -> Token | None:
@@ -297,3 +237,69 @@ def _swap(tokens: tuple[Token, ...], sent: Mapping[str, str]) -> Route | None:
     if sent.get("toDecimal", str(target.decimals)) != str(target.decimals):
         return None
     return Route(source, target)
+
+
+DOLLARS = ("USDT", "USDC", "DAI")
+"""Tokens that are worth a dollar wherever they are traded."""
+_NEAR = Decimal(3)
+_DOLLAR = Decimal("1.5")
+
+
+def is_a_dollar(price: Decimal) -> bool:
+    """Tell whether a price can be that of a stable coin, in USD."""
+    return amounts.within(price, Decimal(1), _DOLLAR)
+
+
+def prices_for(context: RunContext, token: Token) -> tuple[Decimal, ...]:
+    """Return what the price of a token may be, in USD, by every source that can be believed.
+
+    Sources are the nature of stable coins, getPrice, the lists of v1, and the quotes of transfers.
+    One that is wrong about some other token is left out. None may be left.
+    """
+    sound = list(_independent(context, token))
+    told = list(_quoted(context, token.symbol))
+    if told and (
+        any(amounts.within(told[0], one, _NEAR) for one in sound) or _quotes_sound(context)
+    ):
+        sound.append(told[0])
+    return tuple(sound)
+
+
+def _independent(context: RunContext, token: Token) -> Iterator[Decimal]:
+    """Yield the prices of a token that its own quotes do not tell."""
+    if token.symbol in DOLLARS:
+        yield Decimal(1)
+    told = price_of(context, token)
+    if told is not None and _prices_sound(context):
+        yield told
+    for other in inventory_of(context).v1_tokens:
+        listed = amounts.number(other.price)
+        if other.symbol == token.symbol and listed is not None and listed > 0:
+            yield listed
+            return
+
+
+def _prices_sound(context: RunContext) -> bool:
+    """Tell whether getPrice is right about the stable coins it was asked for."""
+    for symbol in DOLLARS:
+        told = price_of(context, Token(symbol, "", ""))
+        if told is not None and not is_a_dollar(told):
+            return False
+    return True
+
+
+def _quotes_sound(context: RunContext) -> bool:
+    """Tell whether the prices in quotes agree with another source wherever there is one."""
+    for quote in quotes(context, BRIDGE):
+        told = quote.number("price")
+        others = list(_independent(context, quote.route.source)) if told is not None else []
+        if others and not any(amounts.within(told or Decimal(0), one, _NEAR) for one in others):
+            return False
+    return True
+
+
+def _quoted(context: RunContext, symbol: str) -> Iterator[Decimal]:
+    for quote in quotes(context, BRIDGE):
+        told = quote.number("price")
+        if quote.route.source.symbol == symbol and told is not None and told > 0:
+            yield told
