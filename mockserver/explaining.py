@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import partial
 from typing import Any, TypeGuard
 
 from jsonschema import Draft202012Validator, validators
@@ -15,6 +14,8 @@ from mockserver.jsontext import Json
 from mockserver.violations import Violation, did_you_mean, kind_of, shown
 
 Schema = Mapping[str, Any]
+Path = tuple[str | int, ...]
+"""Where something stands in a value or in a schema, by keys and indexes."""
 
 
 class Explainer:
@@ -26,10 +27,10 @@ class Explainer:
 
     def __init__(self, schema: Schema, *, skipping: bool = False) -> None:
         """Compile a schema."""
+        self._schema = schema
         self._validator: Validator = _STRICT(schema)
         # A part that refers to others cannot be compiled without them.
-        quick = skipping and not _refers(schema)
-        self._errors = partial(_Parts().errors, schema) if quick else self._validator.iter_errors
+        self._parts = _Parts() if skipping and not _refers(schema) else None
 
     def accepts(self, value: Json) -> bool:
         """Tell whether the value keeps the schema."""
@@ -37,14 +38,19 @@ class Explainer:
 
     def violations(self, value: Json) -> tuple[Violation, ...]:
         """Return everything that is wrong with the value, in the order of its fields."""
-        found: dict[tuple[tuple[str | int, ...], str], Violation] = {}
-        for error in self._errors(value):
-            for violation in _violations(error):
-                key = (violation.path, violation.message)
-                before = found.setdefault(key, violation)
-                # What a branch says once more is cited where it stands first, which is further out.
-                if len(violation.schema_path) < len(before.schema_path):
-                    found[key] = violation
+        told: list[Violation] = []
+        if self._parts is not None:
+            self._parts.look(told, self._schema, value, (), ())
+        else:
+            for error in self._validator.iter_errors(value):
+                told += _violations(error, (), ())
+        found: dict[tuple[Path, str], Violation] = {}
+        for violation in told:
+            key = (violation.path, violation.message)
+            before = found.setdefault(key, violation)
+            # What a branch says once more is cited where it stands first, which is further out.
+            if len(violation.schema_path) < len(before.schema_path):
+                found[key] = violation
         return tuple(sorted(found.values(), key=lambda violation: _order(violation.path)))
 
 
@@ -57,43 +63,53 @@ def _refers(node: Json) -> bool:
 
 _Check = Callable[[Validator, Any, Json, Schema], Iterable[ValidationError] | None]
 """What is wrong with a value by a keyword, its value and the schema that it stands in."""
+_Look = Callable[[list[Violation], Any, Json, Schema, Path, Path], None]
+"""Adds what is wrong with a value by a keyword that leads to parts; see `_Parts.look`."""
 
 
 class _Parts:
     """The parts of one schema, each of them compiled and got ready to be explained once.
 
     The library would get a part ready each time that it looks at it, which takes longer than the
-    look itself.
+    look itself, and hand each error through as many iterators as the part is deep.
     """
 
     def __init__(self) -> None:
-        self._checks: dict[str, _Check] = {
-            **_STRICT.VALIDATORS,
+        self._looks: dict[str, _Look] = {
             "properties": self._properties,
             "allOf": self._all_of,
             "if": self._if,
         }
         # The parts belong to the schema, so that none of these identities is given away.
         self._compiled: dict[int, Callable[[Json], bool]] = {}
-        self._ready: dict[int, tuple[Validator, list[tuple[str, Any, _Check]]]] = {}
+        self._ready: dict[int, tuple[Validator, list[tuple[str, Any, _Check, _Look | None]]]] = {}
 
-    def errors(self, part: Schema, value: Json) -> Iterator[ValidationError]:
-        """Yield what is wrong with a value by a part, as the library does."""
-        ready = self._ready.get(id(part))
-        if ready is None:
-            known = [
-                (key, it, self._checks[key]) for key, it in part.items() if key in self._checks
-            ]
-            ready = self._ready[id(part)] = (_STRICT(part), known)
-        validator, checks = ready
-        for keyword, wanted, check in checks:
+    def look(
+        self, told: list[Violation], part: Schema, value: Json, path: Path, place: Path
+    ) -> None:
+        """Add what is wrong with the value at a path by the part at a place in the schema."""
+        validator, checks = self._ready.get(id(part)) or self._made_ready(part)
+        for keyword, wanted, check, look in checks:
+            if look is not None:
+                look(told, wanted, value, part, path, place)
+                continue
             for error in check(validator, wanted, value, part) or ():
                 if not error.schema_path and error.validator is not None:
                     error.validator, error.validator_value = keyword, wanted
                     error.instance, error.schema = value, part
-                if keyword != "if":
-                    error.schema_path.appendleft(keyword)
-                yield error
+                told += _violations(error, path, (*place, keyword))
+
+    def _made_ready(
+        self, part: Schema
+    ) -> tuple[Validator, list[tuple[str, Any, _Check, _Look | None]]]:
+        known = _STRICT.VALIDATORS
+        checks = [
+            (keyword, wanted, known[keyword], self._looks.get(keyword))
+            for keyword, wanted in part.items()
+            if keyword in known
+        ]
+        found = self._ready[id(part)] = (_STRICT(part), checks)
+        return found
 
     def _keeps(self, part: Schema, value: Json) -> bool | None:
         """Tell whether a value keeps a part; None where that is not told quickly."""
@@ -105,43 +121,66 @@ class _Parts:
         except ValueError:
             return None
 
-    def _below(
-        self, part: Schema | bool, value: Json, place: str | int, name: str | None = None
-    ) -> Iterator[ValidationError]:
-        """Yield what is wrong by a part at a place in the schema, with a member of the value."""
-        if isinstance(part, bool):
-            # The library tells no place of what nothing keeps, and None as its keyword.
-            yield from _STRICT(part).iter_errors(value)
-            return
-        for error in self.errors(part, value):
-            if name is not None:
-                error.path.appendleft(name)
-            error.schema_path.appendleft(place)
-            yield error
-
     def _properties(
-        self, _: Validator, parts: Schema, value: Json, schema: Schema
-    ) -> Iterator[ValidationError]:
+        self,
+        told: list[Violation],
+        parts: Schema,
+        value: Json,
+        schema: Schema,
+        path: Path,
+        place: Path,
+    ) -> None:
         for name, part in parts.items() if _is_object(value) else ():
-            if name in value and not self._keeps(part, value[name]):
-                yield from self._below(part, value[name], name, name)
+            if name not in value or self._keeps(part, value[name]):
+                continue
+            if isinstance(part, bool):
+                told += _of_nothing(part, value[name], path, (*place, "properties"))
+            else:
+                self.look(told, part, value[name], (*path, name), (*place, "properties", name))
 
     def _all_of(
-        self, _: Validator, parts: Sequence[Schema], value: Json, schema: Schema
-    ) -> Iterator[ValidationError]:
+        self,
+        told: list[Violation],
+        parts: Sequence[Schema],
+        value: Json,
+        schema: Schema,
+        path: Path,
+        place: Path,
+    ) -> None:
         for index, part in enumerate(parts):
-            if not self._keeps(part, value):
-                yield from self._below(part, value, index)
+            if self._keeps(part, value):
+                continue
+            if isinstance(part, bool):
+                told += _of_nothing(part, value, path, (*place, "allOf"))
+            else:
+                self.look(told, part, value, path, (*place, "allOf", index))
 
     def _if(
-        self, validator: Validator, condition: Schema, value: Json, schema: Schema
-    ) -> Iterator[ValidationError]:
+        self,
+        told: list[Violation],
+        condition: Schema,
+        value: Json,
+        schema: Schema,
+        path: Path,
+        place: Path,
+    ) -> None:
         kept = self._keeps(condition, value)
         if kept is None:
-            kept = validator.evolve(schema=condition).is_valid(value)
+            kept = _STRICT(condition).is_valid(value)
         branch = "then" if kept else "else"
-        if branch in schema:
-            yield from self._below(schema[branch], value, branch)
+        if isinstance(schema.get(branch, True), bool):
+            told += _of_nothing(schema.get(branch, True), value, path, place)
+        elif not self._keeps(schema[branch], value):
+            self.look(told, schema[branch], value, path, (*place, branch))
+
+
+def _of_nothing(part: bool, value: Json, path: Path, place: Path) -> Iterator[Violation]:
+    """Yield what is wrong by a schema that everything keeps, or nothing.
+
+    The library tells no place of it, and None as its keyword.
+    """
+    for error in _STRICT(part).iter_errors(value):
+        yield from _violations(error, path, place)
 
 
 def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
@@ -186,19 +225,21 @@ _STRICT = validators.extend(  # type: ignore[no-untyped-call]  # untyped in the 
 )
 
 
-def _order(path: tuple[str | int, ...]) -> tuple[tuple[int, str], ...]:
+def _order(path: Path) -> tuple[tuple[int, str], ...]:
     return tuple((part, "") if isinstance(part, int) else (-1, part) for part in path)
 
 
-def _violations(error: ValidationError) -> Iterator[Violation]:
-    path = tuple(error.absolute_path)
-    for place, message in _messages(error, path):
-        yield Violation(place, message, str(error.validator), tuple(error.absolute_schema_path))
+def _violations(error: ValidationError, path: Path, place: Path) -> list[Violation]:
+    """Return an error of the value at a path, by what stands at a place in the schema."""
+    if error.path:
+        path = (*path, *error.path)
+    if error.schema_path:
+        place = (*place, *error.schema_path)
+    keyword = str(error.validator)
+    return [Violation(where, message, keyword, place) for where, message in _messages(error, path)]
 
 
-def _messages(
-    error: ValidationError, path: tuple[str | int, ...]
-) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _messages(error: ValidationError, path: Path) -> Iterator[tuple[Path, str]]:
     schema: Schema = _mapping(error.schema)
     value: Json = error.instance
     wanted: Json = error.validator_value

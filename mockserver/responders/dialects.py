@@ -5,66 +5,78 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mockserver.contract import Contract, ContractSource, Erratum, Operation, Source
-from mockserver.contract.quickreading import tied_names
-from mockserver.contract.reading import LOCATIONS
+from mockserver.contract.quickreading import is_note
 from mockserver.exchange import Request
 from mockserver.validation import Violation
 from mockserver.values import keep
 
-Place = tuple[str, str]
-"""A location and the name of an input; `*` stands for all."""
+Schema = Mapping[str, Any]
+Place = tuple[str | int, ...]
+"""Where a part of a request schema stands, by keys and indexes; without any it is all of it."""
 
-_ALL = "*"
-_OWN = ("properties", "required")
+_OWN = ("properties", "required", "allOf")
+_PART = 4
+"""How long the place of a part is: `properties`, a location, a keyword, and a name or an index."""
 
 
 def may_undo(changed: frozenset[Place], violations: Iterable[Violation]) -> bool:
-    """Tell whether a reading that differs in some inputs may have nothing against a violation."""
-    if (_ALL, _ALL) in changed:
-        return True
-    for violation in violations:
-        location, name = (*map(str, violation.path[:2]), _ALL, _ALL)[:2]
-        if (location, name) in changed or (location, _ALL) in changed:
-            return True
-        # What is wrong with all of a location may hang on any of its inputs.
-        if name == _ALL and any(place == location for place, _ in changed):
-            return True
-    return False
+    """Tell whether a schema that differs in some parts may have nothing against a violation."""
+    return () in changed or any(_part(violation) in changed for violation in violations)
 
 
-def changed(one: Mapping[str, Any], other: Mapping[str, Any]) -> frozenset[Place]:
-    """Return the inputs that one request schema reads differently from another one."""
+def _part(violation: Violation) -> Place:
+    """Return the place of the part of a request schema that a violation is found by."""
+    path, place = violation.path, violation.schema_path
+    if not place:
+        # What the reader itself finds wrong with an input, such as one that is given twice.
+        return ("properties", *path[:1], "properties", *path[1:2])
+    if place[-1] == "required" and len(place) < _PART:
+        return (*place, path[-1])
+    return place[: _PART if place[2:3] in (("properties",), ("allOf",)) else _PART - 1]
+
+
+def changed(one: Schema, other: Schema) -> frozenset[Place]:
+    """Return the parts of one request schema that another one has not got as they are.
+
+    What they find wrong with a request, and nothing else, the other one may have nothing against.
+    """
     parts, others = one.get("properties", {}), other.get("properties", {})
-    if _rest(one) != _rest(other) or ("body" in parts) is not ("body" in others):
-        return frozenset({(_ALL, _ALL)})
+    if _rest(one) != _rest(other) or parts.keys() != others.keys():
+        return frozenset({()})
     return frozenset(
-        (location, name)
-        for location in LOCATIONS
-        for name in _names(location, parts.get(location, {}), others.get(location, {}))
-    )
+        place for location in parts for place in _parts(location, parts[location], others[location])
+    ) | {("required", name) for name in _freed(one, other)}
 
 
-def _names(location: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names in a location of which two schemas say different things, or `*`."""
+def _parts(location: str, one: Schema, other: Schema) -> Iterator[Place]:
     inputs, others = one.get("properties", {}), other.get("properties", {})
-    names = {name for name in {**inputs, **others} if inputs.get(name) != others.get(name)}
-    names |= set(one.get("required", ())) ^ set(other.get("required", ()))
-    yield from names
+    names = [name for name in inputs if inputs[name] != others.get(name)]
     # A text in a header or a query becomes what its input says, and conditions look at that.
-    conditions = location != "body" and (
-        tied_names(one) != frozenset() or tied_names(other) != frozenset()
-    )
-    if _rest(one) != _rest(other) or (names and conditions):
-        yield _ALL
+    retyped = location != "body" and inputs != others
+    for index, part in enumerate(one.get("allOf", ())):
+        if retyped or part not in other.get("allOf", ()):
+            yield "properties", location, "allOf", index
+    if retyped or inputs.keys() != others.keys() or _rest(one) != _rest(other):
+        yield from (("properties", location, key) for key in _rest(one))
+    yield from (("properties", location, "properties", name) for name in names)
+    for name in _freed(one, other):
+        yield "properties", location, "required", name
 
 
-def _rest(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key not in _OWN}
+def _freed(one: Schema, other: Schema) -> list[str]:
+    """Return the names that one schema requires and the other does not."""
+    return [name for name in one.get("required", ()) if name not in other.get("required", ())]
 
+
+def _rest(schema: Schema) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in _OWN and not is_note(key)}
+
+
+_Turned = tuple[Erratum, Operation, frozenset[Place]]
+"""An erratum, an operation where it is turned the other way, and the parts that differ."""
 
 _EXPLAINED = 65_536
 _KEPT = 256
-_KEPT_CHANGES = 1_024
 _INPUT = 2
 """How long the path to an input is: a location and a name."""
 
@@ -76,7 +88,7 @@ class Contracts:
         """Make contracts from the shipped data, or from another source."""
         self.source: Source = source or ContractSource()
         self._made: OrderedDict[str, Contract] = OrderedDict()
-        self._others: dict[tuple[Operation, str], tuple[Operation | None, frozenset[Place]]] = {}
+        self._others: dict[Operation, tuple[_Turned, ...]] = {}
 
     def get(self, spec: str) -> Contract:
         """Return the contract in a dialect. Raises `UnknownDialect`."""
@@ -117,11 +129,12 @@ class Contracts:
     ) -> Iterator[Erratum]:
         """Yield the errata that, turned the other way, leave fewer violations."""
         violations = operation.read(request).violations
-        for erratum in contract.errata:
-            if operation.id not in erratum.operations or not erratum.changes:
-                continue
-            other, places = self._other(contract, operation, erratum.id)
-            if other is None or not may_undo(places, violations):
+        others = self._others.get(operation)
+        if others is None:
+            others = tuple(self._turned(contract, operation))
+            keep(self._others, operation, others, _KEPT)
+        for erratum, other, places in others:
+            if not may_undo(places, violations):
                 continue
             owed = violations
             if contract.dialect.applies(erratum.id):
@@ -130,25 +143,20 @@ class Contracts:
             if len(other.violations(request)) < len(owed):
                 yield erratum
 
-    def _other(
-        self, contract: Contract, operation: Operation, erratum: str
-    ) -> tuple[Operation | None, frozenset[Place]]:
-        """Return an operation with an erratum turned, and what that changes; worked out once."""
-        key = operation, erratum
-        found = self._others.get(key)
-        if found is None:
-            other = self._turned(contract, erratum).get(operation.id)
-            schema = {} if other is None else other.request_schema
-            found = other, changed(operation.request_schema, schema)
-            keep(self._others, key, found, _KEPT_CHANGES)
-        return found
-
-    def _turned(self, contract: Contract, erratum: str) -> Contract:
+    def _turned(self, contract: Contract, operation: Operation) -> Iterator[_Turned]:
+        """Yield the errata that change an operation, and what it is with each turned."""
         applied = contract.dialect.errata
-        turned = [one for one in applied if one != erratum]
-        if erratum not in applied:
-            turned.append(erratum)
-        return self.get(",".join(turned) or "documented")
+        for erratum in contract.errata:
+            if operation.id not in erratum.operations or not erratum.changes:
+                continue
+            turned = [one for one in applied if one != erratum.id]
+            if erratum.id not in applied:
+                turned.append(erratum.id)
+            other = self.get(",".join(turned) or "documented").get(operation.id)
+            if other is not None:
+                places = changed(operation.request_schema, other.request_schema)
+                if places:
+                    yield erratum, other, places
 
 
 def _known(operation: Operation, violation: Violation) -> bool:
