@@ -13,13 +13,23 @@ if find_spec("hypothesis") is None:
         "mockserver.strategies needs Hypothesis; install 'crosschain-mock[conformance]'"
     )
 
-from mockserver.strategies.answering import answers, chains, refusals
-from mockserver.strategies.asking import InvalidRequest, amounts, invalid_requests, orders, requests
+from mockserver.strategies.contracts import (
+    InvalidRequest,
+    UnknownOperation,
+    amounts,
+    answers,
+    chains,
+    invalid_requests,
+    orders,
+    refusals,
+    requests,
+)
 from mockserver.strategies.service import GeneratedService, service_of, services
 
 __all__ = [
     "GeneratedService",
     "InvalidRequest",
+    "UnknownOperation",
     "amounts",
     "answers",
     "chains",

@@ -1,6 +1,7 @@
 """A whole service as a value: for each operation, what it answers one time after the other."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -8,11 +9,18 @@ from hypothesis.strategies import SearchStrategy
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
 from mockserver.contract import load
 from mockserver.jsontext import Json
-from mockserver.strategies.answering import answers
-from mockserver.strategies.contracts import UnknownOperation
-from mockserver.strategies.following import CHECKS, FLOWS, settled
+from mockserver.strategies.contracts import UnknownOperation, answers
 from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
+
+FLOWS = (
+    ("v2.submitOrder", "v2.checkOrder"),
+    ("v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"),
+)
+"""The submission of each flow, and what tells how it stands."""
+
+SUBMISSIONS = tuple(submission for submission, _ in FLOWS)
+CHECKS = tuple(check for _, check in FLOWS)
 
 STEADY = (
     "v1.getSupportChains",
@@ -104,3 +112,29 @@ def _chosen(operations: tuple[str, ...]) -> tuple[str, ...]:
     flows = [flow for flow in FLOWS if set(flow) & set(operations)]
     wanted = {*operations, *(name for flow in flows for name in flow)} if operations else SERVED
     return tuple(name for name in SERVED if name in wanted)
+
+
+def order_in(answer: Json) -> Mapping[str, Any]:
+    """Return the members of the order that an answer is about; none where it shows none."""
+    data = answer.get("data")
+    if not isinstance(data, Mapping):
+        return {}
+    order = data.get("order", data)
+    return order if isinstance(order, Mapping) else {}
+
+
+def with_order(answer: Json, changes: Mapping[str, Json]) -> Json:
+    """Return an answer whose order has other values, for the members that it has."""
+    order = order_in(answer)
+    changed = {**order, **{name: value for name, value in changes.items() if name in order}}
+    if not order:
+        return answer
+    data = answer["data"]
+    is_inside = isinstance(data.get("order"), Mapping)
+    return {**answer, "data": {**data, "order": changed} if is_inside else changed}
+
+
+def settled(answer: Json, final: str) -> Json:
+    """Return an answer whose order has come to an end; v1 shows its status as a number."""
+    is_number = isinstance(order_in(answer).get("status"), int)
+    return with_order(answer, {"status": int(final) if is_number and final.isdecimal() else final})

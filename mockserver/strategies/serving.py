@@ -9,8 +9,13 @@ from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.responder import Call
-from mockserver.strategies.following import CHECKS, SUBMISSIONS, order_in, with_order
-from mockserver.strategies.service import GeneratedService
+from mockserver.strategies.service import (
+    CHECKS,
+    SUBMISSIONS,
+    GeneratedService,
+    order_in,
+    with_order,
+)
 from mockserver.values import dataclass
 
 _Subject = tuple[str, ...]

@@ -13,6 +13,7 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.generation.asking import Asking, catch_up, is_answered
+from mockserver.conformance.generation.constraints import assumed_domains
 from mockserver.conformance.generation.feedback import Novelty, telling_variations
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
 from mockserver.conformance.generation.properties import (
@@ -31,7 +32,6 @@ from mockserver.conformance.generation.relations import (
 )
 from mockserver.conformance.generation.rules import GENERATED
 from mockserver.conformance.generation.strategies import Broken, Requests, any_of, itself
-from mockserver.conformance.generation.value_pools import assumed_domains
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.valid import PRICE, valid_request
 from mockserver.conformance.session.draft import Draft

@@ -7,7 +7,7 @@ from decimal import Decimal
 from itertools import combinations_with_replacement
 
 from mockserver import jsontext
-from mockserver.conformance.generation.value_pools import parts_of
+from mockserver.conformance.generation.constraints import parts_of
 from mockserver.conformance.requests.targets import DIGITS, NAMES, inputs
 from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext

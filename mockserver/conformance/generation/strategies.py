@@ -1,5 +1,6 @@
 """Hypothesis strategies of whole requests: valid ones, and ones that are broken in one way."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import TypeVar
@@ -7,20 +8,23 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from mockserver.conformance.discovery.routes import ABOUT
+from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.routes import ABOUT, Route, usual_amount
 from mockserver.conformance.generation.constraints import (
+    HANDED_OUT,
+    UNKNOWN_DOMAINS,
     Condition,
     closed,
     conditions,
     demands_of,
     forbidden,
     is_another_way,
+    pool,
     requirement,
 )
 from mockserver.conformance.generation.feedback import Variation, varied
-from mockserver.conformance.generation.pairs import Scenery
-from mockserver.conformance.generation.value_pools import HANDED_OUT, UNKNOWN_DOMAINS, pool
-from mockserver.conformance.generation.values import fitting, wrong
+from mockserver.conformance.generation.values import fitting, smallest_units, whole_tokens, wrong
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
@@ -33,7 +37,11 @@ from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 _Values = Mapping[str, Json]
+_Change = Callable[[Draft, Field, Json], Draft]
 _ADDRESSES = ("evmAddress", "fromAddress", "toAddr", "toAddress", "address", "sender", "recipient")
+_USUAL_DECIMALS = 18
+_MOST_DECIMALS = 76
+_NAME = re.compile(r"[^ \t\r\n]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,70 @@ def itself(strategy: SearchStrategy[_T]) -> SearchStrategy[_T]:
     return strategy
 
 
+class Pairs:
+    """Draws what a request is about: tokens and chains that belong together, of what was listed."""
+
+    def __init__(self, operation: Operation, context: RunContext) -> None:
+        """Take what was listed until now."""
+        inventory, fields = inventory_of(context), operation.fields
+        is_v1 = operation.generation.id == "v1"
+        listed = inventory.v1_tokens if is_v1 else inventory.tokens
+        chains = [chain.name for chain in inventory.v1_chains if chain.offered]
+        self.tokens = [token for token in listed if _is_usable(token)]
+        self._v1_chains = chains if is_v1 else []
+        self._roles = {field.role for field in fields}
+        self._amounts = {field.role: "number" in field.types for field in fields if field.is_amount}
+        # Worked out here: Hypothesis keeps strategies for long, and with them whatever they reach.
+        priced = self.tokens if self._amounts else ()
+        self._usual = {token: usual_amount(context, token) for token in priced}
+        self._strategies: dict[object, SearchStrategy[Json]] = {}
+
+    def draw(self, draw: DrawFn) -> dict[str, Json]:
+        """Draw a pair and return what it gives to the inputs, by role; nothing without tokens."""
+        if not self.tokens:
+            return {}
+        source = draw(self._one_of("source", self.tokens))
+        if self._v1_chains:
+            chain = draw(self._one_of("v1 chains", self._v1_chains))
+            target = Token(source.symbol, chain, source.address, source.decimals)
+        else:
+            targets = [one for one in self.tokens if self._is_target(one, source)] or [source]
+            target = draw(self._one_of(source, targets))
+        values = dict(Route(source, target).values)
+        for role, is_whole in self._amounts.items():
+            values[role] = draw(self._amount(source, is_whole=is_whole))
+        return values
+
+    def _is_target(self, token: Token, source: Token) -> bool:
+        """Tell whether a request can be for another token in exchange for one."""
+        if token == source:
+            return False
+        if "toTokenAddress" in self._roles and "toChain" not in self._roles:
+            return token.chain == source.chain
+        if {"toTokenAddress", "toToken"} & self._roles:
+            return True
+        return "toChain" in self._roles and token.symbol == source.symbol
+
+    def _one_of(self, key: object, values: Sequence[Json]) -> SearchStrategy[Json]:
+        return self._strategies.setdefault(key, st.sampled_from(values))
+
+    def _amount(self, token: Token, *, is_whole: bool) -> SearchStrategy[Json]:
+        decimals, usual = token.decimals, self._usual[token]
+        if decimals is None or not 0 <= decimals <= _MOST_DECIMALS:
+            decimals = _USUAL_DECIMALS
+        key = (decimals, usual, is_whole)
+        if key not in self._strategies:
+            make = whole_tokens if is_whole else smallest_units
+            self._strategies[key] = make(decimals, usual)
+        return self._strategies[key]
+
+
+def _is_usable(token: Token) -> bool:
+    """Tell whether a token is offered under names that a request can carry."""
+    names = (token.symbol, token.chain, token.address)
+    return token.offered and all(_NAME.fullmatch(name) for name in names)
+
+
 class Requests:
     """Makes the requests of one operation of what has been seen so far.
 
@@ -81,14 +153,11 @@ class Requests:
         self._conditions = conditions(operation)
         self._fields = {_key(field): field for field in operation.fields}
         self._demands = {key: demands_of(operation, field) for key, field in self._fields.items()}
-        self._scenery = Scenery(operation, context)
-        self._scenic = {
-            (field.location, field.name) for field in operation.fields if field.role in ABOUT
-        }
+        self._pairs = Pairs(operation, context)
         self._plain = {key: self._usual(context, key) for key in self._fields}
         self._unsigned = self._drafts()
         self._bases = self._unsigned
-        self._taken = None if is_free else _usual(operation, context)
+        self._taken = None if is_free else _taken(operation, context)
         if self._taken is not None:
             # What a broken request is refused for shows best where nothing else is in its way.
             usual = st.just(self._taken)
@@ -113,52 +182,86 @@ class Requests:
         @st.composite
         def drafts(draw: DrawFn) -> Draft:
             chosen = draw(st.lists(variation, min_size=1, max_size=2))
-            is_elsewhere = any(place in self._scenic for one in chosen for place, _ in one)
+            is_elsewhere = any(self._is_of_pair(place) for one in chosen for place, _ in one)
             usual = self._taken if is_elsewhere else None
             return reduce(varied, chosen, draw(self._unsigned) if usual is None else usual)
 
         return drafts().map(self._signed)
 
+    def _is_of_pair(self, place: tuple[str, str]) -> bool:
+        return self._fields[".".join(place)].role in ABOUT
+
     def _repeatable(self, variation: Variation) -> Variation:
         if not self._operation.writes:
             return variation
-        return tuple(
-            (place, value)
-            for place, value in variation
-            if place not in self._scenic
-            and self._fields[".".join(place)].role not in (*HANDED_OUT, *_ADDRESSES)
-        )
+        new = (*ABOUT, *HANDED_OUT, *_ADDRESSES)
+        return tuple(one for one in variation if self._fields[".".join(one[0])].role not in new)
 
     def ways(self) -> Iterator[SearchStrategy[Broken]]:
         """Yield the ways in which a request can be broken: in one input each."""
         yield from self.lacking()
         yield from self.wrong()
 
-    def wrong(self) -> Iterator[SearchStrategy[Broken]]:
-        """Yield the ways in which an input that is there can be wrong."""
-        yield from self._wrong_values()
-        for condition in self._conditions:
-            yield from self._against(condition)
-        yield from self._unknown_names()
-
     def lacking(self) -> Iterator[SearchStrategy[Broken]]:
         """Yield the required inputs, each left out."""
         for field in self._fields.values():
             basis = requirement(self._operation, field)
             if basis is not None:
-                told_so = ("is missing", basis)
-                yield self._broken(field, _dropped, st.none(), "missing", told_so)
+                says = ("missing", "is missing", basis)
+                yield self._broken(field, st.none(), *says, change=_without)
 
-    def _wrong_values(self) -> Iterator[SearchStrategy[Broken]]:
+    def wrong(self) -> Iterator[SearchStrategy[Broken]]:
+        """Yield the ways in which an input that is there can be wrong."""
         for key, demands in self._demands.items():
             field = self._fields[key]
-            for one in wrong(field, demands):
-                told_so = (one.label, one.demand.basis)
-                yield self._broken(field, _set, one.values, one.demand.keyword, told_so)
+            for demand, values in wrong(field, demands):
+                says = (demand.keyword, f"breaks {demand.expects}", demand.basis)
+                yield self._broken(field, values, *says)
             basis = forbidden(self._operation, field)
             if basis is not None:
-                told_so = ("must not be sent", basis)
-                yield self._broken(field, _set, st.just("x"), "forbidden", told_so)
+                yield self._broken(field, st.just("x"), "forbidden", "must not be sent", basis)
+        for condition in self._conditions:
+            yield self._against(condition)
+        for location in ("query", "body"):
+            basis = closed(self._operation, location)
+            if basis is not None:
+                field = Field(location, "unknownName", "unknownName", required=False, schema={})
+                says = ("unknown-name", "is no name of this operation", basis)
+                yield self._broken(field, st.just("1"), *says)
+
+    def _against(self, condition: Condition) -> SearchStrategy[Broken]:
+        field = self._fields[f"body.{condition.field}"]
+        bad: SearchStrategy[Json] = st.sampled_from(condition.wanted)
+        if not condition.excluded:
+            bad = self._plain[_key(field)].filter(lambda value: value not in condition.wanted)
+
+        def change(draft: Draft, field: Field, value: Json) -> Draft:
+            return _with(draft.having("body", condition.when, condition.values[0]), field, value)
+
+        says = ("condition", f"breaks {condition.expects}", condition.basis)
+        return self._broken(field, bad, *says, change=change)
+
+    def _broken(
+        self,
+        field: Field,
+        values: SearchStrategy[Json],
+        kind: str,
+        what: str,
+        basis: Basis,
+        change: _Change | None = None,
+    ) -> SearchStrategy[Broken]:
+        change = change or _with
+        label = f"{describe((field.location, field.name))} {what}"
+
+        def build(draft: Draft, value: Json) -> Broken:
+            # A signature covers the body; a header is broken after it was signed with.
+            if field.location == "body":
+                changed = self._signed(change(draft, field, value))
+            else:
+                changed = change(self._signed(draft), field, value)
+            return Broken(changed, _key(field), kind, label, basis)
+
+        return st.builds(build, self._bases, values)
 
     def _usual(self, context: RunContext, key: str) -> SearchStrategy[Json]:
         field, demands = self._fields[key], self._demands[key]
@@ -167,140 +270,74 @@ class Requests:
             return st.just(self._caller.wallet_signature)
         if field.role == "userAddress":
             return st.just(self._caller.address)
-        if self._is_free:
+        if self._is_free or not known:
             return fitting(field, demands)
-        if known and field.role in UNKNOWN_DOMAINS:
+        if field.role in HANDED_OUT:
+            return st.one_of(st.sampled_from(known), fitting(field, demands))
+        is_of_list = bool(self._pairs.tokens) or field.role in _ADDRESSES
+        if field.role in UNKNOWN_DOMAINS or not is_of_list:
             return st.sampled_from(known)
-        made = fitting(field, demands)
-        if known and field.role in HANDED_OUT:
-            return st.one_of(st.sampled_from(known), made)
-        if known and self._scenery.is_empty and field.role not in _ADDRESSES:
-            return st.sampled_from(known)
-        return made
+        return fitting(field, demands)
 
     def _drafts(self) -> SearchStrategy[Draft]:
-        optional = {
-            key
+        operation = self._operation
+        fields = {
+            key: (field, self._strategy(field), requirement(operation, field) is None)
             for key, field in self._fields.items()
-            if requirement(self._operation, field) is None
-        }
-        usable = {
-            key: self._strategy(key)
-            for key, field in self._fields.items()
-            if not is_another_way(self._operation, field)
-            and forbidden(self._operation, field) is None
+            if not is_another_way(operation, field) and forbidden(operation, field) is None
         }
 
         @st.composite
         def values(draw: DrawFn) -> _Values:
-            about = {} if self._scenery.is_empty else self._scenery.draw(draw)
+            about = self._pairs.draw(draw)
             found: dict[str, Json] = {}
-            for key, strategy in usable.items():
-                role = self._fields[key].role
-                if key in optional and draw(st.booleans()):
+            for key, (field, strategy, is_optional) in fields.items():
+                if is_optional and draw(st.booleans()):
                     continue
-                found[key] = about[role] if role in about else draw(strategy)
-            return self._settled(found)
+                found[key] = about[field.role] if field.role in about else draw(strategy)
+            # Some values are decided by another one.
+            for condition in self._conditions:
+                if condition.applies(found) and not condition.excluded:
+                    found[f"body.{condition.field}"] = condition.wanted[0]
+            return found
 
         return values().filter(self._is_allowed).map(self._draft)
 
-    def _strategy(self, key: str) -> SearchStrategy[Json]:
-        """Return the values of an input that no scene decides."""
-        field, usual = self._fields[key], self._plain[key]
-        if field.role not in _ADDRESSES:
-            return usual
-        if "string" not in field.types:
-            # Where an integer is published, it is the address read as a number (A-012).
-            number = st.just(int(self._caller.address, 16))
-            return number if self._is_one_address(field) else usual
-        own = st.just(self._caller.address)
-        return own if self._is_one_address(field) else st.one_of(own, usual)
-
-    def _is_one_address(self, field: Field) -> bool:
-        """Tell whether an address must equal another one of the request (interface.md 2.2)."""
-        roles = {other.role for other in self._fields.values()}
-        return (
-            field.role in ("evmAddress", "fromAddress") and {"evmAddress", "fromAddress"} <= roles
-        )
-
-    def _settled(self, values: _Values) -> _Values:
-        """Return the values with those that another one decides."""
-        settled = dict(values)
-        for condition in self._conditions:
-            if self._applies(condition, settled) and not condition.excluded:
-                settled[f"body.{condition.field}"] = condition.wanted[0]
-        return settled
-
     def _is_allowed(self, values: _Values) -> bool:
         return not any(
-            self._applies(one, values)
-            and one.excluded
-            and values.get(f"body.{one.field}") in one.wanted
+            one.applies(values) and one.excluded and values.get(f"body.{one.field}") in one.wanted
             for one in self._conditions
         )
 
-    def _applies(self, condition: Condition, values: _Values) -> bool:
-        return values.get(f"body.{condition.when}") in condition.values
+    def _strategy(self, field: Field) -> SearchStrategy[Json]:
+        """Return the values of an input that no pair decides."""
+        usual = self._plain[_key(field)]
+        if field.role not in _ADDRESSES:
+            return usual
+        roles = {other.role for other in self._fields.values()}
+        twins = {"evmAddress", "fromAddress"}
+        # Two that are in one request are equal (interface.md 2.2).
+        is_one_address = field.role in twins and twins <= roles
+        if "string" not in field.types:
+            # Where an integer is published, it is the address read as a number (A-012).
+            return st.just(int(self._caller.address, 16)) if is_one_address else usual
+        own = st.just(self._caller.address)
+        return own if is_one_address else st.one_of(own, usual)
 
     def _draft(self, values: _Values) -> Draft:
         has_body = "body" in self._operation.request_schema.get("properties", {})
         draft = Draft(body={} if has_body else None)
         for key, field in self._fields.items():
             if key in values:
-                draft = draft.having(field.location, field.name, values[key])
+                draft = _with(draft, field, values[key])
         return draft
 
     def _signed(self, draft: Draft) -> Draft:
-        if self._operation.auth != "developer-key":
-            return draft
-        return self._caller.sign_v1(draft)
-
-    def _broken(
-        self,
-        field: Field,
-        change: "_Change",
-        values: SearchStrategy[Json],
-        kind: str,
-        told_so: tuple[str, Basis],
-    ) -> SearchStrategy[Broken]:
-        def build(draft: Draft, value: Json) -> Broken:
-            # A signature covers the body; a header is broken after it was signed with.
-            if field.location == "body":
-                changed = self._signed(change(draft, field, value))
-            else:
-                changed = change(self._signed(draft), field, value)
-            what, basis = told_so
-            label = f"{describe((field.location, field.name))} {what}"
-            return Broken(changed, f"{field.location}.{field.name}", kind, label, basis)
-
-        return st.builds(build, self._bases, values)
-
-    def _against(self, condition: Condition) -> Iterator[SearchStrategy[Broken]]:
-        when = self._fields[f"body.{condition.when}"]
-        field = self._fields[f"body.{condition.field}"]
-        bad: SearchStrategy[Json] = st.sampled_from(condition.wanted)
-        if not condition.excluded:
-            bad = self._plain[_key(field)].filter(lambda value: value not in condition.wanted)
-
-        def change(draft: Draft, field: Field, value: Json) -> Draft:
-            return _set(draft.having("body", when.name, condition.values[0]), field, value)
-
-        told_so = (f"breaks {condition.expects}", condition.basis)
-        yield self._broken(field, change, bad, "condition", told_so)
-
-    def _unknown_names(self) -> Iterator[SearchStrategy[Broken]]:
-        for location in ("query", "body"):
-            basis = closed(self._operation, location)
-            if basis is not None:
-                field = Field(location, "unknownName", "unknownName", required=False, schema={})
-                told_so = ("is no name of this operation", basis)
-                yield self._broken(field, _set, st.just("1"), "unknown-name", told_so)
+        is_signed = self._operation.auth == "developer-key"
+        return self._caller.sign_v1(draft) if is_signed else draft
 
 
-_Change = Callable[[Draft, Field, Json], Draft]
-
-
-def _usual(operation: Operation, context: RunContext) -> Draft | None:
+def _taken(operation: Operation, context: RunContext) -> Draft | None:
     """Return the request that the service should take, where it keeps the contract as well."""
     try:
         draft = valid_request(context, operation.id)
@@ -310,11 +347,11 @@ def _usual(operation: Operation, context: RunContext) -> Draft | None:
     return None if reading.violations or reading.refusal else draft
 
 
-def _dropped(draft: Draft, field: Field, _: Json) -> Draft:
+def _without(draft: Draft, field: Field, _: Json) -> Draft:
     return draft.without(field.location, field.name)
 
 
-def _set(draft: Draft, field: Field, value: Json) -> Draft:
+def _with(draft: Draft, field: Field, value: Json) -> Draft:
     return draft.having(field.location, field.name, value)
 
 

@@ -3,12 +3,16 @@ import re
 import pytest
 from hypothesis import given, seed, settings
 
-from mockserver.conformance.generation.constraints import demands_of, requirement, strict
+from mockserver.conformance.generation.constraints import (
+    UNKNOWN_DOMAINS,
+    demands_of,
+    pool,
+    requirement,
+    strict,
+)
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
-from mockserver.conformance.generation.patterns import matching
-from mockserver.conformance.generation.reserved import is_reserved
 from mockserver.conformance.generation.strategies import Broken, Requests, any_of
-from mockserver.conformance.generation.value_pools import UNKNOWN_DOMAINS, pool
+from mockserver.conformance.generation.values import is_reserved, matching
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.contract import BasisKind, Operation, load
