@@ -5,7 +5,7 @@ computed from the contract (bounds, enumerations, optional inputs) and from what
 (every chain, every class of token); no chance is involved but in which token stands for its class.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -13,6 +13,7 @@ from itertools import product
 
 from mockserver.conformance.requests.negative import WRONG_VALUES, missing_inputs, signed
 from mockserver.conformance.requests.subjects import (
+    About,
     deposit_of,
     known_elsewhere,
     other_subjects,
@@ -43,8 +44,15 @@ _LONG, _VERY_LONG = 120, 400
 _ODD_AMOUNTS = ("0", "01", "+1", "-1", "1.5", "1e3", "")
 _ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
 _LARGE_NUMBERS = (Decimal(100_000), Decimal(2_000_000), Decimal(10) ** 12)
-_SLIPPAGES = ("0", "1", "50", "500", "1000", "1001", "2001", "5000")
-_FEE_LEVELS = (0, 1, 2, 5, 6, 10)
+_ALLOWED = {
+    "slippage": ("0", "1", "50", "500", "1000", "1001", "2001", "5000"),
+    "feeLevel": (0, 1, 2, 5, 6, 10),
+}
+_NOT_ALLOWED = {
+    **dict.fromkeys(("fromDecimal", "toDecimal"), ("-1", "018", "1000")),
+    "slippage": ("1.5", "-1", "10001"),
+}
+"""Values of inputs by role, where the contract does not say them."""
 NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
 _ADDRESSES = ("address", "sender", "recipient", "evmAddress")
 _CONTRACTS = ("contractAddress", "fromTokenAddress", "toTokenAddress")
@@ -70,32 +78,41 @@ class Target:
 def targets_of(context: RunContext, operation: Operation) -> tuple[Target, ...]:
     """Return the targets of an operation, those that say most first."""
     found: dict[str, Target] = {}
-    for target in _found(context, operation):
+    for target in (_submissions if operation.writes else _reads)(context, operation):
         found.setdefault(target.probe, target)
     return tuple(found.values())
 
 
-def _found(context: RunContext, operation: Operation) -> Iterator[Target]:
-    if operation.writes:
-        with suppress(NotRun, Inconclusive):
-            for label, about, sound in submissions(context, operation.id):
-                deposit = deposit_of(context, label)
-                draft = valid_request(context, operation.id, deposit=deposit, **about)
-                yield Target(operation.id, label, draft, sound)
-        return
+def _submissions(context: RunContext, operation: Operation) -> Iterator[Target]:
+    with suppress(NotRun, Inconclusive):
+        for label, about, sound in submissions(context, operation.id):
+            deposit = deposit_of(context, label)
+            draft = valid_request(context, operation.id, deposit=deposit, **about)
+            yield Target(operation.id, label, draft, sound)
+
+
+def _reads(context: RunContext, operation: Operation) -> Iterator[Target]:
     usual = usual_or_unknown(context, operation)
     if usual is not None:
-        yield from _values(context, operation, usual)
-    with suppress(NotRun, Inconclusive):
-        for label, about in subjects(context, operation.id):
-            yield Target(operation.id, label, valid_request(context, operation.id, **about))
+        yield from _sound(context, operation, usual)
+    yield from _about(context, operation, subjects(context, operation.id))
     yield from _wrong_elsewhere(context, operation)
-    with suppress(NotRun, Inconclusive):
-        for label, about in known_elsewhere(context, operation.id):
-            draft = valid_request(context, operation.id, **about)
-            yield Target(operation.id, label, draft, sound=False)
+    yield from _about(context, operation, known_elsewhere(context, operation.id), sound=False)
     if usual is not None:
-        yield from _odd_values(context, operation, usual)
+        yield from _doubtful(context, operation, usual)
+
+
+def _about(
+    context: RunContext,
+    operation: Operation,
+    about: Iterable[tuple[str, About]],
+    *,
+    sound: bool = True,
+) -> Iterator[Target]:
+    with suppress(NotRun, Inconclusive):
+        for label, one in about:
+            draft = valid_request(context, operation.id, **one)
+            yield Target(operation.id, label, draft, sound)
 
 
 def _wrong_elsewhere(context: RunContext, operation: Operation) -> Iterator[Target]:
@@ -113,18 +130,31 @@ def _wrong_elsewhere(context: RunContext, operation: Operation) -> Iterator[Targ
                 yield Target(operation.id, name, draft, sound=False)
 
 
-def _values(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:
+def _sound(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:
     """Yield the usual request with one input at an edge that the contract allows."""
     yield Target(operation.id, AS_USUAL, usual)
     if len(usual.query) > 1 or len(usual.body or ()) > 1:
         turned = signed(reversed_inputs(usual), operation, context.caller)
         yield Target(operation.id, REVERSED, turned)
     for field in inputs(operation):
-        for label, value in _edges(field, usual):
+        for label, value in _allowed(field, usual):
             draft = _changed(context, operation, usual, field, value)
             yield Target(operation.id, f"{field.name} {label}", draft)
     yield Target(operation.id, AFTERWARDS, usual)
     yield from _combinations(context, operation, usual)
+
+
+def _doubtful(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:
+    """Yield the usual request with one input at an edge that a service may refuse."""
+    roles = {field.role: field for field in operation.fields}
+    values = [(f, label, value) for f in inputs(operation) for label, value in _odd(f, usual)]
+    for one, other in (("fromChain", "toChain"), ("fromTokenAddress", "toTokenAddress")):
+        if one in roles and other in roles:
+            value = usual.part(roles[one].location).get(roles[one].name)
+            values.append((roles[other], f"as {one}", value))
+    for field, label, value in values:
+        draft = _changed(context, operation, usual, field, value)
+        yield Target(operation.id, f"{field.name} {label}", draft, sound=False)
 
 
 def reversed_inputs(draft: Draft) -> Draft:
@@ -134,76 +164,51 @@ def reversed_inputs(draft: Draft) -> Draft:
     return replace(draft, query=query, body=body)
 
 
-def _odd_values(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:
-    for field in inputs(operation):
-        for label, value in _odd_edges(field, usual):
-            draft = _changed(context, operation, usual, field, value)
-            yield Target(operation.id, f"{field.name} {label}", draft, sound=False)
-    roles = {field.role: field for field in operation.fields}
-    for one, other in (("fromChain", "toChain"), ("fromTokenAddress", "toTokenAddress")):
-        if one in roles and other in roles:
-            value = usual.part(roles[one].location).get(roles[one].name)
-            draft = _changed(context, operation, usual, roles[other], value)
-            yield Target(operation.id, f"{roles[other].name} as {one}", draft, sound=False)
-
-
 def inputs(operation: Operation) -> Iterator[Field]:
     """Yield the inputs that are not about who asks."""
     signed_headers = ("appKey", "expireTime", "timestamp", "signature", "userAddress")
     return (field for field in operation.fields if field.role not in signed_headers)
 
 
-def _edges(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
+def _allowed(field: Field, usual: Draft) -> Iterable[tuple[str, Json]]:
     before = usual.part(field.location).get(field.name)
+    nodes = (field.schema, *field.schema.get("allOf", ()))
+    values: Iterable[Json] = next((node["enum"] for node in nodes if "enum" in node), ())
     if "boolean" in field.types:
-        yield from ((f"is {str(value).lower()}", value) for value in (True, False))
-    elif choices := _choices(field):
-        yield from ((f"is {value}", value) for value in choices)
-    elif field.is_amount and "number" in field.types:
-        yield from ((f"is {value}", value) for value in _LARGE_NUMBERS)
-    elif field.is_amount:
-        yield from ((f"of {count} digits", _digits(count)) for count in DIGITS)
-    elif field.role == "slippage":
-        yield from ((f"is {value}", value) for value in _SLIPPAGES)
-    elif field.role == "feeLevel":
-        yield from ((f"is {value}", value) for value in _FEE_LEVELS)
-    elif field.role in (*_ADDRESSES, *_CONTRACTS, "hash") and is_hex(before):
-        yield from _cases_of_hex(str(before))
+        return [("is true", True), ("is false", False)]
+    if field.is_amount and not values:
+        if "number" not in field.types:
+            return [(f"of {count} digits", ("1234567890" * 8)[:count]) for count in DIGITS]
+        values = _LARGE_NUMBERS
+    values = values or _ALLOWED.get(field.role, ())
+    if not values and field.role in (*_ADDRESSES, *_CONTRACTS, "hash") and is_hex(before):
+        text = str(before)
+        return [(UPPER_HEX, f"0x{text[2:].upper()}"), (LOWER_HEX, text.lower())]
+    return [(f"is {value}", value) for value in values]
 
 
-def _odd_edges(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
-    before = str(usual.part(field.location).get(field.name, ""))
-    if field.is_amount and "number" in field.types:
+def _odd(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
+    before, is_number = str(usual.part(field.location).get(field.name, "")), "number" in field.types
+    if field.is_amount and is_number:
         yield from ((f"is {value}", value) for value in _ODD_NUMBERS)
-        yield "as a text", before
-    elif field.is_amount:
-        yield from ((f"is {value!r}", value) for value in _ODD_AMOUNTS)
-    elif field.role in ("fromDecimal", "toDecimal"):
-        yield from ((f"is {value!r}", value) for value in ("-1", "018", "1000"))
-    elif field.role == "slippage":
-        yield from ((f"is {value!r}", value) for value in ("1.5", "-1", "10001"))
-    elif field.role == "feeLevel":
-        yield "as a text", before
+    elif field.is_amount or field.role in _NOT_ALLOWED:
+        values = _ODD_AMOUNTS if field.is_amount else _NOT_ALLOWED[field.role]
+        yield from ((f"is {value!r}", value) for value in values)
     elif field.role in _IDS:
-        yield from _odd_ids(before)
+        yield from ((f"is {value}", value) for value in ("-1", "0", str(2**32), str(2**63)))
+        yield "in letters", "abcdef"
+        yield f"of {_LONG} characters", "9" * _LONG
+        if before.startswith("0x"):
+            yield "without 0x", before[2:]
+    if (field.is_amount and is_number) or field.role == "feeLevel":
+        yield "as a text", before
     if field.location == "body" and {"number", "integer"} & set(field.types):
         yield "in letters", "abc"
     elif field.role in _FROM_A_QUOTE:
         yield "of nobody", "Nobody"
         yield f"of {_VERY_LONG} characters", "a" * _VERY_LONG
-    if "string" in field.types and field.role in (*NAMES, *_ADDRESSES):
-        yield from _odd_texts(before, field)
-
-
-def _odd_ids(before: str) -> Iterator[tuple[str, Json]]:
-    yield from ((f"is {value}", value) for value in ("-1", "0", str(2**32), str(2**63)))
-    yield "in letters", "abcdef"
-    yield f"of {_LONG} characters", "9" * _LONG
-    if before.startswith("0x"):
-        yield "without 0x", before[2:]
-
-
-def _odd_texts(before: str, field: Field) -> Iterator[tuple[str, Json]]:
+    if "string" not in field.types or field.role not in (*NAMES, *_ADDRESSES):
+        return
     yield f"of {_VERY_LONG} characters", (before + "x" * _VERY_LONG)[:_VERY_LONG]
     if field.location != "headers":
         yield "that is not ASCII", f"{before}é漢"
@@ -218,31 +223,30 @@ def _odd_texts(before: str, field: Field) -> Iterator[tuple[str, Json]]:
 
 def _combinations(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:
     """Yield every combination of optional inputs, and of those with a choice of two."""
-    given = {
+    # One name may be taken in two places, and means the same in both.
+    known = {
         field.name: value
         for field in inputs(operation)
         if not field.required and (value := _optional_value(operation, field, usual)) is not None
     }
-    optional = [field for field in inputs(operation) if field.name in given]
-    flags = [field for field in operation.fields if "boolean" in field.types]
+    optional = [(one, known[one.name]) for one in inputs(operation) if one.name in known]
     if not optional:
         return
-    for present in product((True, False), repeat=len(optional)):
-        for values in product((True, False), repeat=len(flags)):
-            draft = usual
-            words = []
-            for field, is_there in zip(optional, present, strict=True):
-                if is_there:
-                    draft = draft.having(field.location, field.name, given[field.name])
-                    words.append(f"with {field.name}")
-                else:
-                    draft = draft.without(field.location, field.name)
-                    words.append(f"without {field.name}")
-            for field, value in zip(flags, values, strict=True):
+    flags = [(field, (True, False)) for field in operation.fields if "boolean" in field.types]
+    choices = [*((field, (value, None)) for field, value in optional), *flags]
+    for chosen in product(*(values for _, values in choices)):
+        draft, words = usual, []
+        for (field, _), value in zip(choices, chosen, strict=True):
+            if value is None:
+                draft = draft.without(field.location, field.name)
+                words.append(f"without {field.name}")
+            else:
                 draft = draft.having(field.location, field.name, value)
-                words.append(f"{field.name} {str(value).lower()}")
-            draft = signed(draft, operation, context.caller)
-            yield Target(operation.id, ", ".join(words), draft)
+                is_flag = isinstance(value, bool)
+                said = f"{field.name} {str(value).lower()}" if is_flag else f"with {field.name}"
+                words.append(said)
+        draft = signed(draft, operation, context.caller)
+        yield Target(operation.id, ", ".join(words), draft)
 
 
 def _optional_value(operation: Operation, field: Field, usual: Draft) -> Json:
@@ -260,30 +264,14 @@ def _changed(
     context: RunContext, operation: Operation, usual: Draft, field: Field, value: Json
 ) -> Draft:
     draft = usual.having(field.location, field.name, value)
-    if {"evmAddress", "fromAddress"} <= {one.role for one in operation.fields} and (
-        field.role == "evmAddress"
-    ):
-        # They are equal where the source is an EVM chain (interface.md 2.2).
-        other = next(one for one in operation.fields if one.role == "fromAddress")
-        if "string" in other.types:
-            draft = draft.having(other.location, other.name, value)
+    if field.role == "evmAddress":
+        for other in operation.fields:
+            # They are equal where the source is an EVM chain (interface.md 2.2).
+            if other.role == "fromAddress" and "string" in other.types:
+                draft = draft.having(other.location, other.name, value)
     return signed(draft, operation, context.caller)
-
-
-def _choices(field: Field) -> tuple[Json, ...]:
-    nodes = [field.schema, *field.schema.get("allOf", ())]
-    return next((tuple(node["enum"]) for node in nodes if "enum" in node), ())
-
-
-def _digits(count: int) -> str:
-    return ("1234567890" * 8)[:count]
 
 
 def is_hex(value: Json) -> bool:
     """Tell whether a value is a text of hex digits behind 0x."""
     return isinstance(value, str) and value.startswith("0x") and len(value) > len("0x")
-
-
-def _cases_of_hex(value: str) -> Iterator[tuple[str, Json]]:
-    yield UPPER_HEX, f"0x{value[2:].upper()}"
-    yield LOWER_HEX, value.lower()
