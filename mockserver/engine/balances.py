@@ -112,11 +112,10 @@ class Balances(View):
         return next((event for event in events if event.status in _CLOSING), None)
 
 
-def spendable(core: Core, placed: Placed, address: str) -> int:
-    """Return what an address can surely pay now, in smallest units."""
-    key = (placed.chain.nickname, placed.symbol, account_address(address))
+def spendable(core: Core, placed: Placed, key: AccountKey) -> int:
+    """Return what an account of a token on a chain can surely pay now, in smallest units."""
     account = core.state.account(key)
-    units = opening(core, placed, address)
+    units = opening(core, placed, key[2])
     return units if account is None else units + Balances(core).certain(key, account)
 
 

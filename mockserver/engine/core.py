@@ -8,7 +8,7 @@ from mockserver.engine.accounts import Account, Agenda, Owner
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Placed
 from mockserver.engine.layered import Layered
-from mockserver.engine.ledger import AccountKey, account_address, touched
+from mockserver.engine.ledger import AccountKey, account_address, payer_of, receiver_of
 from mockserver.engine.orders import Order
 from mockserver.engine.outages import Route
 from mockserver.engine.refusal import Refusal
@@ -113,32 +113,43 @@ class State:
             _agenda_owner=self._agenda_owner,
         )
 
-    def add(self, order: Order, paid_by: HashKey | None = None) -> None:
-        """Store a new order with its look-ups; `paid_by` is its transaction, if that is known."""
-        order_id = order.id
+    def add(
+        self, order: Order, paid_by: HashKey | None = None, payer: AccountKey | None = None
+    ) -> None:
+        """Store a new order with its look-ups.
+
+        `paid_by` is its transaction and `payer` its sender's account, where they are known.
+        """
+        order_id, account = order.id, self.account
         self.forced += len(order.past)
         self.orders.put(order_id, order)
         paid_by = paid_by or hash_key(order.route.source_chain, order.cert_hash)
         self.by_hash.put(paid_by, order_id)
         if order.sn is not None:
             self.by_sn.put(order.sn, order_id)
-        accounts = touched(order)
-        for key, change in accounts:
-            account = self.account(key)
-            if account is None:
-                self.accounts.put(key, (order_id, change))
+        payer, receiver = payer or payer_of(order), receiver_of(order)
+        change = order.topup - order.amount
+        paying = account(payer)
+        if paying is None:
+            self.accounts.put(payer, (order_id, change))
+        else:
+            paying.add(order_id, change)
+        if receiver != payer:
+            receiving = account(receiver)
+            if receiving is None:
+                self.accounts.put(receiver, (order_id, 0))
             else:
-                account.add(order_id, change)
-        (_, _, sender), _ = accounts[0]
+                receiving.add(order_id, 0)
+        sender = payer[2]
         self.senders.put(sender, (self.senders.get(sender) or 0) + 1)
         if self._agenda is not None:
-            self.agenda().touch(order.id)
+            self.agenda().touch(order_id)
 
     def change(self, order: Order) -> None:
         """Store an order whose events have changed; what has come to its end has none to change."""
         self.forced += len(order.past) - len(self.orders[order.id].past)
         self.orders[order.id] = order
-        for key, _ in touched(order):
+        for key in {payer_of(order), receiver_of(order)}:
             account = self.account(key)
             if account is not None:
                 account.touch(order.id)

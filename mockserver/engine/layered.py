@@ -1,6 +1,6 @@
 """A mapping whose copies cost the same at any size: what two have in common, they share."""
 
-from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, ValuesView
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -16,26 +16,33 @@ class Layered(Mapping[K, V], Generic[K, V]):
     each entry is moved a logarithmic number of times.
     """
 
-    __slots__ = ("_below", "_own", "count", "get")
+    __slots__ = ("_below", "_once_more", "_own", "_under", "get", "put")
 
-    count: int
-    """How many keys there are."""
     get: Callable[..., V | None]  # type: ignore[assignment]
     """Returns the value of a key, or the default; while there is one layer, its own look-up."""
+    put: Callable[[K, V], None]
+    """Sets the value of a key. The interpreter makes a call of this, and more of brackets."""
 
     def __init__(self, below: tuple[dict[K, V], ...] = (), count: int = 0) -> None:
         """Begin empty, or with layers that are shared, oldest first, of `count` different keys."""
-        self._below = below
-        self.count = count
-        self._begin()
+        self._begin(below, count)
 
-    def _begin(self) -> None:
-        """Begin a layer."""
-        self._own: dict[K, V] = {}
-        if self._below:
-            self.get = _through((*self._below, self._own))
-        else:
-            self.get = self._own.get
+    def _begin(self, below: tuple[dict[K, V], ...], count: int) -> None:
+        """Begin a layer above others, of `count` keys."""
+        own: dict[K, V] = {}
+        self._below, self._own, self._under = below, own, count
+        self._once_more: Sequence[K] = ()
+        """The keys of this layer that one below has as well."""
+        self.get, self.put = own.get, own.__setitem__
+        if below:
+            keys: list[K] = []
+            self.get, self._once_more = _through((*below, own)), keys
+            self.put = _onto(own, self.get, keys)
+
+    @property
+    def count(self) -> int:
+        """How many keys there are."""
+        return self._under + len(self._own) - len(self._once_more)
 
     def __getitem__(self, key: K) -> V:
         found = self.get(key)
@@ -45,12 +52,6 @@ class Layered(Mapping[K, V], Generic[K, V]):
 
     def __contains__(self, key: object) -> bool:
         return self.get(key) is not None
-
-    def put(self, key: K, value: V) -> None:
-        """Set the value of a key. The interpreter makes a call of this, and more of brackets."""
-        if key not in self._own and not (self._below and key in self):
-            self.count += 1
-        self._own[key] = value
 
     def __setitem__(self, key: K, value: V) -> None:
         self.put(key, value)
@@ -103,14 +104,12 @@ class Layered(Mapping[K, V], Generic[K, V]):
 
     def clear(self) -> None:
         """Forget everything."""
-        self._below, self.count = (), 0
-        self._begin()
+        self._begin((), 0)
 
     def copy(self) -> "Layered[K, V]":
         """Return a mapping with the same entries; from now on each goes its own way."""
         if self._own:
-            self._below = _merged((*self._below, self._own))
-            self._begin()
+            self._begin(_merged((*self._below, self._own)), self.count)
         return Layered(self._below, self.count)
 
 
@@ -126,6 +125,19 @@ def _through(layers: tuple[dict[K, V], ...]) -> Callable[..., Any]:
         return default
 
     return get
+
+
+def _onto(
+    own: dict[K, V], get: Callable[..., V | None], once_more: list[K]
+) -> Callable[[K, V], None]:
+    """Return what sets a value in a layer and notes the keys that lie below it as well."""
+
+    def put(key: K, value: V) -> None:
+        if key not in own and get(key) is not None:
+            once_more.append(key)
+        own[key] = value
+
+    return put
 
 
 def _merged(layers: tuple[dict[K, V], ...]) -> tuple[dict[K, V], ...]:

@@ -72,13 +72,14 @@ def outcome(order: Order, event: Event) -> Posting | None:
     return None
 
 
-def touched(order: Order) -> list[tuple[AccountKey, int]]:
-    """Return the accounts an order concerns, with what its submission has changed on each."""
-    route = order.route
-    sender = route.source_chain, route.source_token, account_address(order.sender)
-    recipient = route.target_chain, route.target_token, account_address(order.recipient)
-    paid = (sender, order.topup - order.amount)
-    return [paid] if recipient == sender else [paid, (recipient, 0)]
+def payer_of(order: Order) -> AccountKey:
+    """Return the account that an order is paid from."""
+    return order.route.source_chain, order.route.source_token, account_address(order.sender)
+
+
+def receiver_of(order: Order) -> AccountKey:
+    """Return the account that an order is paid out to."""
+    return order.route.target_chain, order.route.target_token, account_address(order.recipient)
 
 
 def gained(posting: Posting | None, key: AccountKey) -> int:

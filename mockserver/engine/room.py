@@ -9,7 +9,7 @@ _MOST_WIDTH = 4
 """Bytes that a character takes at most."""
 
 
-def check_order(state: State, *texts: str) -> None:
+def check_order(state: State, texts: tuple[str, ...]) -> None:
     """Raise `Refusal` where a world takes no further order, or none with texts so long."""
     if state.orders.count >= limits.ORDERS.most:
         raise _full(limits.ORDERS)

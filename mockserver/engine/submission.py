@@ -14,6 +14,7 @@ from mockserver.engine.courses import Course, Policy
 from mockserver.engine.derived import derived_hash
 from mockserver.engine.fees import MAX_SLIPPAGE_BPS, fee_level_bps
 from mockserver.engine.hashes import checked_hash
+from mockserver.engine.ledger import AccountKey, account_address
 from mockserver.engine.orders import Generation, Kind, Order, planned
 from mockserver.engine.outages import Route
 from mockserver.engine.quote_service import QuoteService
@@ -206,43 +207,39 @@ def placed_order(core: Core, wanted: Draft) -> Order:
     if known is not None:
         return _same(core.state.orders[known], wanted)
     texts = (wanted.sender, wanted.recipient, wanted.evm_address, wanted.cert_hash, wanted.channel)
-    check_order(core.state, *texts)
-    order = _new_order(core, wanted)
-    core.state.add(order, paid_by)
+    check_order(core.state, texts)
+    payer = paid_by[0], wanted.source.symbol, account_address(wanted.sender)
+    order = _new_order(core, wanted, payer)
+    core.state.add(order, paid_by, payer)
     return order
 
 
-def _new_order(core: Core, wanted: Draft) -> Order:
+def _new_order(core: Core, wanted: Draft, payer: AccountKey) -> Order:
     scenario, state, now = core.scenario, core.state, core.now()
-    calendar = state.calendar
-    amount, sender, cert_hash = wanted.amount, wanted.sender, wanted.cert_hash
+    calendar, cert_hash = state.calendar, wanted.cert_hash
     gross, service_fee, channel_fee, gas_fee = wanted.terms
-    order_id, route = _order_id(core), core.route(wanted.source, wanted.target)
+    route = core.route(wanted.source, wanted.target)
     course, policy, polls_needed = _steering(core, wanted)
-    sn = None if wanted.generation is _V2 else _sn(core, wanted, now)
-    topup = max(0, amount - spendable(core, wanted.source, sender))
-    submitted_ms = started_ms = now
+    topup = wanted.amount - spendable(core, wanted.source, payer)
     exec_hash = back_hash = ""
     ticks, past, seen_ms = (), (), None
-    ticket_ms = _reported_ms(state, route.source_chain, cert_hash) if state.reports else None
-    exposed_ms = _exposed_ms(calendar, route, now) if calendar.windows else None
     # Values on the road of a request are made by place: by name takes three times as long.
     return Order(
-        order_id,
-        sn,
+        _order_id(core),
+        None if wanted.generation is _V2 else _sn(core, wanted, now),
         wanted.generation,
         wanted.kind,
         route,
-        submitted_ms,
-        started_ms,
-        amount,
+        now,
+        now,
+        wanted.amount,
         gross,
         service_fee,
         channel_fee,
         gas_fee,
         _dust(wanted),
-        topup,
-        sender,
+        max(0, topup),
+        wanted.sender,
         wanted.recipient,
         wanted.evm_address,
         cert_hash,
@@ -257,10 +254,10 @@ def _new_order(core: Core, wanted: Draft) -> Order:
         wanted.fee_level,
         ticks,
         past,
-        ticket_ms,
+        _reported_ms(state, route.source_chain, cert_hash) if state.reports else None,
         scenario.ticket_ms,
         seen_ms,
-        exposed_ms,
+        _exposed_ms(calendar, route, now) if calendar.windows else None,
     )
 
 

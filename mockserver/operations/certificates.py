@@ -94,9 +94,10 @@ def _check_public_key(value: Json) -> None:
 
 def _number(told: Mapping[str, Json], key: str) -> int:
     value = told[key]
-    text = str(value) if type(value) is int else value
-    if type(text) is str and _DIGITS.fullmatch(text):
-        return int(text)
+    if type(value) is str and _DIGITS.fullmatch(value):
+        return int(value)
+    if type(value) is int and _DIGITS.fullmatch(str(value)):
+        return value
     raise _bad(f"{key!r} is {ascii(value)[:60]}, expected a whole number as text")
 
 

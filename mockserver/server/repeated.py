@@ -59,7 +59,7 @@ class Repeated:
         self._blocks: dict[str, Headers] = {}
         """Whole sets of fields, of requests without a body."""
         self._shapes: deque[_Shape] = deque(maxlen=_KEPT_SHAPES)
-        """Those of requests whose values may differ, the newest first."""
+        """Those of requests whose values may differ, the last used first."""
 
     def request(self, data: bytes) -> Request | None:
         """Return the request that these bytes are, if it is like one that came before."""
@@ -99,9 +99,14 @@ class Repeated:
 
         `length` is what the field of that name has to say; None where there is to be none.
         """
-        for names, lowered, pattern in self._shapes:
+        for shape in self._shapes:
+            names, lowered, pattern = shape
             found = pattern.fullmatch(fields)
             if found is not None:
+                if shape is not self._shapes[0]:
+                    # It is tried first the next time.
+                    self._shapes.remove(shape)
+                    self._shapes.appendleft(shape)
                 first = dict(zip(lowered, found.groups(), strict=True))
                 if first.get("content-length") != length:
                     return None

@@ -183,13 +183,15 @@ class Service:
             responder, answer, fault = self._delivered(call)
         finally:
             hosted.world.release()
-        response = answer if isinstance(answer, Response) else answer.response
-        hosted.journal.add(at_ms, call.operation.id, request, response, responder, fault)
-        self._tell(call.operation, path, request, response, fault)
-        opened = self._opened(response, hosted.key, request.headers)
+        operation, sent = call.operation, None
         if isinstance(answer, Response):
-            return opened
-        return Delivery(opened, answer.delay_ms, answer.cut)
+            response = answer
+        else:
+            response, sent = answer.response, answer
+        hosted.journal.add(at_ms, operation.id, request, response, responder, fault)
+        self._tell(operation, path, request, response, fault)
+        opened = self._opened(response, hosted.key, request.headers)
+        return opened if sent is None else Delivery(opened, sent.delay_ms, sent.cut)
 
     def _tell(
         self,
@@ -202,7 +204,9 @@ class Service:
         """Count an exchange, and log it."""
         plain = response.headers is JSON_HEADERS
         refusal = None if plain else response.header(REFUSAL_HEADER)
-        self._counters.count(operation.id if operation else None, refusal, fault)
+        self._counters.requests["unknown" if operation is None else operation.id] += 1
+        if refusal is not None or fault:
+            self._counters.note(refusal, fault)
         level = logging.INFO
         if refusal and operation is not None and not operation.generation.tells_why:
             # Its text tells nothing: this line is the first place to look.
@@ -231,7 +235,8 @@ class Service:
             if hosted.breaks.active:
                 responder, outcome = self._respond(call)
                 return responder, outcome.delivery, outcome.told
-            return *self._unbroken(call), ""
+            responder, response = self._unbroken(call)
+            return responder, response, ""
         except Exception as error:
             if full := without_files(error):
                 return "server", _beyond(call, full), ""

@@ -21,13 +21,13 @@ class Counters:
     """What a server has done since its start, over all its worlds; only ever rising."""
 
     requests: Counter[str] = field(default_factory=Counter)
+    """By operation; what none answers is `unknown`."""
     refusals: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     control: int = 0
 
-    def count(self, operation: str | None, refusal: str | None, fault: str) -> None:
-        """Count an exchange; one that no operation answers counts as `unknown`."""
-        self.requests[operation or "unknown"] += 1
+    def note(self, refusal: str | None, fault: str) -> None:
+        """Count an exchange by what came in between."""
         if refusal is not None:
             name = refusal.partition(":")[0]
             # A stub may say anything in that header.
