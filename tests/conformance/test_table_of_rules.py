@@ -122,7 +122,7 @@ def test_a_cause_is_told_once_where_a_row_says_so(tmp_path, once, told):
         ("vacuous: no time", Verdict.VACUOUS, "no time"),
         ("not-shown: no time", Verdict.NOT_APPLICABLE, "no time"),
         # A rule that has no word for it must not pass for want of something to judge.
-        ("layer: cross", Verdict.NOT_RUN, "a defect of this rule: Untold"),
+        ("layer: cross", Verdict.NOT_RUN, "a defect of this rule: Missing"),
     ],
 )
 def test_what_a_pair_does_not_tell_is_not_judged(tmp_path, why, verdict, reason):

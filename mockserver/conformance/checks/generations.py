@@ -168,7 +168,7 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     body = exchange.members
     tokens = [one for one in inventory_of(context).v1_tokens if one.chain == body.get("chain")]
     named = (token for token in tokens if token.symbol == body.get("token"))
-    found, token = needs.value(_moved(exchange)), needs.value(next(named, None))
+    found, token = _moved(exchange), needs.value(next(named, None))
     put, decimals = needs.value(amounts.number(body.get("amount"))), needs.value(token.decimals)
     needs.that(put > 0)
     wanted = amounts.units_of(put, decimals)
@@ -235,26 +235,25 @@ class Moved:
     """What is sent along of the chain's coin where a token is moved."""
 
 
-def _moved(exchange: Exchange) -> Moved | None:
-    """Return what the raw transaction of an answer moves; None where it has not the observed form:
-    RLP in hex, then a signature (OAE).
+def _moved(exchange: Exchange) -> Moved:
+    """Return what the raw transaction of an answer moves.
+
+    Raises `Missing` where it has not the observed form: RLP in hex, then a signature (OAE).
     """
     text = scalar(exchange.member("data"), "raw")
-    if not isinstance(text, str) or len(text) > 100_000:
-        return None
+    needs.that(isinstance(text, str) and len(text) <= 100_000)
     try:
-        items = rlp.decoded(bytes.fromhex(text.partition("_")[0].removeprefix("0x")))
+        items = rlp.decoded(bytes.fromhex(str(text).partition("_")[0].removeprefix("0x")))
     except (ValueError, rlp.NotRlp):
-        return None
+        raise needs.Missing from None
     if not isinstance(items, list) or len(items) not in (6, 9):
-        return None
+        raise needs.Missing
     to, value, data = items[3:6]
     if not (isinstance(to, bytes) and isinstance(value, bytes) and isinstance(data, bytes)):
-        return None
+        raise needs.Missing
     if not data:
         return Moved(int.from_bytes(value, "big"), f"0x{to.hex()}")
-    if data[:4] != _TRANSFER or len(data) != 68:
-        return None
+    needs.that(data[:4] == _TRANSFER and len(data) == 68)
     return Moved(
         int.from_bytes(data[36:], "big"),
         f"0x{data[16:36].hex()}",

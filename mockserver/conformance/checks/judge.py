@@ -67,7 +67,7 @@ class FramedCheck:
                 if self.once:
                     told.add((said.place, said.cause))
                 yield said
-        except needs.Untold:
+        except needs.Missing:
             if self.nothing is None:
                 raise
         if judged or self.nothing is None:
@@ -82,7 +82,7 @@ class FramedCheck:
                 exchange = thing if isinstance(thing, Exchange) else thing.exchange
                 try:
                     yield from self._shown_by((exchange,), self.check(context, thing))
-                except needs.Untold:
+                except needs.Missing:
                     continue
                 yield JUDGED
         elif self.pair:

@@ -71,22 +71,15 @@ def one_index_is_one_token(context: RunContext, operation: Operation) -> Sayings
                 # A number that is the same for all is no index of a token.
                 continue
             yield JUDGED
-            pair = _of_one_index(here)
-            if pair is not None:
-                one, other = pair
-                message = f"{one.symbol} and {other.symbol} on {chain} both have index {one.index}"
-                yield Finding(message, (look,), "data.list[].index", cause="index shared")
-                return
-
-
-def _of_one_index(tokens: list[Token]) -> tuple[Token, Token] | None:
-    found: dict[str | None, Token] = {}
-    for token in tokens:
-        before = found.setdefault(token.index, token)
-        same = before.address.lower() == token.address.lower()
-        if folded(before.symbol) != folded(token.symbol) and not same:
-            return before, token
-    return None
+            first: dict[str | None, Token] = {}
+            for token in here:
+                one = first.setdefault(token.index, token)
+                same = one.address.lower() == token.address.lower()
+                if folded(one.symbol) != folded(token.symbol) and not same:
+                    both = f"{one.symbol} and {token.symbol} on {chain}"
+                    message = f"{both} both have index {one.index}"
+                    yield Finding(message, (look,), "data.list[].index", cause="index shared")
+                    return
 
 
 def _lists(
@@ -100,9 +93,13 @@ def _lists(
 
 def have_one_form(context: RunContext, operation: Operation) -> Sayings:
     context.require_success(f"{operation.id}/usual")
-    beside = [one for one in _NAMES if _is_beside(one, operation)]
+    # What varies in one list may vary in another of its generation; tickets are apart.
+    beside = [one for one in LISTS if one.partition(".")[0] == operation.generation.id]
     varying = frozenset(
-        name for one in beside for pools in _pools(context, one) for name in _varying(pools)
+        name
+        for one in ([TICKETS] if operation.id == TICKETS else beside)
+        for pools in _pools(context, one)
+        for name in _varying(pools)
     )
     for pools in _pools(context, operation.id):
         for place, pool in pools.items():
@@ -113,13 +110,6 @@ def have_one_form(context: RunContext, operation: Operation) -> Sayings:
             items = [(look, value) for look, value in pool if isinstance(value, Mapping)]
             if place[-1] in "]*" and len(items) >= _ENOUGH_ITEMS:
                 yield from _lacking(place, items, varying)
-
-
-def _is_beside(operation_id: str, operation: Operation) -> bool:
-    """Tell whether what varies in one list may vary in another: both are of one generation."""
-    if TICKETS in (operation_id, operation.id):
-        return operation_id == operation.id
-    return operation_id.partition(".")[0] == operation.generation.id
 
 
 def _pools(context: RunContext, operation_id: str) -> Iterator[Pools]:
@@ -180,14 +170,13 @@ def _lacking(place: str, items: list[Seen], varying: frozenset[str]) -> Findings
 
 def _without(items: list[Seen]) -> dict[str, list[Seen]]:
     """Return the items that lack a member, for each that some item has."""
-    present = [(one, _present(one[1])) for one in items]
+    present = [
+        (one, {name: None for name, value in one[1].items() if value is not None})
+        for one in items
+        if isinstance(one[1], Mapping)
+    ]
     names = dict.fromkeys(name for _, has in present for name in has)
     return {name: [one for one, has in present if name not in has] for name in names}
-
-
-def _present(item: Json) -> dict[str, Json]:
-    members = item if isinstance(item, Mapping) else {}
-    return {name: value for name, value in members.items() if value is not None}
 
 
 def _varying(pools: Pools) -> Iterator[str]:

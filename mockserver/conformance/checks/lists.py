@@ -48,8 +48,7 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
     if not any(listed(one.member("data")) for one in looks):
         raise Vacuous("every list of tokens is empty")
     yield from _no_counts(look)
-    shown = {role for role in _PARTS if any(_all_show(one, role) for one in looks)}
-    shown |= {role for role in _PARTS if any(_all_tell(one, role, context) for one in looks)}
+    shown = {role for role in _PARTS if any(_is_shown(context, one, role) for one in looks)}
     lacking = [role for role in _PARTS if role not in shown and listed(look.member("data"))]
     roles = {one: context.bindings.candidates(one) for one in ROLES}
     absent = [
@@ -71,9 +70,15 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Sayings:
     placed = {} if operation.id == V1_TOKENS else _placed(context)
     by_chain = [(look, chain) for look in looks if (chain := _asked(context, look))]
     for look, asked in by_chain:
+        names = {folded(name) for name in asked.names}
         for token in tokens_in(context, look):
             yield JUDGED
-            strange = _strange(token, asked, placed)
+            chains, strange = placed.get((token.symbol, token.address.lower()), set()), ""
+            if token.chain and folded(token.chain) not in names:
+                strange = f"the item itself says {token.chain}"
+            elif chains and asked.name not in chains:
+                on = ", ".join(sorted(chains)[:_FEW])
+                strange = f"getAssets has it at that address on {on} only"
             if strange:
                 message = f"{token.symbol} is listed for {asked.name}, but {strange}"
                 yield Finding(message, (look,), "data.list[]", cause="foreign token")
@@ -135,14 +140,11 @@ def version_follows_the_list(context: RunContext, operation: Operation) -> Sayin
         message = f"version fell from {before} to {now}"
     elif first != last and before == now:
         message = f"the list changed while version stayed {before}"
-        basis = _SUSPENDED if _chains_changed(context) else None
+        chains = context.sent(*(f"{CHAINS}/{name}" for name in ("usual", LAST_LOOK)))
+        suspended = len(chains) > 1 and _content(chains[0]) != _content(chains[1])
+        basis = _SUSPENDED if suspended else None
     if message:
         yield Finding(message, seen, "data.version", basis)
-
-
-def _chains_changed(context: RunContext) -> bool:
-    looks = context.sent(*(f"{CHAINS}/{name}" for name in ("usual", LAST_LOOK)))
-    return len(looks) > 1 and _content(looks[0]) != _content(looks[1])
 
 
 def _nameless(look: Exchange, context: RunContext) -> Findings:
@@ -192,15 +194,12 @@ def _items(look: Exchange) -> list[Item]:
     return [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
 
 
-def _all_show(look: Exchange, role: str) -> bool:
-    """Tell whether every item of a list shows a role somewhere, under any name like it."""
-    return bool(_items(look)) and all(_shows(item, role) for item in _items(look))
-
-
-def _all_tell(look: Exchange, role: str, context: RunContext) -> bool:
-    """Tell whether a role is read from every token of a list, by name or by value."""
-    told = [getattr(token, role) for token in tokens_in(context, look)]
-    return len(told) >= len(_items(look)) > 0 and all(one not in (None, "") for one in told)
+def _is_shown(context: RunContext, look: Exchange, role: str) -> bool:
+    """Tell whether every item of a list shows a role somewhere, or it is read from every token."""
+    items, told = _items(look), [getattr(token, role) for token in tokens_in(context, look)]
+    by_name = all(_shows(item, role) for item in items)
+    read = len(told) >= len(items) and all(one not in (None, "") for one in told)
+    return bool(items) and (by_name or read)
 
 
 def _shows(item: Item, role: str, depth: int = 0) -> bool:
@@ -232,17 +231,6 @@ def _placed(context: RunContext) -> dict[tuple[str, str], set[str]]:
     return found
 
 
-def _strange(token: Token, asked: Chain, placed: dict[tuple[str, str], set[str]]) -> str:
-    """Return why a token is none of the chain asked for; empty where nothing says so."""
-    names = {folded(name) for name in asked.names}
-    if token.chain and folded(token.chain) not in names:
-        return f"the item itself says {token.chain}"
-    chains = placed.get((token.symbol, token.address.lower()), set())
-    if chains and asked.name not in chains:
-        return f"getAssets has it at that address on {', '.join(sorted(chains)[:_FEW])} only"
-    return ""
-
-
 def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, Chain]]) -> Findings:
     """Yield a finding where two chains have the very same tokens at the same addresses."""
     contents: dict[tuple[tuple[str, str], ...], tuple[Exchange, Chain]] = {}
@@ -265,14 +253,12 @@ def _asked(context: RunContext, look: Exchange) -> Chain | None:
 
 def _content(look: Exchange) -> Counter[bytes]:
     """Return the items of a list in any order, without the prices that move."""
-    return Counter(key.encode() + _stable(item) for key, item in listed(look.member("data")))
-
-
-def _stable(item: Json) -> bytes:
-    if not isinstance(item, dict):
-        return jsontext.encode(item)
-    kept = {name: item[name] for name in sorted(item) if "price" not in name.lower()}
-    return jsontext.encode(kept)
+    found: Counter[bytes] = Counter()
+    for key, item in listed(look.member("data")):
+        names = sorted(item) if isinstance(item, dict) else ()
+        steady = {name: item[name] for name in names if "price" not in name.lower()}
+        found[key.encode() + jsontext.encode(steady if isinstance(item, dict) else item)] += 1
+    return found
 
 
 _SUSPENDED = assumed("A-244", "a suspended chain changes the version of the lists")

@@ -113,9 +113,11 @@ def what_was_named_is_found_as_itself_only(context: RunContext, operation: Opera
             continue
         yield JUDGED
         if other.succeeded and _tells_of(own, other):
-            what = f"what was {name} is shown as if it had been asked for"
-            message, seen = f"{what}: {_difference(own, other)}", (own, other)
-            yield Finding(message, seen, "query", cause=name, should_refuse=True)
+            asked, instead = own.parameters, other.parameters
+            changed = (key for key in instead if asked.get(key) != instead[key])
+            apart = ", ".join(f"{key} {instead[key][:80]!r}" for key in changed)
+            message = f"what was {name} is shown as if it had been asked for: {apart}"
+            yield Finding(message, (own, other), "query", cause=name, should_refuse=True)
 
 
 def _tells_of(own: Exchange, other: Exchange) -> bool:
@@ -124,12 +126,6 @@ def _tells_of(own: Exchange, other: Exchange) -> bool:
         return own.data.keys() == other.data.keys()
     number, same = (text(scalar(one.member("data"), "number")) for one in (own, other))
     return bool(number) and number == same
-
-
-def _difference(own: Exchange, other: Exchange) -> str:
-    asked, instead = own.parameters, other.parameters
-    changed = (name for name in instead if asked.get(name) != instead[name])
-    return ", ".join(f"{name} {instead[name][:80]!r}" for name in changed)
 
 
 def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Sayings:
@@ -151,18 +147,14 @@ def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Sa
 def named_orders_are_of_the_past(context: RunContext, named: Looks) -> Findings:
     needs.that(named.told)
     moment = needs.integer(named.told[0], "timestamp")
-    now = needs.value(_latest_time(context, named.told[0]))
+    date = named.told[0].answer.header("Date") or ""
+    prices = (text(one.data.get("updateTime")) for one in context.sent(f"{PRICE}/usual"))
+    times = [seconds_of(one) for one in (date, *prices) if one]
+    now = needs.value(max((one for one in times if one is not None), default=None))
     if now + _A_DAY_S < moment < MILLISECONDS:
         days = (moment - now) // _A_DAY_S
         message = f"timestamp is {moment}, {days} days ahead of the prices' and the Date"
         yield Finding(message, (named.told[0],), cause="ahead")
-
-
-def _latest_time(context: RunContext, look: Exchange) -> int | None:
-    """Return the latest time that prices and the header `Date` tell, in seconds since 1970."""
-    prices = (text(one.data.get("updateTime")) for one in context.sent(f"{PRICE}/usual"))
-    times = [seconds_of(one) for one in (look.answer.header("Date") or "", *prices) if one]
-    return max((one for one in times if one is not None), default=None)
 
 
 def listed_tickets(context: RunContext, _: Operation) -> list[Entry]:

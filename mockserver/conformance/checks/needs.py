@@ -13,20 +13,20 @@ from mockserver.conformance.session.exchange import Exchange
 _T = TypeVar("_T")
 
 
-class Untold(Exception):
+class Missing(Exception):
     """A check has not what it needs, and so judges nothing."""
 
 
 def that(condition: object) -> None:
     """Go on only where something is so."""
     if not condition:
-        raise Untold
+        raise Missing
 
 
 def value(found: _T | None) -> _T:
-    """Return what is there. Raises `Untold` for None, and for nothing else."""
+    """Return what is there. Raises `Missing` for None, and for nothing else."""
     if found is None:
-        raise Untold
+        raise Missing
     return found
 
 

@@ -125,7 +125,8 @@ def failure_has_a_reason(_: RunContext, look: Exchange) -> Findings:
 
 def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
     ORDER.lines(context)
-    quote = named_quote(context, _quoted(context))
+    found = accepted(context, BRIDGE)
+    quote = named_quote(context, found.probe if found else f"{BRIDGE}/usual")
     route = order_route(context)
     check_still_offered(context, route.source.chain, route.target.chain)
     for submission, times in (("usual", 1), ("second", 3)):
@@ -190,15 +191,10 @@ def _ended(context: RunContext, submission: str) -> list[Exchange]:
     return [one for one in told if one.text("status") in ORDER_STATUSES.resting]
 
 
-def _quoted(context: RunContext) -> str:
-    """Return the probe of the quote that orders follow."""
-    found = accepted(context, BRIDGE)
-    return f"{BRIDGE}/usual" if found is None else found.probe
-
-
 def _is_quoted(context: RunContext, look: Exchange) -> bool:
     """Tell whether an order pays what the quote before it said, with or without its fees."""
-    quote = context.get(_quoted(context))
+    found = accepted(context, BRIDGE)
+    quote = context.get(found.probe if found else f"{BRIDGE}/usual")
     paid = amounts.number(look.data.get("amountOut"))
     if quote is None or paid is None:
         return False

@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from itertools import pairwise
 
 from mockserver.conformance.checks.evidence import (
     IN_BETWEEN,
     answered,
     any_successes,
+    check_answered,
     is_redirect,
     said,
     sent,
@@ -25,6 +26,7 @@ from mockserver.validation import shown
 
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
 _STAMPS = ("timestamp", "signature")
+_BROKEN = (Trouble.CUT, Trouble.BROKEN_HTTP, Trouble.TOO_LARGE)
 _FAULTS = (
     ("UTF-8", "the body is not UTF-8"),
     ("given twice", "a member is there twice"),
@@ -40,23 +42,20 @@ def body_is_strict_json(_: RunContext, exchange: Exchange) -> Findings:
     of_http = refused and is_beneath(exchange)
     if is_redirect(exchange) or not exchange.unreadable or of_http:
         return
-    fault, begins = _fault(exchange), exchange.answer.body[:200].decode("utf-8", "replace")
+    body = exchange.answer.body
+    if not body.strip():
+        fault = "the body is empty"
+    elif body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        fault = "the body begins with a byte order mark"
+    elif body.lstrip()[:1] == b"<":
+        fault = "the body is a page of HTML or XML"
+    else:
+        found = (fault for words, fault in _FAULTS if words in exchange.unreadable)
+        fault = next(found, "the body is not JSON")
+    begins = body[:200].decode("utf-8", "replace")
     text = f"; the body begins with {shown(begins)}" if begins else ""
     basis = documented("errors.envelope") if refused else None
     yield Finding(f"{fault}: {exchange.unreadable}{text}", basis=basis, cause=fault)
-
-
-def _fault(exchange: Exchange) -> str:
-    """Return what kind of trouble keeps a body from being JSON."""
-    body = exchange.answer.body
-    if not body.strip():
-        return "the body is empty"
-    if body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
-        return "the body begins with a byte order mark"
-    if body.lstrip()[:1] == b"<":
-        return "the body is a page of HTML or XML"
-    found = (fault for words, fault in _FAULTS if words in exchange.unreadable)
-    return next(found, "the body is not JSON")
 
 
 def media_type_is_json(_: RunContext, exchange: Exchange) -> Findings:
@@ -122,25 +121,19 @@ def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
     every = [one for one in _not_hostile(sent(context, operation)) if not is_beneath(one)]
     found: dict[str, list[Exchange]] = {}
     for exchange in every:
-        if _is_broken(exchange):
-            found.setdefault(str(exchange.answer.trouble), []).append(exchange)
-    for trouble, cases in found.items():
+        trouble, began = exchange.answer.trouble, exchange.answer.status != 0
+        # An answer began, or its connection was taken, and it did not come to its end.
+        if trouble in _BROKEN or (trouble is Trouble.TIMED_OUT and began):
+            found.setdefault(str(trouble), []).append(exchange)
+    for cause, cases in found.items():
         often = f" ({len(cases)} times)" if len(cases) > 1 else ""
-        yield Finding(f"{said(cases[0])}{often}", tuple(cases[:3]), cause=trouble)
-    if every and not found and not any(one.whole for one in every):
-        raise Inconclusive(f"no request was answered: {said(every[0])}")
+        yield Finding(f"{said(cases[0])}{often}", tuple(cases[:3]), cause=cause)
+    if not found:
+        check_answered(every)
 
 
 def _not_hostile(every: Iterable[Exchange]) -> list[Exchange]:
     return [one for one in every if not one.probe.endswith(f"/{HOSTILE}")]
-
-
-def _is_broken(exchange: Exchange) -> bool:
-    """Tell whether an answer began, or its connection was taken, and did not come to its end."""
-    trouble = exchange.answer.trouble
-    if trouble is Trouble.TIMED_OUT:
-        return exchange.answer.status != 0
-    return trouble in (Trouble.CUT, Trouble.BROKEN_HTTP, Trouble.TOO_LARGE)
 
 
 def survives_hostile_text(context: RunContext, operation: Operation) -> Findings:
@@ -222,16 +215,11 @@ def keeps_expire_time(context: RunContext, operation: Operation) -> Findings:
         message = f"the answer took {_taken_ms(worst)} ms, expireTime is {_expires_ms(worst)} ms"
         yield Finding(message, (worst,), "headers.expireTime", cause="late")
     else:
-        _check_answered(every)
+        check_answered(every)
 
 
 def _taken_ms(exchange: Exchange) -> int:
     return exchange.answer.elapsed_ms
-
-
-def _check_answered(every: Sequence[Exchange]) -> None:
-    if not any(one.whole for one in every):
-        raise Inconclusive(f"no request was answered: {said(every[0])}")
 
 
 def is_late(exchange: Exchange) -> bool:
@@ -249,7 +237,7 @@ def answers_in_time(context: RunContext, operation: Operation) -> Findings:
     every = sent(context, operation)
     slow = [one for one in every if one.takes_longer_than(context.slow_ms)]
     if not slow:
-        _check_answered(every)
+        check_answered(every)
         return
     worst = max(slow, key=_taken_ms)
     many = f"{len(slow)} of {len(every)} answers took more than {context.slow_ms} ms"

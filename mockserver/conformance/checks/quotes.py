@@ -67,7 +67,9 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
     values = [amounts.EXACT.multiply(quote.pays, one) for one in prices_for(context, target)]
     # Of dust a text of USD with few digits says nothing.
     needs.that(values and (max(values) > _CENT or abs(usd) > _CENT))
-    if not any(_is_worth(usd, value) for value in values):
+    if not any(
+        amounts.within(usd, value, _USD_FACTOR) or abs(usd - value) <= _CENT for value in values
+    ):
         nearest = min(values, key=lambda value: abs(power_of_ten(usd, value)))
         worth = f"{_shown(quote.pays)} {target.symbol} are worth about {_shown(nearest)}"
         basis = None if quote.exchange.operation.id == BRIDGE else SWAP_USD
@@ -143,10 +145,6 @@ def price_impact_is_in_percent(context: RunContext, quote: Quote) -> Findings:
     if abs(impact) > 100 or unlike:
         differs = f"; the price differs by {_shown(lost)} percent" if lost is not None else ""
         yield Finding(f"priceImpact is {impact}, no plausible number of percent{differs}")
-
-
-def _is_worth(usd: Decimal, value: Decimal) -> bool:
-    return amounts.within(usd, value, _USD_FACTOR) or abs(usd - value) <= _CENT
 
 
 def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Findings:

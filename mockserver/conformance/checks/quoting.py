@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from itertools import islice
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import quotes_given
@@ -46,7 +47,7 @@ class Quote:
 
     @property
     def pays(self) -> Decimal:
-        """The output that it has above zero. Raises `Untold`."""
+        """The output that it has above zero. Raises `Missing`."""
         return needs.value(self.got if self.got and self.got > 0 else None)
 
     def number(self, name: str) -> Decimal | None:
@@ -87,14 +88,14 @@ def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
     try:
         needs.that(exchange.succeeded)
         return _v1_quote(context, exchange) if of_v1 else _quote(context, exchange)
-    except needs.Untold:
+    except needs.Missing:
         return None
 
 
 def _quote(context: RunContext, exchange: Exchange) -> Quote:
     sent, tokens = exchange.parameters, inventory_of(context).tokens
     of_bridge = exchange.operation.id == BRIDGE
-    route = needs.value(_transfer(tokens, sent, "symbol") if of_bridge else _swap(tokens, sent))
+    route = _transfer(tokens, sent, "symbol") if of_bridge else _swap(tokens, sent)
     put, decimals = needs.value(amount_asked(exchange)), needs.value(route.target.decimals)
     given_in = needs.value(route.source.decimals)
     needs.that(put > 0)
@@ -111,7 +112,7 @@ def _quote(context: RunContext, exchange: Exchange) -> Quote:
 
 def _v1_quote(context: RunContext, exchange: Exchange) -> Quote:
     tokens, data = inventory_of(context).v1_tokens, exchange.member("data")
-    route = needs.value(_transfer(tokens, exchange.members, "token"))
+    route = _transfer(tokens, exchange.members, "token")
     put = needs.value(amounts.number(exchange.members.get("amount")))
     needs.that(put > 0)
     got, place = amounts.number(scalar(data, "amountOut")), scalar_place(data, "amountOut")
@@ -158,7 +159,7 @@ def out_of(quote: Quote) -> Decimal:
 
 def fair_output(context: RunContext, quote: Quote) -> Decimal | None:
     """Return what a swap would pay at the prices told, in whole tokens, or None."""
-    one, other = price_of(context, quote.route.source), price_of(context, quote.route.target)
+    one, other = (price_of(context, end) for end in (quote.route.source, quote.route.target))
     if not one or not other:
         return None
     return amounts.EXACT.divide(amounts.EXACT.multiply(quote.put, one), other)
@@ -210,33 +211,24 @@ def power_of_ten(one: Decimal, other: Decimal) -> int:
     return (share * Decimal(3)).adjusted() if share >= 1 else -((1 / share) * Decimal(3)).adjusted()
 
 
-def _transfer(tokens: tuple[Token, ...], sent: Mapping[str, Json], name: str) -> Route | None:
+def _transfer(tokens: tuple[Token, ...], sent: Mapping[str, Json], name: str) -> Route:
     """Return the route of one token, which the input `name` has, between two chains."""
-    symbol = str(sent.get(name, ""))
-    source, target = (
-        token_at(tokens, str(sent.get(chain, "")), symbol=symbol)
-        for chain in ("fromChain", "toChain")
-    )
-    return Route(source, target) if source and target else None
+    chains = (str(sent.get(chain, "")) for chain in ("fromChain", "toChain"))
+    ends = (token_at(tokens, chain, symbol=str(sent.get(name, ""))) for chain in chains)
+    return Route(*map(needs.value, ends))
 
 
-def _swap(tokens: tuple[Token, ...], sent: Mapping[str, str]) -> Route | None:
+def _swap(tokens: tuple[Token, ...], sent: Mapping[str, str]) -> Route:
     """Return the route of a swap's quote whose decimals are those of the lists."""
-    source, target = (
-        token_at(
-            tokens,
-            sent.get(f"{end}Chain") or sent.get("chain", ""),
-            address=sent.get(f"{end}TokenAddress", ""),
-        )
-        for end in ("from", "to")
-    )
-    if source is None or target is None:
-        return None
-    if sent.get("fromDecimal") != str(source.decimals):
-        return None
-    if sent.get("toDecimal", str(target.decimals)) != str(target.decimals):
-        return None
-    return Route(source, target)
+    ends = []
+    for end in ("from", "to"):
+        chain = sent.get(f"{end}Chain") or sent.get("chain", "")
+        token = needs.value(token_at(tokens, chain, address=sent.get(f"{end}TokenAddress", "")))
+        # A quote within a chain may leave out the decimals of the token that is bought.
+        usual = str(token.decimals) if end == "to" else None
+        needs.that(sent.get(f"{end}Decimal", usual) == str(token.decimals))
+        ends.append(token)
+    return Route(*ends)
 
 
 DOLLARS = ("USDT", "USDC", "DAI")
@@ -257,11 +249,12 @@ def prices_for(context: RunContext, token: Token) -> tuple[Decimal, ...]:
     One that is wrong about some other token is left out. None may be left.
     """
     sound = list(_independent(context, token))
-    told = list(_quoted(context, token.symbol))
-    if told and (
-        any(amounts.within(told[0], one, _NEAR) for one in sound) or _quotes_sound(context)
-    ):
-        sound.append(told[0])
+    here = (one for one in quotes(context, BRIDGE) if one.route.source.symbol == token.symbol)
+    prices = (price for one in here if (price := one.number("price")) and price > 0)
+    for told in islice(prices, 1):
+        near = any(amounts.within(told, one, _NEAR) for one in sound)
+        if near or _quotes_sound(context):
+            sound.append(told)
     return tuple(sound)
 
 
@@ -281,11 +274,8 @@ def _independent(context: RunContext, token: Token) -> Iterator[Decimal]:
 
 def _prices_sound(context: RunContext) -> bool:
     """Tell whether getPrice is right about the stable coins it was asked for."""
-    for symbol in DOLLARS:
-        told = price_of(context, Token(symbol, "", ""))
-        if told is not None and not is_a_dollar(told):
-            return False
-    return True
+    told = (price_of(context, Token(symbol, "", "")) for symbol in DOLLARS)
+    return all(one is None or is_a_dollar(one) for one in told)
 
 
 def _quotes_sound(context: RunContext) -> bool:
@@ -296,10 +286,3 @@ def _quotes_sound(context: RunContext) -> bool:
         if others and not any(amounts.within(told or Decimal(0), one, _NEAR) for one in others):
             return False
     return True
-
-
-def _quoted(context: RunContext, symbol: str) -> Iterator[Decimal]:
-    for quote in quotes(context, BRIDGE):
-        told = quote.number("price")
-        if quote.route.source.symbol == symbol and told is not None and told > 0:
-            yield told

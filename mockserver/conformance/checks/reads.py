@@ -154,20 +154,16 @@ def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Findi
         context.require_success(f"{operation.id}/unknown")
     # The hostile text is asked for when there are submissions that it might be taken for.
     for look in (exchange, *context.sent(f"{operation.id}/{HOSTILE}")):
-        if look.succeeded:
-            yield from _told_of(look)
-
-
-def _told_of(look: Exchange) -> Findings:
-    status, done = look.data.get("status"), look.data.get("succeeded")
-    what, asked = "an id that nobody submitted is told", look.request.query[:80]
-    if status == "Succeeded" or done is True:
-        place = "data.status" if status == "Succeeded" else "data.succeeded"
-        basis = basis_of_row(look.operation)
-        yield Finding(f"{what} to have succeeded: {asked}", (look,), place, basis)
-    elif done is False or (isinstance(status, str) and folded(status) not in _UNKNOWN):
-        place = "data.status" if isinstance(status, str) else "data.succeeded"
-        yield Finding(f"{what} of like one that was: {asked}", (look,), place, cause="told of")
+        # What is no success has no data.
+        status, done = look.data.get("status"), look.data.get("succeeded")
+        what, asked = "an id that nobody submitted is told", look.request.query[:80]
+        if status == "Succeeded" or done is True:
+            place = "data.status" if status == "Succeeded" else "data.succeeded"
+            basis = basis_of_row(look.operation)
+            yield Finding(f"{what} to have succeeded: {asked}", (look,), place, basis)
+        elif done is False or (isinstance(status, str) and folded(status) not in _UNKNOWN):
+            place = "data.status" if isinstance(status, str) else "data.succeeded"
+            yield Finding(f"{what} of like one that was: {asked}", (look,), place, cause="told of")
 
 
 def unknown_v1_order_is_not_shown(context: RunContext, operation: Operation) -> Findings:

@@ -1,11 +1,13 @@
 """Rules about requests that are wrong: the service says no to them, and in an orderly way."""
 
-from collections.abc import Iterator
-
 from mockserver.conformance.basis import basis_of
-from mockserver.conformance.checks.evidence import check_edges_are_asked, is_its_own, said
+from mockserver.conformance.checks.evidence import (
+    check_edges_are_asked,
+    is_its_own,
+    last_chains,
+    said,
+)
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
-from mockserver.conformance.discovery.inventory import chains_of
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.requests.negative import Kind, NegativeCase, negative_cases
 from mockserver.conformance.requests.odd_http import is_beneath
@@ -13,11 +15,8 @@ from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.requests.words import KNOWN, is_odd_target, label_of, wrong_elsewhere
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, assumed
-
-_CHAINS = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
 
 
 def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Findings:
@@ -26,7 +25,11 @@ def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Findi
         raise NotApplicable("the operation has no input that could be wrong in this way")
     names = [one.probe_name(operation) for one in cases]
     asked = [(one, context.get(name)) for one, name in zip(cases, names, strict=True)]
-    asked += [(one, exchange) for one in cases for exchange in _elsewhere(context, operation, one)]
+    # Those at the edges are wrong in the same way, and about something else.
+    odd = [one for one in context.of(operation) if is_odd_target(one.probe)]
+    for case in cases:
+        begins = wrong_elsewhere(case.words)
+        asked += [(case, one) for one in odd if label_of(one.probe).startswith(begins)]
     there = [(one, exchange) for one, exchange in asked if exchange is not None]
     if not there:
         raise context.not_sent(*names, otherwise="nothing of the kind was sent")
@@ -37,13 +40,6 @@ def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Findi
     if not any(is_its_own(exchange) for _, exchange in there):
         raise Inconclusive(f"no such request was answered: {said(there[0][1])}")
     check_that_refusals_mean_something(context, operation)
-
-
-def _elsewhere(context: RunContext, operation: Operation, case: NegativeCase) -> list[Exchange]:
-    """Return the requests at the edges that are wrong in the same way, and about something else."""
-    begins, every = wrong_elsewhere(case.words), context.of(operation)
-    odd = [one for one in every if is_odd_target(one.probe)]
-    return [one for one in odd if label_of(one.probe).startswith(begins)]
 
 
 def _taken(context: RunContext, case: NegativeCase, exchange: Exchange) -> Findings:
@@ -129,7 +125,11 @@ def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operati
     if not asked and not unsent:
         check_edges_are_asked(context)
         raise NotApplicable("nothing is known that the lists do not show")
-    back = {folded(name) for name in _listed_at_the_end(context, operation)}
+    back = {
+        folded(name)
+        for chain in last_chains(context, operation.generation.id) or ()
+        for name in chain.names
+    }
     told: set[str] = set()
     for exchange in asked:
         role, _, name = label_of(exchange.probe).removeprefix(KNOWN).partition(" ")
@@ -143,13 +143,6 @@ def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operati
             yield Finding(message, seen, places[role], cause=cause, should_refuse=True)
     if asked and not told:
         check_that_refusals_mean_something(context, operation)
-
-
-def _listed_at_the_end(context: RunContext, operation: Operation) -> Iterator[str]:
-    """Yield the names of chains that the last look at the list of a generation shows."""
-    for look in context.sent(f"{_CHAINS[operation.generation.id]}/{LAST_LOOK}"):
-        for chain in chains_of(look, context.bindings) if look.succeeded else ():
-            yield from chain.names
 
 
 MISSING = Group("a request without each required input", lambda probe: probe.kind == Kind.MISSING)

@@ -45,7 +45,7 @@ def same_meaning_same_answer(context: RunContext, operation: Operation) -> Sayin
     moved = needs.value(_moved(context, operation))
     for base, other in _pairs(context, operation, (REVERSED, UPPER_HEX, LOWER_HEX)):
         yield JUDGED
-        for finding in differences(context, base, other, _how(other)):
+        for finding in differences(context, base, other, label_of(other.probe)):
             if finding.place not in moved:
                 yield finding
 
@@ -60,15 +60,15 @@ def differences(context: RunContext, base: Exchange, other: Exchange, how: str) 
         yield wrongly_refused(context, other, what, base, cause=how)
         return
     for place, before, now in _apart(base.data, other.data, "data"):
-        told = f"{place} is {before!r}, and {now!r} with {how}"
-        yield Finding(told, (base, other), place, cause=how)
+        message = f"{place} is {before!r}, and {now!r} with {how}"
+        yield Finding(message, (base, other), place, cause=how)
 
 
 def output_is_the_same_for_anybody(context: RunContext, operation: Operation) -> Sayings:
     for base, other in _pairs(context, operation, (RECIPIENT, SLIPPAGE_IS)):
         if other.succeeded:
             yield JUDGED
-            yield from other_output(base, other, _how(other))
+            yield from other_output(base, other, label_of(other.probe))
 
 
 def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
@@ -172,7 +172,7 @@ def _taken_in_any_case(context: RunContext, operation: Operation) -> Sayings:
         if UPPER_HEX in label_of(other.probe) and is_its_own(other):
             yield JUDGED
             if other.refused:
-                yield from differences(context, base, other, _how(other))
+                yield from differences(context, base, other, label_of(other.probe))
 
 
 def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
@@ -198,10 +198,6 @@ def _pairs(
 
 def _labelled(context: RunContext, operation: Operation, label: str) -> list[Exchange]:
     return [one for one in context.of(operation) if label_of(one.probe) == label]
-
-
-def _how(exchange: Exchange) -> str:
-    return label_of(exchange.probe)
 
 
 def _apart(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json]]:

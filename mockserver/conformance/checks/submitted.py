@@ -225,20 +225,18 @@ def is_known(context: RunContext, _: Operation, *, kind: str, cause: str = "") -
             later = any(one.succeeded for one in looks[number + 1 :])
             # It was busy, or what was submitted took its time to show: not that it is unknown.
             if look.refused and not later and not says_it_is_away(look):
-                _check_stamps(context, what, look)
+                if what is V1_ORDER and look.probe.partition("/")[2] not in what.looks:
+                    # A later refusal may be about the age of the stamp that v1 requests carry.
+                    controls = context.sent(f"{V1_QUOTE}/{END}")
+                    if not any(control.succeeded for control in controls):
+                        raise Inconclusive(
+                            "v1 no longer takes requests with these stamps, a quote neither"
+                        )
                 said = text(look.member("msg"))[:160]
                 message = f"{what.called} {what.number(made)!r} was accepted, and is not known"
                 message += f": {said!r}" if said else ""
                 yield Finding(message, (made, look), what.key, cause=cause)
                 break
-
-
-def _check_stamps(context: RunContext, what: Submitted, look: Exchange) -> None:
-    """Raise `Inconclusive` where a later refusal may be about the age of a v1 request's stamp."""
-    if what is not V1_ORDER or look.probe.partition("/")[2] in what.looks:
-        return
-    if not any(control.succeeded for control in context.sent(f"{V1_QUOTE}/{END}")):
-        raise Inconclusive("v1 no longer takes requests with these stamps, a quote neither")
 
 
 def has_its_own_number(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Sayings:

@@ -10,7 +10,6 @@ from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Saying
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, usual_attempt
 from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.requests.words import OF_THE_COIN, SLIPPAGE_IS, label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -72,9 +71,12 @@ def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Findings:
 
 
 def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Findings:
-    text, source = needs.text(exchange, "value"), needs.value(_token(context, exchange, "from"))
+    text, given = needs.text(exchange, "value"), exchange.parameters
+    address = given.get("fromTokenAddress", "").lower()
+    here = inventory_of(context).on(given.get("chain", ""))
+    source = needs.value(next((one for one in here if one.address.lower() == address), None))
     needs.that(_NUMBER.fullmatch(text) and (source.is_native or source.address.startswith("0x")))
-    sent = exchange.parameters.get("fromAmount", "")
+    sent = given.get("fromAmount", "")
     value = int(text, 16) if text.startswith("0x") else int(text)
     if not source.is_native and value:
         yield Finding(f"value is {text[:60]}, while {source.symbol} is no coin of its chain")
@@ -184,7 +186,11 @@ def more_slippage_asks_for_less(context: RunContext, one: Exchange, other: Excha
 
 
 def call_pays_the_recipient(_: RunContext, one: Exchange, other: Exchange) -> Findings:
-    usual, another = (_bare(call.parameters.get("recipient", "")) for call in (one, other))
+    named = [call.parameters.get("recipient", "") for call in (one, other)]
+    for address in named:
+        if not _ADDRESS.fullmatch(address):
+            raise Inconclusive(f"{address!r} is no address whose form is known")
+    usual, another = (address[2:].lower() for address in named)
     data = [needs.text(call, "data").lower() for call in (one, other)]
     if usual in data[0]:
         if another not in data[1]:
@@ -268,16 +274,3 @@ def _words(call: Exchange) -> list[int]:
     digits = data[8:]
     whole = len(digits) // _WORD * _WORD
     return [int(digits[at : at + _WORD], 16) for at in range(0, min(whole, 100 * _WORD), _WORD)]
-
-
-def _token(context: RunContext, exchange: Exchange, side: str) -> Token | None:
-    sent = exchange.parameters
-    address = sent.get(f"{side}TokenAddress", "").lower()
-    here = inventory_of(context).on(sent.get("chain", ""))
-    return next((token for token in here if token.address.lower() == address), None)
-
-
-def _bare(address: str) -> str:
-    if not _ADDRESS.fullmatch(address):
-        raise Inconclusive(f"{address!r} is no address whose form is known")
-    return address[2:].lower()

@@ -4,7 +4,6 @@ The description calls the amount of a quote the "user input quantity" and leaves
 (interface.md 4.2); clients send smallest units (DEMO). So these are tried first, whole tokens next.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
@@ -68,27 +67,26 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
             routes, first = swap_routes(context), _reading_of_bridges(context)
         case _:
             routes, first = v1_routes(context), Reading.WHOLE
-            names = ("usual", "second route", "third route")
-            tries = [
-                Attempt(f"{operation_id}/{name}", route, first)
-                for name, route in zip(names, routes, strict=False)
-            ]
-            return (*tries, *_of_other_amounts(operation_id, routes[0], first))
-    readings = (first, first.other, first, first.other)
-    numbers = (0, 0, 1, 2)
-    usual = [
-        Attempt(f"{operation_id}/{name}", routes[number], reading)
-        for name, number, reading in zip(ATTEMPT_NAMES, numbers, readings, strict=True)
-        if number < len(routes)
-    ]
-    if operation_id != BRIDGE:
-        return tuple(usual)
-    return (*usual, *_of_other_amounts(operation_id, routes[0], first))
-
-
-def _of_other_amounts(operation_id: str, route: Route, reading: Reading) -> Iterator[Attempt]:
-    for name, times in OTHER_AMOUNTS.items():
-        yield Attempt(f"{operation_id}/{name}", route, reading, times)
+    tried = {
+        "usual": (0, first),
+        "other reading": (0, first.other),
+        "second route": (1, first),
+        "third route": (2, first.other),
+    }
+    if operation_id == V1_QUOTE:
+        tried = {"usual": (0, first), "second route": (1, first), "third route": (2, first)}
+    amounts_tried = {} if operation_id == SWAP_QUOTE else OTHER_AMOUNTS
+    return (
+        *(
+            Attempt(f"{operation_id}/{name}", routes[number], reading)
+            for name, (number, reading) in tried.items()
+            if number < len(routes)
+        ),
+        *(
+            Attempt(f"{operation_id}/{name}", routes[0], first, times)
+            for name, times in amounts_tried.items()
+        ),
+    )
 
 
 def accepted(context: RunContext, operation_id: str) -> Attempt | None:

@@ -26,17 +26,12 @@ def guessed(items: Iterable[Item], roles: Mapping[str, tuple[str, ...]]) -> dict
     if len(rows) < _FEWEST:
         return {}
     found: dict[str, str] = {}
-    for role, fits in (
-        ("address", _are_addresses),
-        ("decimals", _are_decimals),
-        ("index", _are_indexes),
-    ):
+    for role in ("address", "decimals", "index"):
         if any(member(row, roles[role]) is not None for row in rows):
             continue
         taken = _named(roles, role) | {folded(name) for name in found.values()}
-        names = [
-            name for name in rows[0] if folded(name) not in taken and fits(_values(rows, name))
-        ]
+        others = [name for name in rows[0] if folded(name) not in taken]
+        names = [name for name in others if _play([row.get(name) for row in rows], role)]
         if len(names) == 1:
             found[role] = names[0]
     return found
@@ -63,24 +58,17 @@ def _could_be(value: Json, role: str) -> bool:
             return isinstance(value, str) and bool(text(value))
 
 
-def _are_addresses(values: list[Json]) -> bool:
-    return any(isinstance(value, str) and _EVM_ADDRESS.fullmatch(value) for value in values)
-
-
-def _are_decimals(values: list[Json]) -> bool:
-    numbers = [count(value) for value in values]
-    if any(number is None or number > _MOST_DECIMALS for number in numbers):
-        return False
-    return sum(number in _USUAL_DECIMALS for number in numbers) * 2 > len(numbers)
-
-
-def _are_indexes(values: list[Json]) -> bool:
-    texts = [text(value) for value in values]
-    return all(one.isdecimal() for one in texts) and len(set(texts)) > 1
-
-
-def _values(rows: list[Item], name: str) -> list[Json]:
-    return [row.get(name) for row in rows]
+def _play(values: list[Json], role: str) -> bool:
+    """Tell whether the values that a member has in all items are those of a role."""
+    match role:
+        case "address":
+            return any(isinstance(value, str) and _EVM_ADDRESS.fullmatch(value) for value in values)
+        case "decimals":
+            usual = sum(count(value) in _USUAL_DECIMALS for value in values)
+            return usual * 2 > len(values) and all(_could_be(value, role) for value in values)
+        case _:
+            several = len(set(map(text, values))) > 1
+            return several and all(_could_be(value, role) for value in values)
 
 
 def _named(roles: Mapping[str, tuple[str, ...]], but: str) -> set[str]:

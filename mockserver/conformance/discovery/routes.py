@@ -1,9 +1,9 @@
 """Which chains and tokens requests are made of: drawn among those the service itself offers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
-from random import Random
+from itertools import product
 
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.discovered import inventory_of
@@ -78,28 +78,24 @@ class Route:
 @cached
 def bridge_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three routes of one token between two chains. Raises `NotRun`."""
-    found = bridges(context)
-    if not found:
-        raise NotRun(f"no token is on two of the {len(inventory_of(context).chains)} chains listed")
-    return _chosen(found, context.draw("bridge routes"), _worth(context))
+    nothing = f"no token is on two of the {len(inventory_of(context).chains)} chains listed"
+    return _drawn(context, "bridge routes", bridges(context), nothing)
 
 
 @cached
 def swap_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three routes between two tokens of one chain. Raises `NotRun`."""
     found = [route for route in swaps(context) if route.is_within_a_chain]
-    if not found:
-        raise NotRun("no offered chain has two tokens with addresses and decimals")
-    return _chosen(found, context.draw("swap routes"), _worth(context))
+    nothing = "no offered chain has two tokens with addresses and decimals"
+    return _drawn(context, "swap routes", found, nothing)
 
 
 @cached
 def cross_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three routes between two tokens on different chains. Raises `NotRun`."""
     found = [route for route in swaps(context) if not route.is_within_a_chain]
-    if not found:
-        raise NotRun("no two offered chains have tokens with addresses and decimals")
-    return _chosen(found, context.draw("cross routes"), _worth(context))
+    nothing = "no two offered chains have tokens with addresses and decimals"
+    return _drawn(context, "cross routes", found, nothing)
 
 
 @cached
@@ -116,7 +112,7 @@ def v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
         if route.source.chain in twins and route.target.chain in twins
     ]
     if routes:
-        best = _chosen(routes, context.draw("v1 chains"), _worth(context))[0]
+        best = _drawn(context, "v1 chains", routes, "")[0]
         return twins[best.source.chain], twins[best.target.chain]
     one, other = context.draw("v1 chains").sample(offered, 2)
     return one, other
@@ -138,15 +134,14 @@ def v1_bridges(context: RunContext) -> list[Route]:
 @cached
 def v1_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three v1 routes of one token between two chains. Raises `NotRun`."""
-    found = v1_bridges(context)
-    if not found:
-        raise NotRun("no token is in the v1 lists of two chains")
-    worth = _worth(context)
+    nothing = "no token is in the v1 lists of two chains"
     # Eighteen decimals are what careless services take every token to have.
-    return _chosen(
-        found,
-        context.draw("v1 routes"),
-        lambda route: worth(route) + (route.source.decimals not in (None, _COMMON)),
+    return _drawn(
+        context,
+        "v1 routes",
+        v1_bridges(context),
+        nothing,
+        more_worth=lambda route: route.source.decimals not in (None, _COMMON),
     )
 
 
@@ -188,8 +183,7 @@ def is_stable(token: Token) -> bool:
 
 def is_plain(context: RunContext, route: Route) -> bool:
     """Tell whether a route leads from one EVM chain to another, as far as the lists show."""
-    plain = plain_tokens(context)
-    return plain(route.source) and plain(route.target)
+    return all(map(plain_tokens(context), (route.source, route.target)))
 
 
 def plain_tokens(context: RunContext) -> Callable[[Token], bool]:
@@ -279,10 +273,6 @@ def bridges(context: RunContext) -> list[Route]:
 @cached
 def swaps(context: RunContext) -> tuple[Route, ...]:
     """Return the routes between two different tokens, on one chain or two, that the lists allow."""
-    return tuple(_swaps_of(context))
-
-
-def _swaps_of(context: RunContext) -> Iterator[Route]:
     tokens = [token for token in usable_tokens(context) if token.address]
     if len(tokens) > _SAMPLE:
         context.draw("tokens of swaps").shuffle(tokens)
@@ -291,10 +281,8 @@ def _swaps_of(context: RunContext) -> Iterator[Route]:
         chains = {token.chain for token in stable}
         near = [token for token in tokens[len(stable) :] if token.chain in chains]
         tokens = (stable + near)[:_SAMPLE] if len(near) > 3 else tokens[:_SAMPLE]
-    for one in tokens:
-        for other in tokens:
-            if one.symbol != other.symbol:
-                yield Route(one, other)
+    pairs = product(tokens, repeat=2)
+    return tuple(Route(one, other) for one, other in pairs if one.symbol != other.symbol)
 
 
 def _worth(context: RunContext) -> Callable[[Route], int]:
@@ -316,11 +304,21 @@ def _worth(context: RunContext) -> Callable[[Route], int]:
     return worth
 
 
-def _chosen(
-    routes: Sequence[Route], chance: Random, worth: Callable[[Route], int]
+def _drawn(
+    context: RunContext,
+    what: str,
+    routes: Sequence[Route],
+    nothing: str,
+    more_worth: Callable[[Route], int] = lambda route: 0,
 ) -> tuple[Route, ...]:
-    """Return the best routes in a drawn order, those after the first as different as can be."""
-    drawn = [(worth(route), chance.random(), route) for route in routes]
+    """Return the best routes in a drawn order, those after the first as different as can be.
+
+    Raises `NotRun`, saying `nothing`, where there is none.
+    """
+    if not routes:
+        raise NotRun(nothing)
+    chance, worth = context.draw(what), _worth(context)
+    drawn = [(worth(route) + more_worth(route), chance.random(), route) for route in routes]
     pool = sorted(drawn, key=lambda each: each[:2], reverse=True)
     found = [pool.pop(0)[2]]
     while pool and len(found) < TRIES:

@@ -22,12 +22,11 @@ def orders_settled(context: RunContext) -> bool:
     """
     if _is_not_known_yet(context, ORDER, CHECK, "id"):
         return False
-    new = _last_looks(context, CHECK)
-    old = _last_looks(context, DETAIL)
-    ends, v1_ends = ("", *ORDER_STATUSES.resting), ("", *V1_ORDER_STATUSES.resting)
-    return all(look.text("status") in ends for look in new) and all(
-        text(scalar(look.member("data"), "status")) in v1_ends for look in old
-    )
+    statuses = {look.text("status") for look in _last_looks(context, CHECK)}
+    looks = _last_looks(context, DETAIL)
+    v1_statuses = {text(scalar(look.member("data"), "status")) for look in looks}
+    at_rest = statuses <= {"", *ORDER_STATUSES.resting}
+    return at_rest and v1_statuses <= {"", *V1_ORDER_STATUSES.resting}
 
 
 def v1_orders_settled(context: RunContext) -> bool:

@@ -48,8 +48,10 @@ def run_recorded(
     shelf = _Shelf(sources, contract, options.caller)
     if not shelf.waiting:
         raise UnsafeOrWrong("nothing is recorded of any operation of this dialect")
-    for probe in _in_order(contract):
-        _look_up(context, shelf, probe)
+    index = index_of(contract)
+    by_stage = sorted(index.by_name.values(), key=lambda probe: probe.stage)
+    for name in index.closure([probe.name for probe in by_stage]):
+        _look_up(context, shelf, index.by_name[name])
     plain = _with_plain(context, shelf)
     for recorded in shelf.rest():
         name = f"{recorded.operation.id}/recorded in {recorded.label}"
@@ -121,7 +123,8 @@ class _Shelf:
         rules = self._rules if plain else MatchRules()
         for recorded in self.waiting.get(operation.id, ()):
             if recorded.asked(request, rules):
-                return self._taken(recorded)
+                self.waiting[operation.id].remove(recorded)
+                return recorded
         return None
 
     def success(self, operation: Operation) -> _Recorded | None:
@@ -135,17 +138,6 @@ class _Shelf:
         """Yield what no probe has taken, in order."""
         left = {id(one) for ones in self.waiting.values() for one in ones}
         return (one for one in self.every if id(one) in left)
-
-    def _taken(self, recorded: _Recorded) -> _Recorded:
-        self.waiting[recorded.operation.id].remove(recorded)
-        return recorded
-
-
-def _in_order(contract: Contract) -> Iterator[Probe]:
-    index = index_of(contract)
-    by_stage = sorted(index.by_name.values(), key=lambda probe: probe.stage)
-    for name in index.closure([probe.name for probe in by_stage]):
-        yield index.by_name[name]
 
 
 def _look_up(context: RunContext, shelf: _Shelf, probe: Probe) -> None:
@@ -203,8 +195,11 @@ def label_of(exchange: Exchange) -> str:
 
 def _recorded(label: str, one: RecordedExchange, operation: Operation, caller: Caller) -> _Recorded:
     removed = frozenset(name.lower() for name in one.removed)
-    response = one.response
-    answer = Answer(response.status, _typed(one), response.body, one.duration_ms or 0)
+    response, headers = one.response, one.response.headers
+    if response.header("Content-Type") is None and response.body:
+        # A recording leaves the media type of JSON out.
+        headers = (*headers, ("Content-Type", "application/json"))
+    answer = Answer(response.status, headers, response.body, one.duration_ms or 0)
     filled = _filled(one.request, removed, operation, caller)
     return _Recorded(label, operation, filled, answer, one.request, removed)
 
@@ -214,14 +209,6 @@ def _form(
 ) -> RequestForm:
     names, rule = operation.header_names, rules.of(operation.id)
     return read_request(operation.id, names, request, rule, None, removed).form
-
-
-def _typed(one: RecordedExchange) -> tuple[tuple[str, str], ...]:
-    """Return the headers of an answer; a recording leaves the media type of JSON out."""
-    headers = one.response.headers
-    if one.response.header("Content-Type") is None and one.response.body:
-        return (*headers, ("Content-Type", "application/json"))
-    return headers
 
 
 def _filled(

@@ -1,6 +1,7 @@
 """When what answers is not the service: why it seems so, and which base address would answer."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit, urlunsplit
@@ -104,16 +105,11 @@ def hints(
         end = f"{found} does: give that as base address" if found else _ENDS[silent]
         name = opener.generation.name
         lines.append(f"{base} does not answer as the {name} service: {reason}; {end}")
-        sent[opener.id] += seeker.taken()
-    return _at_once(lines), replace(result, sent=sent)
-
-
-def _at_once(lines: list[str]) -> tuple[str, ...]:
-    """Return sentences, one of them where both generations fare alike."""
-    both = {line.replace(" as the v1 service", " as the 2.0 service") for line in lines}
-    if len(lines) == 2 and len(both) == 1:
-        return (lines[0].replace(" as the 2.0 service", " as the service", 1),)
-    return tuple(lines)
+        sent[opener.id] = result.sent[opener.id] + seeker.sent[opener.id]
+    alike = {line.replace(" as the v1 service", " as the 2.0 service") for line in lines}
+    if len(lines) == 2 and len(alike) == 1:
+        lines = [alike.pop().replace(" as the 2.0 service", " as the service", 1)]
+    return tuple(lines), replace(result, sent=sent)
 
 
 _ENDS = {
@@ -146,12 +142,8 @@ class _Seeker:
         self._room = room
         self._silent: set[str] = set()
         self._found: list[str] = []
-        self._sent = 0
-
-    def taken(self) -> int:
-        """Return how many requests left since this was asked last."""
-        sent, self._sent = self._sent, 0
-        return sent
+        self.sent: Counter[str] = Counter()
+        """How many requests left for each operation."""
 
     def first(self, opener: Operation, candidates: Iterable[str]) -> str | None:
         """Return the first address that answers as the service, while there is time."""
@@ -180,7 +172,7 @@ class _Seeker:
             return False
         finally:
             self._left_ms -= ticks_ms() - began
-        self._sent += 1
+        self.sent[opener.id] += 1
         self._room -= 1
         if not answer.status:
             self._silent.add(base)

@@ -75,8 +75,10 @@ class Caller:
 
     def sign_v2(self, draft: Draft) -> Draft:
         """Return a 2.0 submission with its signature; what carries another one is left as it is."""
+        users = (value for name, value in draft.headers.items() if name.lower() == "evmaddress")
+        user = str(next(users, ""))
         made = {
-            name: self.wallet_signed(draft.sent_body, _user_of(draft))
+            name: self.wallet_signed(draft.sent_body, user)
             for name, value in draft.headers.items()
             if value == self.wallet_signature
         }
@@ -94,8 +96,3 @@ class Caller:
             return wallet.signature(wallet.signed_text(body, address), self.wallet_key)
         except (NotJson, SigningUnavailable):
             return self.wallet_signature
-
-
-def _user_of(draft: Draft) -> str:
-    users = (value for name, value in draft.headers.items() if name.lower() == "evmaddress")
-    return str(next(users, ""))

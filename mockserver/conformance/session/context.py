@@ -149,14 +149,13 @@ class RunContext:
 
         An order that somebody has named is of another day.
         """
-        looks = [one for one in self.of("v2.checkOrder") if not self._is_named(one)]
-        told = [one.data.get("timestamp") for one in looks]
+        told = [
+            one.data.get("timestamp")
+            for one in self.of("v2.checkOrder")
+            # A look-up of nothing may be answered with one that was named, too.
+            if not one.parameters.get("id", "").startswith(self._caller.orders)
+        ]
         return tuple(one for one in told if isinstance(one, int) and not isinstance(one, bool))
-
-    def _is_named(self, look: Exchange) -> bool:
-        # A look-up of nothing may be answered with one that was named, too.
-        wanted = look.parameters.get("id", "")
-        return any(wanted.startswith(one) for one in self._caller.orders)
 
     def get(self, probe: str) -> Exchange | None:
         """Return the exchange of a probe, or None where it was not sent."""
