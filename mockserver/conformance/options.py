@@ -12,8 +12,7 @@ from mockserver.conformance.requests.kept import KeptRequest
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import SLOW_MS
-from mockserver.conformance.session.pace import LOCAL_RATE, REMOTE_RATE, Limits
-from mockserver.conformance.session.permit import Arming
+from mockserver.conformance.session.permit import LOCAL_RATE, REMOTE_RATE, Arming, Limits
 from mockserver.conformance.session.target import Target
 from mockserver.values import dataclass
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 from mockserver.clock import wall_ms
 from mockserver.conformance.comparison.resigning import stamped
 from mockserver.conformance.session.caller import Caller
-from mockserver.conformance.session.pace import Limits, Refusing
-from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.permit import Limits, Permit, Refusing
 from mockserver.conformance.session.target import target_of
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract

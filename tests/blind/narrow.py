@@ -13,7 +13,7 @@ from mockserver.conformance.generation.explore import explore
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.probe import Stage
-from mockserver.conformance.runs.edges import at_edges
+from mockserver.conformance.runs.planner import at_edges
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.permit import Permit
 from mockserver.conformance.session.session import Session

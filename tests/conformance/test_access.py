@@ -8,7 +8,7 @@ from mockserver.conformance import run
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import DEFECT, outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
-from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.session.looks import FIRST_LOOKS
 from mockserver.conformance.verdict import Severity, Verdict

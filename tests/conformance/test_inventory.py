@@ -16,8 +16,7 @@ from mockserver.conformance.discovery.amount_units import (
     Reading,
     accepted,
 )
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Chain, Token
+from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of

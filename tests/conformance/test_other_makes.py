@@ -2,8 +2,8 @@
 
 import pytest
 
-from mockserver.conformance.discovery.discovered import inventory_of
 from mockserver.conformance.discovery.guessing import can_play, guessed
+from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.exchanges import answer, exchange, judged, success

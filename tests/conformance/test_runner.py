@@ -14,8 +14,7 @@ from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.pace import Limits, Refusing
-from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.permit import Limits, Permit, Refusing
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport

@@ -9,8 +9,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.session.caller import EXAMPLE_TIME_MS, Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.pace import Limits
-from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.permit import Limits, Permit
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport

@@ -10,8 +10,7 @@ import pytest
 
 from mockserver.clock import ticks_ms
 from mockserver.conformance.session.exchange import Trouble
-from mockserver.conformance.session.pace import Limits, Refusing, Spent
-from mockserver.conformance.session.permit import Arming, Permit
+from mockserver.conformance.session.permit import Arming, Limits, Permit, Refusing, Spent
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, host_of, target_of
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import load

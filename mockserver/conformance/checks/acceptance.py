@@ -22,8 +22,7 @@ from mockserver.conformance.checks.quoting import token_at
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, BRIDGE, accepted, attempts
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import asked_chain
+from mockserver.conformance.discovery.inventory import asked_chain, inventory_of
 from mockserver.conformance.requests.alternative_forms import CONTRASTS, contrasts_of
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.requests.odd_http import UNKNOWN_PATH, is_beneath

@@ -9,11 +9,9 @@ from mockserver.conformance.checks.quoting import Quote, echoed, named_quote, ou
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, require_accepted
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Chain, Token, asked_chain
-from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.inventory import Chain, Token, asked_chain, inventory_of
+from mockserver.conformance.discovery.listing import folded, scalar
 from mockserver.conformance.discovery.routes import price_of
-from mockserver.conformance.discovery.v1_data import scalar
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous

@@ -14,8 +14,7 @@ from typing import Any
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import check_edges_are_asked
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Outcome, Rule, Sayings
-from mockserver.conformance.discovery.listing import list_place
-from mockserver.conformance.discovery.v1_data import ROLES, scalar_place
+from mockserver.conformance.discovery.listing import V1_ROLES, list_place, scalar_place
 from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.probe import Group, Stage
 from mockserver.conformance.session.context import Access, RunContext
@@ -163,7 +162,7 @@ def placed(finding: Finding) -> Finding:
             return replace(finding, place=f"data{list_place(data)}{place.removeprefix(name)}")
     for name in _V1:
         role = place.removeprefix(name)
-        if place.startswith(name) and role in ROLES and not _is_there(data, name[5:-1], role):
+        if place.startswith(name) and role in V1_ROLES and not _is_there(data, name[5:-1], role):
             return replace(finding, place=f"data{scalar_place(data, role)}")
     return finding
 

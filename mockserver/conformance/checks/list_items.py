@@ -10,13 +10,11 @@ from collections.abc import Iterator, Mapping
 
 from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
-from mockserver.conformance.discovery.discovered import tokens_in
-from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.inventory import Token, tokens_in
 from mockserver.conformance.discovery.listing import folded, list_place, listed
 from mockserver.conformance.requests.words import FILTERS, READ, TICKETS
-from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.contract import Operation
 from mockserver.jsontext import Json, kind_of
 

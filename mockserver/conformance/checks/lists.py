@@ -12,9 +12,16 @@ from mockserver.conformance.checks.evidence import last_chains
 from mockserver.conformance.checks.quoting import known_chains
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.discovered import chains_beside, inventory_of, tokens_in
 from mockserver.conformance.discovery.guessing import MEANT_OTHERWISE, can_play
-from mockserver.conformance.discovery.inventory import Chain, Token, asked_chain, chains_of
+from mockserver.conformance.discovery.inventory import (
+    Chain,
+    Token,
+    asked_chain,
+    chains_beside,
+    chains_of,
+    inventory_of,
+    tokens_in,
+)
 from mockserver.conformance.discovery.listing import Item, folded, listed, member, objects, text
 from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.session.context import RunContext

@@ -11,8 +11,7 @@ from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Saying
 from mockserver.conformance.checks.tickets import Entry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.known_elsewhere import known_chain_names
-from mockserver.conformance.discovery.listing import folded, text
-from mockserver.conformance.discovery.v1_data import scalar
+from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.requests.words import (
     BESIDE,
     CHECK,

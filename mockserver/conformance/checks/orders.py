@@ -20,9 +20,8 @@ from mockserver.conformance.checks.submitted import (
 )
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, accepted
-from mockserver.conformance.discovery.listing import folded, text
+from mockserver.conformance.discovery.listing import folded, holds, scalar, text
 from mockserver.conformance.discovery.settling import ORDER_STATUSES
-from mockserver.conformance.discovery.v1_data import holds, scalar
 from mockserver.conformance.requests.valid import fresh_hash, order_route
 from mockserver.conformance.requests.words import (
     ANOTHER,

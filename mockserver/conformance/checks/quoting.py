@@ -14,11 +14,9 @@ from mockserver.conformance.discovery.amount_units import (
     reading_of,
     require_accepted,
 )
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Chain, Token
-from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
+from mockserver.conformance.discovery.listing import folded, scalar, scalar_place
 from mockserver.conformance.discovery.routes import Route, price_of
-from mockserver.conformance.discovery.v1_data import scalar, scalar_place
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun

@@ -8,11 +8,9 @@ from mockserver.conformance.checks.quoting import DOLLARS, is_a_dollar, quotes, 
 from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Token
-from mockserver.conformance.discovery.listing import folded, text
+from mockserver.conformance.discovery.inventory import Token, inventory_of
+from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.discovery.routes import is_stable
-from mockserver.conformance.discovery.v1_data import scalar
 from mockserver.conformance.requests.odd_http import HOSTILE
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange

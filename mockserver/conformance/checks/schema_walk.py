@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mockserver.conformance.basis import SchemaPath, joined
-from mockserver.conformance.session.caching import cached
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck
 from mockserver.values import dataclass

@@ -11,9 +11,8 @@ from typing import Any
 from mockserver.conformance.checks.evidence import says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
-from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.discovery.settling import ORDER_STATUSES, V1_ORDER_STATUSES
-from mockserver.conformance.discovery.v1_data import scalar
 from mockserver.conformance.requests import words
 from mockserver.conformance.requests.words import END, END_AGAIN, FEW_POLLS, LOOKS, NAMED, POLLS
 from mockserver.conformance.session.context import RunContext

@@ -9,7 +9,7 @@ from mockserver.conformance.checks.quoting import out_of, quote_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, usual_attempt
-from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.requests.words import OF_THE_COIN, SLIPPAGE_IS, label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange

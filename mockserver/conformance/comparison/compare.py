@@ -25,7 +25,7 @@ from mockserver.conformance.runs.runner import run
 from mockserver.conformance.runs.stamping import begin_with_the_time
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.pace import Refusing, Spent
+from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session, Watch
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport

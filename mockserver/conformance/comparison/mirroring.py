@@ -7,7 +7,7 @@ from mockserver.conformance.comparison.resigning import is_signed_by, stamped
 from mockserver.conformance.comparison.translating import Translation, draft_from
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.pace import Refusing, Spent
+from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session
 from mockserver.exchange import Request
 from mockserver.values import dataclass

@@ -10,11 +10,10 @@ from functools import cache
 from typing import Any
 
 from mockserver import documents, resources
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Chain, Token
+from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
 from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import cached
 
 MOST = 16
 """How many chains, and how many tokens a chain, are asked for at the most."""

@@ -1,4 +1,7 @@
-"""Items of lists whose form nobody documents: found whatever the list is called, read by role."""
+"""Answers whose form nobody documents, read by role: items of lists, and the `data` of v1.
+
+A list is found whatever it is called; what v1 tells wherever in its `data` it stands.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -101,3 +104,56 @@ def _is_keyed(inner: Mapping[str, Json]) -> bool:
     """Tell whether an object's only member is an item itself, and not what is around the list."""
     only = next(iter(inner.values()))
     return not any(isinstance(value, list | Mapping) for value in only.values())
+
+
+V1_ROLES = shipped_facts().names["v1"]
+"""The member names that may play a role, the observed ones first (OAE, ESS1)."""
+
+_MOST = 200
+
+
+def scalar(data: Json, role: str) -> Json:
+    """Return the text or number that plays a role, wherever in `data` it stands; None without."""
+    return _playing(data, role)[1]
+
+
+def scalar_place(data: Json, role: str) -> str:
+    """Return where in `data` the text or number stands that plays a role; empty without one."""
+    return _playing(data, role)[0]
+
+
+def holds(data: Json, wanted: str) -> bool:
+    """Tell whether some text in `data` is the wanted one, in any case."""
+    return any(
+        isinstance(value, str) and value.lower() == wanted.lower()
+        for _, _, value in _scalars(data, "", 0)
+    )
+
+
+def _playing(data: Json, role: str) -> tuple[str, Json]:
+    found: dict[str, tuple[str, Json]] = {}
+    for place, name, value in _scalars(data, "", 0):
+        found.setdefault(folded(name), (place, value))
+    wanted = map(folded, V1_ROLES[role])
+    return next((found[one] for one in wanted if one in found), ("", None))
+
+
+def _scalars(data: Json, place: str, depth: int) -> Iterator[tuple[str, str, Json]]:
+    """Yield places, names and values of texts and numbers, outer ones first."""
+    if depth > _DEEPEST:
+        return
+    pairs = (
+        [(f"{place}.{name}", name, value) for name, value in data.items()]
+        if isinstance(data, Mapping)
+        else []
+    )
+    if isinstance(data, list):
+        pairs = [(f"{place}[]", "", value) for value in data]
+    inner: list[tuple[str, Json]] = []
+    for here, name, value in pairs[:_MOST]:
+        if isinstance(value, Mapping | list):
+            inner.append((here, value))
+        elif value is not None and not isinstance(value, bool):
+            yield here, name, value
+    for here, value in inner:
+        yield from _scalars(value, here, depth + 1)

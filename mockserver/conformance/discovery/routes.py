@@ -6,11 +6,9 @@ from decimal import Decimal
 from itertools import product
 
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Chain, Token
-from mockserver.conformance.session.caching import cached
+from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.verdict import NotRun
 from mockserver.jsontext import Json
 from mockserver.values import dataclass

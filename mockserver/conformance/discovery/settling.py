@@ -1,7 +1,6 @@
 """Whether what was submitted has come to its end, so that nothing is left to wait for."""
 
-from mockserver.conformance.discovery.listing import text
-from mockserver.conformance.discovery.v1_data import scalar
+from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import shipped_facts

@@ -7,7 +7,7 @@ from mockserver.conformance.requests.valid import PRICE, valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.pace import Refusing, Spent
+from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Operation

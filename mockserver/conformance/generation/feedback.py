@@ -9,10 +9,9 @@ from itertools import combinations_with_replacement
 from mockserver import jsontext
 from mockserver.conformance.generation.constraints import parts_of
 from mockserver.conformance.requests.targets import DIGITS, NAMES, inputs
-from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.contract import Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json

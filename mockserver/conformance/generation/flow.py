@@ -11,7 +11,7 @@ from mockserver.conformance.requests.valid import fresh_hash, valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.pace import Refusing, Spent
+from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session
 from mockserver.contract import Basis
 from mockserver.values import dataclass

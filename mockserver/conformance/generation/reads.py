@@ -9,8 +9,7 @@ from hypothesis.stateful import rule
 from mockserver.conformance.checks.evidence import IN_BETWEEN
 from mockserver.conformance.discovery.amount_units import BRIDGE, amount_text, reading_of
 from mockserver.conformance.discovery.amounts import units, within
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Token, chains_of, tokens_of
+from mockserver.conformance.discovery.inventory import Token, chains_of, inventory_of, tokens_of
 from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
 from mockserver.conformance.generation.flow import Flow, FlowRun
 from mockserver.conformance.generation.rules import READS

@@ -8,8 +8,7 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.routes import ABOUT, Route, usual_amount
 from mockserver.conformance.generation.constraints import (
     HANDED_OUT,

@@ -27,7 +27,7 @@ from mockserver.conformance.discovery.amount_units import (
     attempts,
     usual_attempt,
 )
-from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.asking import catch_up

@@ -19,7 +19,7 @@ from mockserver.conformance.discovery.amount_units import (
     decimals_of,
     usual_attempt,
 )
-from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.requests.negative import Change, signed
 from mockserver.conformance.requests.planned import planned

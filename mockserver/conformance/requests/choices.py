@@ -24,8 +24,7 @@ from mockserver.conformance.discovery.amount_units import (
     require_accepted,
     usual_attempt,
 )
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Chain, Token, asked_chain
+from mockserver.conformance.discovery.inventory import Chain, Token, asked_chain, inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import (
     Route,

@@ -20,7 +20,7 @@ from mockserver.conformance.discovery.amount_units import (
     SWAP_QUOTE,
     V1_QUOTE,
 )
-from mockserver.conformance.discovery.discovered import inventory_of
+from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS, usable_tokens
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.requests.valid import fresh_hash, usual_or_unknown, valid_request

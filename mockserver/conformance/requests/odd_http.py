@@ -6,10 +6,9 @@ from dataclasses import replace
 from mockserver import jsontext
 from mockserver.conformance.requests.negative import Change, NegativeCase
 from mockserver.conformance.requests.probe import Probe
-from mockserver.conformance.session.caching import cached
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.contract import Contract
 from mockserver.exchange import BadEncoding, query_pairs
 

@@ -17,8 +17,7 @@ from mockserver.conformance.discovery.amount_units import (
     accepted,
     usual_attempt,
 )
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.discovery.routes import (
     Route,

@@ -16,8 +16,7 @@ from mockserver.conformance.discovery.amount_units import (
     reading_of,
     usual_attempt,
 )
-from mockserver.conformance.discovery.discovered import inventory_of
-from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import (
     ABOUT,

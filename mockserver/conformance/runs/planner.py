@@ -1,18 +1,25 @@
-"""The plan of a run: which rules are judged, the fewest requests for them, and what may leave."""
+"""The plan of a run: which rules are judged, the fewest requests for them, and what may leave.
 
-from collections.abc import Iterable, Mapping, Sequence
+Beside it a run asks at the edges of inputs, and again for what came late.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain, zip_longest
 
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.generation.rules import stage_rules
-from mockserver.conformance.options import Options
+from mockserver.conformance.options import MOST_EDGES, Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.probe import Need, Probe, ProbeIndex, Stage
+from mockserver.conformance.requests.slower import FEWEST_ROUNDS, ROUNDS, probes, suspects
+from mockserver.conformance.requests.targets import targets_of
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.pace import Limits
-from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.permit import Limits, Permit
+from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Severity
 from mockserver.contract import Contract
@@ -55,7 +62,7 @@ def plan(
     needs_lists = bool(chosen) or any(
         options.chooses(stage, one) for stage in stages for one in stage.operations
     )
-    menu = _Menu(probes, _forbidden(permit, probes))
+    menu = _Menu(probes, permit)
     lists = [probe.name for probe in probes if probe.stage in (Stage.LISTS, Stage.LAST_LOOK)]
     wanted = dict.fromkeys(menu.affordable(lists if needs_lists else [], {}, budget))
     waiting = [rule for rule in chosen if rule.probes]
@@ -64,7 +71,9 @@ def plan(
         wanted.update(dict.fromkeys(everything))
         waiting = []
     while waiting:
-        best = max(waiting, key=lambda rule: _worth(rule, menu, wanted))
+        # What is shared already costs nothing, and then any rule is worth more than nothing.
+        costs = {rule: menu.cost(menu.closure(rule.probes, wanted)) + 1 for rule in waiting}
+        best = max(waiting, key=lambda rule: _WORTH[rule.severity] / costs[rule])
         waiting.remove(best)
         room = budget - menu.cost(wanted)
         wanted.update(dict.fromkeys(menu.affordable(best.probes, wanted, room)))
@@ -79,40 +88,23 @@ def plan(
     )
 
 
-def _worth(rule: Rule, menu: "_Menu", have: Mapping[str, None]) -> float:
-    # What is shared already costs nothing, and then any rule is worth more than nothing.
-    return _WORTH[rule.severity] / (menu.cost(menu.closure(rule.probes, have)) + 1)
-
-
-def _forbidden(permit: Permit, probes: Sequence[Probe]) -> dict[str, str]:
-    """Return the probes that may not leave in this run, with the reason."""
-    reasons = {
-        operation.id: permit.refusal(Request(operation.method, operation.path))
-        for operation in permit.contract
-    }
-    return {
-        probe.name: reasons[probe.operation_id] for probe in probes if reasons[probe.operation_id]
-    }
-
-
 class _Menu:
-    """The probes there are, and what each of them builds on."""
+    """The probes there are, what each of them builds on, and which may not leave, with why."""
 
-    def __init__(self, probes: Sequence[Probe], forbidden: Mapping[str, str]) -> None:
-        self._index = ProbeIndex(probes)
-        self._by_name = self._index.by_name
+    def __init__(self, probes: Sequence[Probe], permit: Permit) -> None:
+        index = ProbeIndex(probes)
+        self._by_name = index.by_name
+        self.whole_closure = index.closure
         places = {probe.name: number for number, probe in enumerate(probes)}
         self._place = lambda name: (self._by_name[name].stage, places[name])
-        self.forbidden = dict(forbidden)
+        reasons = {one.id: permit.refusal(Request(one.method, one.path)) for one in permit.contract}
+        told = ((probe.name, reasons[probe.operation_id]) for probe in probes)
+        self.forbidden = {name: reason for name, reason in told if reason}
         for name in self.whole_closure(self._by_name):
             before = (one for one in self._by_name[name].after if one in self.forbidden)
             reason = next((self.forbidden[one] for one in before), None)
             if reason is not None:
                 self.forbidden.setdefault(name, reason)
-
-    def whole_closure(self, needs: Iterable[Need]) -> list[str]:
-        """Return some probes with all they build on, in an order in which they can be sent."""
-        return self._index.closure(needs)
 
     def closure(self, names: Iterable[Need], have: Mapping[str, None]) -> list[str]:
         """Return what may be sent of some probes and is not there yet."""
@@ -141,12 +133,19 @@ class _Menu:
 
 
 def _check_names(contract: Contract, rules: Sequence[Rule], options: Options) -> None:
-    known = {name for rule in rules for name in (rule.name, rule.layer.value)}
-    known |= {operation.id for operation in contract}
+    operations = [operation.id for operation in contract]
+    known = {*operations, *(name for rule in rules for name in (rule.name, rule.layer.value))}
     for pattern in (*options.only, *options.skip):
         if not any(fnmatchcase(name, pattern) for name in known):
             near = did_you_mean(pattern, sorted(known))
             raise UnsafeOrWrong(f"{pattern!r} is no rule, layer or operation{near}")
+    for request in options.probes:
+        if request.operation_id not in operations:
+            near = did_you_mean(request.operation_id, operations)
+            raise UnsafeOrWrong(
+                f"probes: the dialect {contract.dialect.name!r} has no operation "
+                f"{request.operation_id!r}{near}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +186,6 @@ def prepared(
     Raises `UnsafeOrWrong` for what must not be sent, and for names that nothing has.
     """
     contract = contracts.load(options.dialect)
-    _check_kept(contract, options)
     permit = permit_of(contract, target, options)
     limits = options.limits(target, len(tuple(contract)))
     asked = probes_of(contract) if probes is None else tuple(probes)
@@ -195,12 +193,58 @@ def prepared(
     return Prepared(contract, permit, limits, made)
 
 
-def _check_kept(contract: Contract, options: Options) -> None:
-    known = [operation.id for operation in contract]
-    for request in options.probes:
-        if request.operation_id not in known:
-            near = did_you_mean(request.operation_id, known)
-            raise UnsafeOrWrong(
-                f"probes: the dialect {contract.dialect.name!r} has no operation "
-                f"{request.operation_id!r}{near}"
-            )
+_OF_ITS_KIND = "answers-as-soon-as-its-kind"
+"""The rule for which what came late is asked for again."""
+
+Requests = Iterator[tuple[str, Draft]]
+"""Requests by the names of their probes, to be sent one after the other."""
+
+
+def at_edges(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:
+    """Yield the requests at edges of some operations that there is room for, once; the others are
+    left out with the reason.
+
+    So many requests of the budget are `kept` for the last look at the lists. Generated requests
+    come after that, and have their share of the budget kept as well: at most half of what is left,
+    since edges show more than as many requests by chance.
+    """
+    if not options.edges:
+        return
+    context, transport = session.context, session.transport
+    served = [one for one in context.contract if one.generation.id in transport.generations]
+    generated = options.examples * len(served)
+    kept += min(generated, max(0, transport.left - kept) // 2)
+    submitted = options.examples * sum(operation.writes for operation in served)
+    kept_writes = min(submitted, transport.writes_left // 2)
+    columns = []
+    for operation in served:
+        if operation.id in within and operation.writes and not options.arming.writes:
+            for target in targets_of(context, operation):
+                context.leave_out(target.probe, "writes are not armed")
+        elif operation.id in within:
+            columns.append(targets_of(context, operation))
+    # The operations in turn: a small budget meets all of them.
+    in_turn = filter(None, chain.from_iterable(zip_longest(*columns)))
+    for number, target in enumerate(in_turn):
+        writes = context.contract.operation(target.operation_id).writes
+        if number >= MOST_EDGES:
+            reason = f"{MOST_EDGES} requests at the edges of inputs were sent before it"
+        elif transport.left <= kept:
+            reason = "what is left of the budget is kept for what comes after"
+        elif writes and transport.writes_left <= kept_writes:
+            reason = "what is left of the submissions is kept for generated ones"
+        else:
+            yield target.probe, target.draft
+            continue
+        context.leave_out(target.probe, reason)
+
+
+def what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> Requests:
+    """Yield again what came far later than others of its kind; `kept` is as it is for edges."""
+    if not any(rule.name == _OF_ITS_KIND for rule in rules):
+        return
+    for suspect in list(suspects(session.context)):
+        rounds = min((session.transport.left - kept) // 2, ROUNDS)
+        if rounds < FEWEST_ROUNDS:
+            return
+        yield from probes(suspect, rounds)

@@ -16,14 +16,19 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import INTERRUPTED, Result
-from mockserver.conformance.runs.edges import Requests, at_edges, what_was_late
-from mockserver.conformance.runs.planner import Plan, context_of, prepared
+from mockserver.conformance.runs.planner import (
+    Plan,
+    Requests,
+    at_edges,
+    context_of,
+    prepared,
+    what_was_late,
+)
 from mockserver.conformance.runs.stamping import Retries
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.pace import Limits, Refusing, Spent
-from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.permit import Limits, Permit, Refusing, Spent
 from mockserver.conformance.session.session import Keeper, Session, Watch
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport

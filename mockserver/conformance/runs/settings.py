@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeGuard
 
 from mockserver import documents
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
@@ -171,10 +171,18 @@ def _bindings(chosen: Mapping[str, Any]) -> Bindings:
 
 def value_of(option: Option, value: object) -> Any:
     """Return a value as settings hold it: times in milliseconds. Raises `UnsafeOrWrong`."""
+    read, expected = _KINDS[option.kind]
     try:
-        return _READERS[option.kind](option, value)
-    except _Unreadable as error:
+        found = read(option, value)
+    except ClockRefused as error:
         raise UnsafeOrWrong(f"{option.key}: {error}") from None
+    if found is not None:
+        return found
+    wanted = expected.format(least=option.least, most=option.most, words=", ".join(option.words))
+    # What came for a text is not repeated: it may be a secret in a wrong wrapping.
+    got = type(value).__name__ if read is _text else repr(value)
+    near = did_you_mean(str(value), option.words) if option.words else ""
+    raise UnsafeOrWrong(f"{option.key}: expected {wanted}, got {got}{near}")
 
 
 def value_of_text(option: Option, text: str) -> Any:
@@ -196,105 +204,80 @@ _SWITCHED: Mapping[str, bool] = {"yes": True, "true": True, "no": False, "false"
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
-class _Unreadable(Exception):
-    """A value that an option cannot have; the message says what would be right."""
+def _is_whole(value: object, least: int) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _text(_: Option, value: object) -> str:
-    if isinstance(value, str):
-        return value
-    # What came is not repeated: it may be a secret in a wrong wrapping.
-    raise _Unreadable(f"expected a text, got {type(value).__name__}")
+# What makes a setting of a value, by its kind: None where it cannot be one.
 
 
-def _texts(_: Option, value: object) -> tuple[str, ...]:
+def _text(_: Option, value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _texts(_: Option, value: object) -> tuple[str, ...] | None:
     if isinstance(value, str):
         return (value,)
     found = tuple(value) if isinstance(value, Iterable) else (None,)
-    if all(isinstance(one, str) for one in found):
-        return tuple(str(one) for one in found)
-    raise _Unreadable(f"expected texts, got {value!r}")
+    return found if all(isinstance(one, str) for one in found) else None
 
 
-def _whole(option: Option, value: object) -> int:
-    least = int(option.least)
-    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
-        return value
-    raise _Unreadable(f"expected a whole number from {least}, got {value!r}")
+def _whole(option: Option, value: object) -> int | None:
+    return value if _is_whole(value, int(option.least)) else None
 
 
-def _rate(option: Option, value: object) -> Decimal:
+def _rate(option: Option, value: object) -> Decimal | None:
     try:
         rate = Decimal(str(value))
     except InvalidOperation:
-        rate = Decimal("NaN")
-    least, most = Decimal(option.least), Decimal(option.most)
-    if not isinstance(value, bool) and rate.is_finite() and least <= rate <= most:
-        return rate
-    raise _Unreadable(f"expected requests a second from {least} to {most}, got {value!r}")
+        return None
+    within = rate.is_finite() and Decimal(option.least) <= rate <= Decimal(option.most)
+    return rate if within and not isinstance(value, bool) else None
 
 
-def _duration(option: Option, value: object) -> int:
-    ms = -1
+def _duration(option: Option, value: object) -> int | None:
     if isinstance(value, timedelta):
         ms = value // timedelta(milliseconds=1)
-    elif isinstance(value, str):
-        try:
-            ms = parse_duration(value)
-        except ClockRefused as error:
-            raise _Unreadable(str(error)) from None
-    if ms < int(option.least):
-        raise _Unreadable(f"expected a time such as '10m' or '1.5s', got {value!r}")
-    return ms
+    else:
+        ms = parse_duration(value) if isinstance(value, str) else -1
+    return ms if ms >= int(option.least) else None
 
 
 def _instant(_: Option, value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    try:
-        return parse_instant(str(value))
-    except ClockRefused as error:
-        raise _Unreadable(str(error)) from None
+    return value if _is_whole(value, 0) else parse_instant(str(value))
 
 
-def _word(option: Option, value: object) -> str:
-    if value in option.words:
-        return str(value)
-    near = did_you_mean(str(value), option.words)
-    raise _Unreadable(f"expected one of {', '.join(option.words)}, got {value!r}{near}")
+def _word(option: Option, value: object) -> str | None:
+    return str(value) if value in option.words else None
 
 
-def _flag(_: Option, value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise _Unreadable(f"expected True or False, got {value!r}")
+def _flag(_: Option, value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
-def _file(_: Option, value: object) -> Path:
-    if isinstance(value, str | Path) and str(value):
-        return Path(value)
-    raise _Unreadable(f"expected the name of a file, got {value!r}")
+def _file(_: Option, value: object) -> Path | None:
+    return Path(value) if isinstance(value, str | Path) and str(value) else None
 
 
-def _roles(_: Option, value: object) -> dict[str, str]:
-    if isinstance(value, Mapping) and all(
-        isinstance(role, str) and isinstance(member, str) for role, member in value.items()
-    ):
-        return dict(value)
-    raise _Unreadable(f"expected texts by name, got {value!r}")
+def _roles(_: Option, value: object) -> dict[str, str] | None:
+    if not isinstance(value, Mapping):
+        return None
+    texts = all(isinstance(one, str) for pair in value.items() for one in pair)
+    return dict(value) if texts else None
 
 
-_READERS: Mapping[Kind, Callable[[Option, object], Any]] = {
-    "address": _text,
-    "text": _text,
-    "texts": _texts,
-    "whole": _whole,
-    "rate": _rate,
-    "duration": _duration,
-    "instant": _instant,
-    "word": _word,
-    "flag": _flag,
-    "switch": _flag,
-    "file": _file,
-    "roles": _roles,
+_KINDS: Mapping[Kind, tuple[Callable[[Option, object], Any], str]] = {
+    "address": (_text, "a text"),
+    "text": (_text, "a text"),
+    "texts": (_texts, "texts"),
+    "whole": (_whole, "a whole number from {least}"),
+    "rate": (_rate, "requests a second from {least} to {most}"),
+    "duration": (_duration, "a time such as '10m' or '1.5s'"),
+    "instant": (_instant, "a time"),
+    "word": (_word, "one of {words}"),
+    "flag": (_flag, "True or False"),
+    "switch": (_flag, "True or False"),
+    "file": (_file, "the name of a file"),
+    "roles": (_roles, "texts by name"),
 }
+"""What reads a value of each kind, and what is expected where it cannot."""

@@ -14,8 +14,7 @@ from mockserver.conformance.result import Result
 from mockserver.conformance.runs.runner import OPENERS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
-from mockserver.conformance.session.pace import Refusing, Spent
-from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.permit import Permit, Refusing, Spent
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Verdict

@@ -1,14 +1,14 @@
 """What a run has seen so far: exchanges by probe, and what the service told about itself."""
 
 import random
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Cached, Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK, is_first_look
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Contract, Operation
@@ -32,7 +32,7 @@ class Undeclared(LookupError):
     """Something was read that was not asked for: a defect of the rule that did."""
 
 
-class RunContext:
+class RunContext(Cached):
     """The exchanges of a run, for rules to judge and for probes to build on."""
 
     def __init__(
@@ -45,6 +45,7 @@ class RunContext:
         slow_ms: int = SLOW_MS,
     ) -> None:
         """Begin with nothing seen; `caller` is whom requests are made as."""
+        super().__init__()
         self.contract = contract
         self.seed = seed
         self.bindings = bindings or Bindings()
@@ -57,7 +58,6 @@ class RunContext:
         self._all: list[Exchange] = []
         self._reasons: dict[str, str] = {}
         self._forbidden: set[str] = set()
-        self._cached: dict[Hashable, Any] = {}
         self._access: Access | None = None
 
     def emptied(self) -> "RunContext":
@@ -113,14 +113,8 @@ class RunContext:
         self._by_operation.setdefault(exchange.operation.id, []).append(exchange)
         self._reasons.pop(exchange.probe, None)
         if exchange.succeeded and is_first_look(exchange):
+            # What was worked out follows from the lists alone.
             self._cached.clear()
-
-    def cached(self, what: Hashable, work_out: Callable[[], _T]) -> _T:
-        """Return what follows from the lists alone, until a list of the first look comes anew."""
-        if what not in self._cached:
-            self._cached[what] = work_out()
-        found: _T = self._cached[what]
-        return found
 
     def leave_out(self, probe: str, reason: str, *, forbidden: bool = False) -> None:
         """Note why a probe was not sent; `forbidden` tells that the run has no leave to send it."""

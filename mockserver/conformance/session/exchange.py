@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Hashable, Mapping
 from enum import StrEnum
-from functools import cached_property
-from typing import Any, TypeVar
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from mockserver import jsontext
 from mockserver.contract import Operation
@@ -14,6 +14,7 @@ from mockserver.validation import Violation
 from mockserver.values import dataclass
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 _ECHO = re.compile(r"['\"`/\w.-]*\d[\w.'\"]*")
 """Numbers, times and names with digits: what a message may repeat of its request."""
 _MOST_TEXT, _TOLD = 2_000, 200
@@ -31,6 +32,35 @@ class Trouble(StrEnum):
 
 
 _NOT_NOW = (429, 503)
+
+
+class Cached:
+    """Keeps what follows from it: an exchange for good, a run until its lists come anew."""
+
+    def __init__(self) -> None:
+        """Begin with nothing worked out."""
+        self._cached: dict[Hashable, Any] = {}
+
+    def cached(self, what: Hashable, work_out: Callable[[], _T]) -> _T:
+        """Return what was worked out before under a name, or else is now."""
+        if what not in self._cached:
+            self._cached[what] = work_out()
+        found: _T = self._cached[what]
+        return found
+
+
+_Of = TypeVar("_Of", bound=Cached)
+
+
+def cached(function: Callable[Concatenate[_Of, _P], _T]) -> Callable[Concatenate[_Of, _P], _T]:
+    """Keep what a function returns with the exchange or the run that it is of."""
+
+    @wraps(function)
+    def kept(of: _Of, /, *others: _P.args, **named: _P.kwargs) -> _T:
+        what = (function, others, *named.items())
+        return of.cached(what, lambda: function(of, *others, **named))
+
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +84,19 @@ class Answer:
         return next((value for sent, value in self.headers if sent.lower() == wanted), None)
 
 
-class Exchange:
+class Exchange(Cached):
     """A request for an operation and its answer, under the name of the probe that asked."""
 
     def __init__(
         self, number: int, probe: str, operation: Operation, request: Request, answer: Answer
     ) -> None:
         """Keep both sides; `number` counts what was sent, from 1. `request.path` is whole."""
+        super().__init__()
         self.number = number
         self.probe = probe
         self.operation = operation
         self.request = request
         self.answer = answer
-        self._cached: dict[Hashable, Any] = {}
 
     def __repr__(self) -> str:
         return f"<Exchange {self.number} {self.probe}: {self.answer.status}>"
@@ -89,13 +119,6 @@ class Exchange:
     def takes_longer_than(self, ms: int) -> bool:
         """Tell whether the answer took more than so many milliseconds, or did not come in time."""
         return self.answer.trouble in (None, Trouble.TIMED_OUT) and self.answer.elapsed_ms > ms
-
-    def cached(self, what: Hashable, work_out: Callable[[], _T]) -> _T:
-        """Return what follows from this exchange alone, worked out once."""
-        if what not in self._cached:
-            self._cached[what] = work_out()
-        found: _T = self._cached[what]
-        return found
 
     @cached_property
     def _read(self) -> tuple[Json, str]:

@@ -9,7 +9,7 @@ from typing import Protocol
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
-from mockserver.conformance.session.pace import Refusing
+from mockserver.conformance.session.permit import Refusing
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Operation
 from mockserver.exchange import Request

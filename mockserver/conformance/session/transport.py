@@ -14,8 +14,7 @@ from yarl import URL
 
 from mockserver.clock import ticks_ms
 from mockserver.conformance.session.exchange import Answer, Trouble
-from mockserver.conformance.session.pace import Limits, Refusing, Spent
-from mockserver.conformance.session.permit import Permit
+from mockserver.conformance.session.permit import Limits, Permit, Refusing, Spent
 from mockserver.conformance.session.target import Target
 from mockserver.exchange import Request
 from mockserver.values import dataclass
