@@ -8,12 +8,12 @@ from mockserver.contract import Contract, Operation
 from mockserver.engine.world import World
 from mockserver.exchange import Request, Response
 from mockserver.responders.refusing import Refuser
-from mockserver.responders.replay.played import Played
+from mockserver.responders.replay.state import PlaybackState
 from mockserver.signing.keyring import Keyring
 from mockserver.values import dataclass, value_class
 
 if TYPE_CHECKING:
-    from mockserver.responders.replay.tape import Replay
+    from mockserver.responders.replay.index import Replay
 
 
 class Stubbed(Protocol):
@@ -41,7 +41,7 @@ class CalledWorld:
     contract: Contract
     refuser: Refuser
     replay: "Replay | None" = None
-    played: Played = field(default_factory=Played)
+    played: PlaybackState = field(default_factory=PlaybackState)
     keys: Keyring = field(default_factory=Keyring)
     generated: "Responder | None" = None
     """Answers in place of the simulation; no snapshot, fork or dump has it."""

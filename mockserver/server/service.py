@@ -75,7 +75,7 @@ class Service:
     def replaying(self) -> str:
         """How many recorded exchanges the worlds of this server can play; empty for none."""
         hosted = self.worlds.get(DEFAULT_WORLD)
-        return "" if hosted.replay is None else str(hosted.replay.tape(hosted.contract).usable)
+        return "" if hosted.replay is None else str(hosted.replay.index(hosted.contract).usable)
 
     def fetched(self) -> Iterator[None]:
         """Fetch the files and modules that operations need beyond a first answer, step by step.

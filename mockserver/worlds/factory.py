@@ -22,7 +22,7 @@ from mockserver.responders.breaks import Breaks, breaks_named
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.forms import BadControl
 from mockserver.responders.refusing import Refuser
-from mockserver.responders.replay import Played, ReplayMode
+from mockserver.responders.replay import PlaybackState, ReplayMode
 from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
@@ -31,7 +31,7 @@ from mockserver.worlds.hosted import FORMAT, HostedWorld
 from mockserver.worlds.seen import SeenTransaction
 
 if TYPE_CHECKING:
-    from mockserver.responders.replay.tape import Replay
+    from mockserver.responders.replay.index import Replay
 
 _VERSIONED = re.compile(r"crosschain-mock/world@(\d{1,9})")
 
@@ -149,7 +149,7 @@ class WorldFactory:
             hosted.stubs.load(dump["stubs"], hosted.contract, hosted.refuser)
             hosted.breaks.load(dump.get("breaks", []))
             if "played" in dump:
-                hosted.played = Played.load(dump["played"])
+                hosted.played = PlaybackState.load(dump["played"])
         except BadControl as error:
             raise StateNotLoadable(f"this dump is damaged: {error}") from None
         for item in dump["transactions"]:
@@ -169,11 +169,11 @@ class WorldFactory:
         if key not in self._replays:
             # Most servers replay nothing.
             from mockserver.recordings import gather, load_rules  # noqa: PLC0415
-            from mockserver.responders.replay.tape import Replay  # noqa: PLC0415
+            from mockserver.responders.replay.index import Replay  # noqa: PLC0415
 
             sources, rules = gather(options.replay), load_rules(options.matching)
             replay = Replay(sources, rules, options.replay_mode)
-            usable = replay.tape(self.contracts.get(options.dialect)).usable
+            usable = replay.index(self.contracts.get(options.dialect)).usable
             if not usable.used:
                 raise NothingToReplay(f"there is nothing to replay here: {usable}")
             self._replays[key] = replay

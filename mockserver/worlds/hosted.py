@@ -13,7 +13,7 @@ from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks
 from mockserver.responders.faults import Faults
 from mockserver.responders.forms import BadControl
-from mockserver.responders.replay import Played
+from mockserver.responders.replay import PlaybackState
 from mockserver.responders.responder import Call, CalledWorld
 from mockserver.responders.stubs import Stubs
 from mockserver.values import dataclass, value_class
@@ -169,7 +169,7 @@ class HostedWorld(CalledWorld):
         """
         self.world.reset()
         self.journal.clear()
-        self.played = Played()
+        self.played = PlaybackState()
         self.transactions = SeenTransactions()
         self.faults, self.stubs = Faults(), Stubs()
         self.breaks.forget()

@@ -1,6 +1,5 @@
 """Replay: recorded answers, found by what a request asks and at the pace they were recorded at."""
 
-from mockserver.responders.replay.mode import BadMode, ReplayMode
-from mockserver.responders.replay.played import Played
+from mockserver.responders.replay.state import BadMode, PlaybackState, ReplayMode
 
-__all__ = ["BadMode", "Played", "ReplayMode"]
+__all__ = ["BadMode", "PlaybackState", "ReplayMode"]

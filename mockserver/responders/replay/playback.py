@@ -9,7 +9,7 @@ from mockserver.exchange import Response
 from mockserver.responders.responder import Call
 
 if TYPE_CHECKING:
-    from mockserver.responders.replay.above import Simulating
+    from mockserver.responders.replay.outages import Simulating
 
 
 class Playback:

@@ -3,19 +3,28 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from mockserver import jsontext
-from mockserver.engine.orders import Event
+from mockserver.clock import ClockMode
+from mockserver.engine.orders import Event, at, struck
+from mockserver.engine.outages import Route
 from mockserver.exchange import Response
 from mockserver.recordings import RequestReading, read_request
 from mockserver.responders.refusing import JSON_TYPE
-from mockserver.responders.replay.above import Simulating, as_struck, disturbed, forbidden
-from mockserver.responders.replay.pace import turn_of
-from mockserver.responders.replay.played import Played
-from mockserver.responders.replay.tape import Replay, Tape, Taped
+from mockserver.responders.replay.index import ExchangeIndex, Playable, Replay
+from mockserver.responders.replay.outages import (
+    Simulating,
+    after_event,
+    disturbed,
+    forbidden,
+    on_its_way,
+    route_of_exchange,
+)
+from mockserver.responders.replay.state import PlaybackState
 from mockserver.responders.responder import Call
 from mockserver.responders.stubs import FRAMING
 from mockserver.values import dataclass
 
 SOURCE_HEADER = "X-Mock-Source"
+_OWN_HEADERS = FRAMING | {SOURCE_HEADER.lower()}
 _MOST_CHOICES = 10_000
 
 
@@ -27,84 +36,65 @@ def played(call: Call, replay: Replay, simulation: Simulating) -> Response | Non
     operation, naked = call.operation, replay.mode.naked
     if not naked and (refused := forbidden(call, replay.rules.of(operation.id))):
         return refused
-    found = _found(call, replay)
-    if found is not None:
-        answer = _answer(call, found)
-        return answer if naked else disturbed(call, answer, simulation)
+    index = replay.index(call.hosted.contract)
+    readings = list(_readings(call, replay, index))
+    for reading in readings:
+        answer = _answer(call, replay, index, index.exact(reading), reading)
+        if answer is not None:
+            return answer if naked else disturbed(call, answer, simulation)
     if not replay.mode.strict:
         return None
-    tape = replay.tape(call.hosted.contract)
-    reason = tape.miss(next(_readings(call, replay, tape))).sentence(operation.id)
+    for reading in readings:
+        near = index.near(reading, replay.rules)
+        answer = _answer(call, replay, index, near, reading, near=True)
+        if answer is not None:
+            return answer if naked else disturbed(call, answer, simulation)
+    reason = index.why_missed(readings[0])
     return call.hosted.refuser.refuse(operation.generation, "not-recorded", reason)
 
 
-def _answer(call: Call, found: "_Found") -> Response:
-    remembered, chosen = call.hosted.played, found.chosen
-    began = remembered.began.get(chosen.label)
-    remembered.began[chosen.label] = call.hosted.world.now() if began is None else began
-    _bind(remembered, chosen.reading, found.reading)
-    answer = _sendable(chosen, remembered, f"{chosen.label}{found.near}")
-    return answer if found.event is None else as_struck(call.operation.id, answer, found.event)
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The exchange that answers a request; `near` tells for which amount where it is another.
-
-    `event` is what an outage made of the order that it is about.
-    """
-
-    chosen: Taped
-    reading: RequestReading
-    near: str = ""
-    event: Event | None = None
-
-
-def _readings(call: Call, replay: Replay, tape: Tape) -> Iterator[RequestReading]:
+def _readings(call: Call, replay: Replay, index: ExchangeIndex) -> Iterator[RequestReading]:
     """Yield a request as recordings of its operation would hold it."""
     operation, choices = call.operation, call.hosted.played.choices
     rule, headers = replay.rules.of(operation.id), operation.header_names
-    for redaction in tape.redactions(operation.id):
+    for redaction in index.redactions(operation.id):
         request = redaction.of(call.request)
         yield read_request(operation.id, headers, request, rule, choices, redaction.removed)
 
 
-def _found(call: Call, replay: Replay) -> _Found | None:
-    tape = replay.tape(call.hosted.contract)
-    readings = list(_readings(call, replay, tape))
-    for reading in readings:
-        found = tape.exact(reading)
-        chosen = _chosen(call, replay, tape, found, reading) if found else None
-        if chosen is not None:
-            return _Found(chosen[0], reading, event=chosen[1])
-    for reading in readings if replay.mode.strict else ():
-        found = tape.near(reading, replay.rules)
-        chosen = _chosen(call, replay, tape, found, reading) if found else None
-        if chosen is not None:
-            amounts = chosen[0].reading.amounts.items()
-            told = "".join(f" {part[-1]}={amount:f}" for part, amount in amounts)
-            return _Found(chosen[0], reading, f"; near{told}")
-    return None
+def _answer(
+    call: Call,
+    replay: Replay,
+    index: ExchangeIndex,
+    found: Sequence[Playable],
+    reading: RequestReading,
+    *,
+    near: bool = False,
+) -> Response | None:
+    """Return the answer of the exchange whose turn it is; None where none of them fits.
 
-
-def _chosen(
-    call: Call, replay: Replay, tape: Tape, found: Sequence[Taped], reading: RequestReading
-) -> tuple[Taped, Event | None] | None:
-    """Return which of the exchanges that answer a request is its turn, and how an outage ended it.
-
-    None where none fits.
+    With `near`, its amounts are not those of the request, which is said.
     """
-    played, form = call.hosted.played, found[0].reading.form
     candidates = _bindable(call, found, reading) if reading.bound else found
     if not candidates:
         return None
-    turn = turn_of(call, replay, tape, candidates)
-    played.counts[form] = (played.counts.get(form) or 0) + 1
-    played.reached[form] = turn.place + 1
-    return candidates[turn.place], turn.event
+    state, form = call.hosted.played, found[0].reading.form
+    place, event = _turn(call, replay, index, candidates)
+    chosen = candidates[place]
+    state.counts[form] = (state.counts.get(form) or 0) + 1
+    state.reached[form] = place + 1
+    began = state.began.get(chosen.label)
+    state.began[chosen.label] = call.hosted.world.now() if began is None else began
+    _bind(state, chosen.reading, reading)
+    source = chosen.label
+    if near:
+        amounts = chosen.reading.amounts.items()
+        source += "; near" + "".join(f" {part[-1]}={amount:f}" for part, amount in amounts)
+    answer = _sendable(chosen, state, source)
+    return answer if event is None else after_event(call.operation.id, answer, event)
 
 
-def _bindable(call: Call, found: Sequence[Taped], reading: RequestReading) -> Sequence[Taped]:
+def _bindable(call: Call, found: Sequence[Playable], reading: RequestReading) -> Sequence[Playable]:
     """Return the exchanges with the same choices, else the successes that others may stand for."""
     same = [one for one in found if one.reading.bound == reading.bound]
     if same:
@@ -121,33 +111,144 @@ def _alike(recorded: RequestReading, reading: RequestReading) -> bool:
     )
 
 
-def _succeeded(call: Call, one: Taped) -> bool:
+def _succeeded(call: Call, one: Playable) -> bool:
     body = jsontext.decode_or(one.exchange.response.body)
     return call.operation.generation.succeeded(body)
 
 
-def _bind(played: Played, recorded: RequestReading, reading: RequestReading) -> None:
+def _bind(state: PlaybackState, recorded: RequestReading, reading: RequestReading) -> None:
     """Note which of this client's choices stand for those of the recorded one."""
     for part, value in recorded.bound.items():
         sent = reading.bound.get(part, value)
-        if sent != value and len(played.choices) < _MOST_CHOICES:
-            played.choices[sent.lower()] = value
-            played.sent[value] = sent
+        if sent != value and len(state.choices) < _MOST_CHOICES:
+            state.choices[sent.lower()] = value
+            state.sent[value] = sent
 
 
-def _sendable(chosen: Taped, played: Played, source: str) -> Response:
+def _sendable(chosen: Playable, state: PlaybackState, source: str) -> Response:
     """Return a recorded answer as this client gets it."""
     recorded = chosen.exchange.response
-    headers = [pair for pair in recorded.headers if pair[0].lower() not in FRAMING]
-    headers = [pair for pair in headers if pair[0].lower() != SOURCE_HEADER.lower()]
+    headers = [pair for pair in recorded.headers if pair[0].lower() not in _OWN_HEADERS]
     if recorded.body and recorded.header("Content-Type") is None:
         headers.append(JSON_TYPE)
-    body = _translated(recorded.body, played.sent)
+    body = _translated(recorded.body, state.sent)
     return Response(recorded.status, (*headers, (SOURCE_HEADER, source)), body)
 
 
 def _translated(body: bytes, sent: Mapping[str, str]) -> bytes:
     for recorded, now in sent.items():
-        if recorded.encode() in body:
-            body = body.replace(recorded.encode(), now.encode())
+        body = body.replace(recorded.encode(), now.encode())
     return body
+
+
+# Whose turn it is in a sequence, by the clock and the calendar of the world
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """The moments of the world and of the recording that are the same, in milliseconds.
+
+    They are those of an order's submission, and then `route` is the order's; or else those at which
+    the sequence was asked for first.
+    """
+
+    route: Route | None
+    since_ms: int
+    recorded_ms: int
+
+    def due(self, one: Playable) -> int:
+        """Return how long after the origin an exchange was recorded."""
+        return (one.at_ms or 0) - self.recorded_ms
+
+
+def _turn(
+    call: Call, replay: Replay, index: ExchangeIndex, found: Sequence[Playable]
+) -> tuple[int, Event | None]:
+    """Return whose turn it is among the exchanges that answer a request, and what an outage did.
+
+    That is the event that an outage made of the order which the sequence is about.
+    """
+    first = found[0]
+    if len(found) == 1 and first.begin is None:
+        return 0, None
+    timed = all(one.at_ms is not None for one in found)
+    if call.operation.writes or replay.mode.counted or not timed:
+        count = call.hosted.played.counts.get(first.reading.form) or 0
+        return min(count, len(found) - 1), None
+    origin = _origin(call, replay, index, first)
+    events = _events(call, origin, found)
+    place = _place(call, origin, found, events[0].at_ms if events else None)
+    return place, _shown_event(call, found, events) if events else None
+
+
+def _origin(call: Call, replay: Replay, index: ExchangeIndex, first: Playable) -> _Origin:
+    state, form = call.hosted.played, first.reading.form
+    write = None if first.begin is None else index.exchanges[first.begin]
+    begun = None if write is None else state.began.get(write.label)
+    if write is not None and begun is not None:
+        route = None if replay.mode.naked else route_of_exchange(call, replay.rules, write.exchange)
+        return _Origin(route, begun, write.at_ms or first.at_ms or 0)
+    asked = state.asked.get(form)
+    if asked is None:
+        asked = state.asked[form] = call.hosted.world.now()
+    return _Origin(None, asked, first.at_ms or 0)
+
+
+def _events(call: Call, origin: _Origin, found: Sequence[Playable]) -> tuple[Event, ...]:
+    """Return what an outage makes of a recorded order, if it is on its way when that happens."""
+    world, route = call.hosted.world, origin.route
+    strike = None if route is None else world.outages.calendar.strike(route, origin.since_ms)
+    if strike is None:
+        return ()
+    moment, window = strike
+    standing = found[_place_at(call, origin, found, moment)].exchange
+    if not on_its_way(call.operation.id, standing.response):
+        return ()
+    return tuple(struck(window, moment, world.scenario.refund_ms))
+
+
+def _place(call: Call, origin: _Origin, found: Sequence[Playable], struck_ms: int | None) -> int:
+    """Return the place in a sequence that the world's clock has come to, never an earlier one.
+
+    A clock that jumps to the next event where a poll would see no change does so here as well.
+    """
+    state, world, route = call.hosted.played, call.hosted.world, origin.route
+    form, now = found[0].reading.form, world.now()
+    before = state.reached.get(form)
+    reached = max(_place_at(call, origin, found, now), (before or 1) - 1)
+    if world.time.clock.mode is not ClockMode.AUTO or before != reached + 1:
+        return reached
+    when = None
+    if reached + 1 < len(found):
+        ahead, since = origin.due(found[reached + 1]), origin.since_ms
+        calendar = world.outages.calendar
+        when = since + ahead if route is None else calendar.when(route, since, ahead)
+    if struck_ms is not None and struck_ms > now and (when is None or struck_ms < when):
+        world.time.set(struck_ms)
+    elif when is not None and (struck_ms is None or struck_ms > now):
+        world.time.set(max(now, when))
+        reached += 1
+    return reached
+
+
+def _place_at(call: Call, origin: _Origin, found: Sequence[Playable], now_ms: int) -> int:
+    route, since = origin.route, origin.since_ms
+    calendar = call.hosted.world.outages.calendar
+    made = now_ms - since if route is None else calendar.progress(route, since, now_ms)
+    return max((place for place, one in enumerate(found) if origin.due(one) <= made), default=0)
+
+
+def _shown_event(call: Call, found: Sequence[Playable], events: tuple[Event, ...]) -> Event | None:
+    """Return the last event that has happened; a clock that jumps comes to the next one."""
+    world, shown, form = call.hosted.world, call.hosted.played.struck, found[0].reading.form
+    now = world.now()
+    if now < events[0].at_ms:
+        return None
+    event = at(events, now)
+    if world.time.clock.mode is ClockMode.AUTO and shown.get(form) == event.at_ms:
+        ahead = next((one for one in events if one.at_ms > now), None)
+        if ahead is not None:
+            world.time.set(ahead.at_ms)
+            event = ahead
+    shown[form] = event.at_ms
+    return event

@@ -1,13 +1,12 @@
-"""The recorded exchanges that a world of some dialect can play, indexed by what they answer."""
+"""The recorded exchanges that a world of some dialect can play, found by the form of a request."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
-from decimal import Decimal
 from urllib.parse import quote
 
 from mockserver import jsontext
-from mockserver.contract import Contract, Operation
+from mockserver.contract import Contract
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.recordings import (
@@ -21,30 +20,12 @@ from mockserver.recordings import (
     read_request,
 )
 from mockserver.recordings.redaction import Redactor
-from mockserver.responders.replay.mode import ReplayMode
+from mockserver.responders.replay.state import ReplayMode
 from mockserver.values import dataclass
+from mockserver.wording import counted
 
-_TOLD = 4
+_MOST_REASONS = 4
 """How many reasons the line at the start gives; the rest is counted."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Taped:
-    """An exchange that can be played.
-
-    `label` is its file and name; `at_ms` is when it was recorded (ms since 1970), None where nobody
-    measured; `number` is its place on the tape; `foreign` marks one of another dialect; `begin` is
-    the number of the submission that it follows, where there is one.
-    """
-
-    label: str
-    number: int
-    exchange: RecordedExchange
-    reading: RequestReading
-    at_ms: int | None
-    redaction: "Redaction"
-    foreign: bool = False
-    begin: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +43,25 @@ class Redaction:
         return Redactor(self.stand_ins).request(request) if self.stand_ins.of else request
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Playable:
+    """An exchange that can be played.
+
+    `label` is its file and name; `at_ms` is when it was recorded (ms since 1970), None where nobody
+    measured; `number` is its place among all; `foreign` marks one of another dialect; `begin` is
+    the number of the submission that it follows, where there is one.
+    """
+
+    label: str
+    number: int
+    exchange: RecordedExchange
+    reading: RequestReading
+    at_ms: int | None
+    redaction: Redaction
+    foreign: bool = False
+    begin: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Usable:
     """How many exchanges of how many files can be played, and why the others cannot."""
@@ -73,45 +73,30 @@ class Usable:
 
     def __str__(self) -> str:
         """Say it in one line."""
-        files = "1 file" if self.files == 1 else f"{self.files} files"
-        line = f"replaying {self.used} of {self.total} recorded exchanges from {files}"
+        line = f"replaying {self.used} of {self.total} recorded exchanges from "
+        line += counted(self.files, "file")
         if not self.reasons:
             return line
-        told = [f"{count} {reason}" for reason, count in self.reasons[:_TOLD]]
-        rest = sum(count for _, count in self.reasons[_TOLD:])
+        texts = [f"{count} {reason}" for reason, count in self.reasons[:_MOST_REASONS]]
+        rest = sum(count for _, count in self.reasons[_MOST_REASONS:])
         return (
-            f"{line}; not: {'; '.join([*told, *([f'{rest} for other reasons'] if rest else [])])}"
+            f"{line}; not: {'; '.join([*texts, *([f'{rest} for other reasons'] if rest else [])])}"
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """No recording answers a request; `nearest` comes closest, and `differences` tell how."""
-
-    nearest: Taped | None
-    differences: tuple[str, ...] = ()
-
-    def sentence(self, operation: str) -> str:
-        """Return the whole as a sentence."""
-        if self.nearest is None:
-            return f"nothing is recorded for {operation}"
-        told = "; ".join(self.differences)
-        return f"nearest recording {self.nearest.label} differs: {told}"
-
-
-class Tape:
+class ExchangeIndex:
     """Exchanges in their order, found by the form of a request."""
 
-    def __init__(self, taped: Sequence[Taped], usable: Usable) -> None:
+    def __init__(self, exchanges: Sequence[Playable], usable: Usable) -> None:
         """Index exchanges."""
         self.usable = usable
-        self.taped = taped
-        self._by_form: dict[RequestForm, list[Taped]] = {}
-        self._by_operation: dict[str, list[Taped]] = {}
+        self.exchanges = exchanges
+        self._by_form: dict[RequestForm, list[Playable]] = {}
+        self._by_operation: dict[str, list[Playable]] = {}
         self._redactions: dict[str, dict[Redaction, None]] = {}
         # What was recorded in the world's own dialect goes before what is only allowed in it.
-        own = {one.reading.form for one in taped if not one.foreign}
-        for one in taped:
+        own = {one.reading.form for one in exchanges if not one.foreign}
+        for one in exchanges:
             if one.foreign and one.reading.form in own:
                 continue
             self._by_form.setdefault(one.reading.form, []).append(one)
@@ -126,52 +111,50 @@ class Tape:
         """
         return self._redactions.get(operation) or (Redaction(),)
 
-    def exact(self, reading: RequestReading) -> Sequence[Taped]:
+    def exact(self, reading: RequestReading) -> Sequence[Playable]:
         """Return the exchanges that answer a request of that form."""
         return self._by_form.get(reading.form, ())
 
-    def near(self, reading: RequestReading, rules: MatchRules) -> Sequence[Taped]:
+    def near(self, reading: RequestReading, rules: MatchRules) -> Sequence[Playable]:
         """Return the exchanges of the form whose amounts are nearest, within what the rule says."""
-        operation = reading.form.operation
-        rule, best, found = rules.of(operation), None, None
-        for one in self._by_operation.get(operation, ()) if reading.amounts else ():
-            off: Decimal | None = one.reading.distance(reading, rule)
-            if off is not None and (best is None or off < best):
-                best, found = off, one
-        return () if found is None else self._by_form[found.reading.form]
+        rule = rules.of(reading.form.operation)
+        candidates = self._by_operation.get(reading.form.operation, ()) if reading.amounts else ()
+        off = [(one.reading.distance(reading, rule), one.reading.form) for one in candidates]
+        near = [(percent, form) for percent, form in off if percent is not None]
+        return self._by_form[min(near, key=lambda pair: pair[0])[1]] if near else ()
 
-    def miss(self, reading: RequestReading) -> Miss:
-        """Return what came closest to a request that is not recorded."""
+    def why_missed(self, reading: RequestReading) -> str:
+        """Return what came closest to a request that is not recorded, as a sentence."""
+        operation = reading.form.operation
         candidates = [
-            (tuple(reading.form.differences(one.reading.form)), one)
-            for one in self._by_operation.get(reading.form.operation, ())
+            (tuple(reading.form.differences(one.reading.form)), one.label)
+            for one in self._by_operation.get(operation, ())
         ]
         if not candidates:
-            return Miss(None)
-        differences, nearest = min(candidates, key=lambda candidate: len(candidate[0]))
-        if not differences:
-            differences = ("what the client chooses anew has another form",)
-        return Miss(nearest, differences)
+            return f"nothing is recorded for {operation}"
+        differences, label = min(candidates, key=lambda candidate: len(candidate[0]))
+        text = "; ".join(differences) or "what the client chooses anew has another form"
+        return f"nearest recording {label} differs: {text}"
 
 
 class Replay:
-    """Recordings as a server plays them: one tape for each dialect its worlds speak."""
+    """Recordings as a server plays them: an index for each dialect that its worlds speak."""
 
     def __init__(self, sources: Iterable[Source], rules: MatchRules, mode: ReplayMode) -> None:
         """Keep recordings with the rules by which requests find them."""
         self.sources = tuple(sources)
         self.rules = rules
         self.mode = mode
-        self._tapes: dict[str, Tape] = {}
+        self._indexes: dict[str, ExchangeIndex] = {}
 
-    def tape(self, contract: Contract) -> Tape:
+    def index(self, contract: Contract) -> ExchangeIndex:
         """Return what a world that speaks a contract's dialect can play."""
         name = contract.dialect.name
-        if name not in self._tapes:
-            self._tapes[name] = self._made(contract)
-        return self._tapes[name]
+        if name not in self._indexes:
+            self._indexes[name] = self._made(contract)
+        return self._indexes[name]
 
-    def _made(self, contract: Contract) -> Tape:
+    def _made(self, contract: Contract) -> ExchangeIndex:
         reasons: Counter[str] = Counter()
         fitting = []
         for source in self.sources:
@@ -184,40 +167,42 @@ class Replay:
         if all(exchange.time_ms is not None for _, exchange in fitting):
             # Files are written an operation each; together they are in the order of their times.
             fitting.sort(key=lambda pair: pair[1].time_ms or 0)
-        taped = [
-            self._taped(number, source, exchange, contract)
+        playable = [
+            self._playable(number, source, exchange, contract)
             for number, (source, exchange) in enumerate(fitting)
         ]
-        total = len(taped) + sum(reasons.values())
-        usable = Usable(len(taped), total, len(self.sources), tuple(reasons.most_common()))
-        return Tape(_begun(taped, contract), usable)
+        total = len(playable) + reasons.total()
+        usable = Usable(len(playable), total, len(self.sources), tuple(reasons.most_common()))
+        return ExchangeIndex(_with_submissions(playable, contract), usable)
 
     def _unfit(self, recording: Recording, exchange: RecordedExchange, contract: Contract) -> str:
         """Return why an exchange cannot be played; empty where it can."""
-        dialect = contract.dialect.name
+        dialect, request = contract.dialect.name, exchange.request
         if exchange.request_omitted or exchange.response_omitted:
             return "whose body was not kept"
-        operation = next((one for one in contract if one.id == exchange.operation), None)
+        operation = contract.get(exchange.operation)
         if operation is None:
             return f"of {exchange.operation}, which the dialect {dialect!r} lacks"
-        request = exchange.request
         if contract.find(request.method, request.path) is not operation:
             return f"of {operation.id} that are not at {operation.method} {operation.path}"
         if self.mode.naked or recording.dialect in (None, dialect):
             return ""
-        if _keeps(operation, exchange):
+        try:
+            forbidden = operation.response_violations(exchange.response_json())
+        except jsontext.NotJson:
             return ""
-        return (
+        other = (
             f"of the dialect {recording.dialect!r}, whose answers the dialect {dialect!r} forbids"
         )
+        return other if forbidden else ""
 
-    def _taped(
+    def _playable(
         self, number: int, source: Source, exchange: RecordedExchange, contract: Contract
-    ) -> Taped:
+    ) -> Playable:
         operation = contract.operation(exchange.operation)
         rule, names = self.rules.of(operation.id), operation.header_names
         removed = frozenset(name.lower() for name in exchange.removed)
-        return Taped(
+        return Playable(
             label=f"{quote(source.label)}#{exchange.name}",
             number=number,
             exchange=exchange,
@@ -228,45 +213,26 @@ class Replay:
         )
 
 
-def _keeps(operation: Operation, exchange: RecordedExchange) -> bool:
-    """Whether an answer that was recorded in another dialect is one of this dialect, too."""
-    try:
-        return not operation.response_violations(exchange.response_json())
-    except jsontext.NotJson:
-        return True
-
-
-def _begun(taped: Sequence[Taped], contract: Contract) -> list[Taped]:
+def _with_submissions(exchanges: Sequence[Playable], contract: Contract) -> list[Playable]:
     """Return exchanges with the submission that each follows.
 
     It is the last one before it in whose answer, or among whose own choices, one of its values
     stands: the id of an order, or the hash of a deposit.
     """
-    submitted: dict[str, list[Taped]] = {}
+    submitted: dict[str, int] = {}
     found = []
-    for one in taped:
-        writes = contract.operation(one.exchange.operation).writes
-        if writes:
-            for value in _told(one):
-                submitted.setdefault(value, []).append(one)
-        begin = None if writes else _begin(one, submitted)
-        found.append(one if begin is None else replace(one, begin=begin))
+    for one in exchanges:
+        if contract.operation(one.exchange.operation).writes:
+            answer = jsontext.decode_or(one.exchange.response.body)
+            data = answer.get("data") if isinstance(answer, dict) else None
+            for value in (*one.reading.bound.values(), *_scalars(data)):
+                submitted[value.lower()] = one.number
+            found.append(one)
+        else:
+            named = (value.lower() for _, value in one.reading.form.query)
+            begin = max((submitted[value] for value in named if value in submitted), default=None)
+            found.append(one if begin is None else replace(one, begin=begin))
     return found
-
-
-def _begin(one: Taped, submitted: dict[str, list[Taped]]) -> int | None:
-    before = [
-        write
-        for value in dict(one.reading.form.query).values()
-        for write in submitted.get(value.lower(), ())
-    ]
-    return max((write.number for write in before), default=None)
-
-
-def _told(write: Taped) -> Iterator[str]:
-    yield from (value.lower() for value in write.reading.bound.values())
-    body = jsontext.decode_or(write.exchange.response.body)
-    yield from _scalars(body.get("data") if isinstance(body, dict) else None)
 
 
 def _scalars(value: Json) -> Iterator[str]:
@@ -275,6 +241,6 @@ def _scalars(value: Json) -> Iterator[str]:
         for item in (item for name, item in value.items() if name != "status"):
             yield from _scalars(item)
     elif isinstance(value, str):
-        yield value.lower()
+        yield value
     elif isinstance(value, int) and not isinstance(value, bool):
         yield str(value)

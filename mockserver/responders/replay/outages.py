@@ -1,0 +1,176 @@
+"""What stands above recorded answers: the outages of the world in which they are played."""
+
+from typing import Any, Protocol
+
+from mockserver import jsontext
+from mockserver.engine.calendar import Phase
+from mockserver.engine.catalog import Catalog
+from mockserver.engine.courses import Status, V1Status
+from mockserver.engine.orders import Event
+from mockserver.engine.outages import Route
+from mockserver.engine.refusal import Refusal
+from mockserver.exchange import Request, Response
+from mockserver.jsontext import Json
+from mockserver.recordings import End, MatchRule, MatchRules, RecordedExchange, RequestParts
+from mockserver.responders.listings import list_operations
+from mockserver.responders.responder import Call
+
+_V2, _V1 = "v2.checkOrder", ("v1.getOrderDetailByHashAndEvmAddress", "v1.getOrderDetail")
+_MOVING = tuple(
+    status.value for status in Status if not status.resting and status is not Status.REFUNDING
+)
+
+
+class Simulating(Protocol):
+    """What answers from the world's state."""
+
+    def respond(self, call: Call) -> Response:
+        """Return the answer the world gives."""
+
+
+def on_its_way(operation: str, response: Response) -> bool:
+    """Tell whether a recorded answer shows an order that an outage can still strike."""
+    body = jsontext.decode_or(response.body)
+    order = _order(operation, body.get("data") if isinstance(body, dict) else None) or {}
+    status = order.get("status")
+    return status in _MOVING if operation == _V2 else status == V1Status.ONGOING
+
+
+def after_event(operation: str, response: Response, event: Event) -> Response:
+    """Return a recorded answer about an order as an event leaves it; other members stay."""
+    body = jsontext.decode(response.body)
+    order = _order(operation, body["data"])
+    assert order is not None  # noqa: S101  # only answers about orders on their way come here
+    if operation == _V2:
+        changes: dict[str, Json] = {
+            "status": event.status.value,
+            "timestamp": event.at_ms // 1000,
+            "execHash": "",
+            "reason": event.reason,
+            "amountOut": "0",
+        }
+    else:
+        changes = {"status": int(V1Status.ONGOING), "toAmount": "0", "toHash": ""}
+        if event.status.resting:
+            ends = ("Address", "Amount", "Chain", "Token")
+            changes["status"] = int(V1Status.FAILED)
+            changes |= {f"back{name}": order.get(f"from{name}") for name in ends}
+    order |= {name: value for name, value in changes.items() if name in order}
+    return response.with_body(jsontext.encode(body))
+
+
+def _order(operation: str, data: Json) -> dict[str, Any] | None:
+    """Return what an answer says of an order; None where it is none about one."""
+    if operation in _V1 and isinstance(data, dict):
+        data = data.get("order")
+    elif operation != _V2:
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def forbidden(call: Call, rule: MatchRule) -> Response | None:
+    """Return the refusal of a quote or a submission that an outage forbids now."""
+    world = call.hosted.world
+    if rule.route is None or not world.outages.active():
+        return None
+    route = _route(call, rule, call.request)
+    if route is None:
+        return None
+    try:
+        world.outages.calendar.check(route, Phase(rule.route.phase), world.now())
+    except Refusal as refusal:
+        return call.hosted.refuser.refuse(call.operation.generation, refusal.name, refusal.reason)
+    return None
+
+
+def route_of_exchange(call: Call, rules: MatchRules, exchange: RecordedExchange) -> Route | None:
+    """Return the route of a recorded submission, as far as the world knows its chains."""
+    return _route(call, rules.of(exchange.operation), exchange.request)
+
+
+def _route(call: Call, rule: MatchRule, request: Request) -> Route | None:
+    if rule.route is None:
+        return None
+    parts = RequestParts((), request, {})
+    catalog = call.hosted.world.scenario.catalog
+    source = _end(parts, rule.route.source, catalog)
+    target = _end(parts, rule.route.target or rule.route.source, catalog)
+    return None if source is None or target is None else Route(*source, *target)
+
+
+def _end(parts: RequestParts, end: End, catalog: Catalog) -> tuple[str, str] | None:
+    """Return a chain's nickname and a token's symbol; None for a chain nobody knows here.
+
+    A token is named by symbol, index or address; an unknown one stands for itself.
+    """
+    chain = catalog.named(parts.text(end.chain))
+    if chain is None:
+        return None
+    token = parts.text(end.token) if end.token else ""
+    try:
+        if token.isdecimal():
+            return chain.nickname, catalog.token_by_index(int(token[:20])).symbol
+        return chain.nickname, catalog.placed_at(chain, token).symbol
+    except Refusal:
+        return chain.nickname, token
+
+
+def disturbed(call: Call, answer: Response, simulation: Simulating) -> Response:
+    """Return a recorded list as the outages of the world leave it.
+
+    What they change in the simulated list, they change in the recorded one.
+    """
+    if call.operation.id not in list_operations() or not call.hosted.world.outages.active():
+        return answer
+    try:
+        recorded = jsontext.decode(answer.body)
+        now = jsontext.decode(simulation.respond(call).body)
+        calm = Call(call.operation, call.request, call.hosted.undisturbed())
+        usual = jsontext.decode(simulation.respond(calm).body)
+    except jsontext.NotJson:
+        return answer
+    changed = _changed(recorded, usual, now)
+    return answer if changed == recorded else answer.with_body(jsontext.encode(changed))
+
+
+def _changed(recorded: Json, usual: Json, now: Json) -> Json:
+    """Return a recorded value with the changes that lead from what is usual to what is now."""
+    three = (recorded, usual, now)
+    if usual == now:
+        return recorded
+    if all(isinstance(one, dict) for one in three):
+        found = {
+            name: _changed(value, usual[name], now[name])
+            if name in usual and name in now
+            else value
+            for name, value in recorded.items()
+            if name not in usual or name in now
+        }
+        return found | {name: value for name, value in now.items() if name not in usual}
+    if all(isinstance(one, list) for one in three):
+        key = _identity([*recorded, *usual, *now])
+        if key is None:
+            return recorded
+        before, after = ({item[key]: item for item in items} for items in (usual, now))
+        return [
+            _changed(item, before[item[key]], after[item[key]])
+            if item[key] in before and item[key] in after
+            else item
+            for item in recorded
+            if item[key] not in before or item[key] in after
+        ]
+    if all(isinstance(one, int) and not isinstance(one, bool) for one in three):
+        return recorded + (now - usual)
+    return now
+
+
+_IDENTITIES = ("nickName", "symbol", "address", "name", "id")
+"""Members by which the items of two lists are known to be the same, the best first."""
+
+
+def _identity(items: list[Any]) -> str | None:
+    """Return the member that tells items apart; None where they have none in common."""
+    for key in _IDENTITIES:
+        if all(isinstance(item, dict) and isinstance(item.get(key), str | int) for item in items):
+            return key
+    return None
