@@ -7,7 +7,7 @@ from mockserver.contract import Contract, Operation
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.faults.kinds import rule_name
-from mockserver.responders.faults.trigger import operation_id
+from mockserver.responders.faults.registry import operation_id
 from mockserver.responders.forms import BadControl, check, form
 from mockserver.responders.refusing import JSON_TYPE, Refuser
 from mockserver.responders.responder import Call

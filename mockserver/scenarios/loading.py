@@ -16,9 +16,8 @@ from mockserver.jsontext import Json
 from mockserver.scenarios import values
 from mockserver.scenarios.calendars import Setting, calendar_windows
 from mockserver.scenarios.catalogs import load_catalog
-from mockserver.scenarios.known import known_orders
+from mockserver.scenarios.given import fixed_quotes, known_orders
 from mockserver.scenarios.library import located
-from mockserver.scenarios.published import published_quotes
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 
@@ -125,7 +124,7 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     layers = layered(read(file, "scenario"))
     catalog = _catalog(layers)
     problems = [layers.problem(*found) for found in values.unknown_names(layers.value, catalog)]
-    fixed, complaints = published_quotes(layers.value.get("quotes", {}), catalog)
+    fixed, complaints = fixed_quotes(layers.value.get("quotes", {}), catalog)
     problems += [layers.problem(*complaint) for complaint in complaints]
     start_ms = _start(layers, problems)
     seed = layers.value.get("seed", 0)

@@ -12,7 +12,7 @@ from mockserver.engine.fees import Rates
 from mockserver.engine.orders import Generation
 from mockserver.engine.prices import Drift, Prices
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
-from mockserver.scenarios.known import KINDS
+from mockserver.scenarios.given import KINDS
 from mockserver.validation import did_you_mean
 
 Value = Mapping[str, Any]

@@ -276,7 +276,7 @@ def _shown_pair(pair: str) -> str:
 
 def _lets_in(name: str) -> bool:
     # What recordings are made of is loaded where somebody looks at the journal.
-    from mockserver.recordings.redaction.names import is_secret_member  # noqa: PLC0415
+    from mockserver.recordings.redaction.secrets import is_secret_member  # noqa: PLC0415
 
     lowered = name.lower()
     return is_secret_member(name) or lowered.endswith(("token", "authorization", "-key"))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
-from mockserver.responders.faults.trigger import operation_id
+from mockserver.responders.faults.registry import operation_id
 from mockserver.responders.forms import BadControl, check, duration_ms, form, instant_ms
 from mockserver.responders.stubs import StubResponder
 from mockserver.responders.subsets import Subset, subset_of

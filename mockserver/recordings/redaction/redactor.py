@@ -12,13 +12,17 @@ from mockserver.exchange import BadEncoding, Headers, Request, Response, pairs_o
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings.bodies import encode, layout_of
 from mockserver.recordings.recording import RecordedExchange, StandIns
-from mockserver.recordings.redaction.names import (
+from mockserver.recordings.redaction.secrets import (
+    MASK,
     REQUEST_HEADERS,
     RESPONSE_HEADERS,
     is_secret_member,
+    is_telling,
+    masked,
     may_hold_secret,
+    occurring,
+    parts_of,
 )
-from mockserver.recordings.redaction.secrets import MASK, is_telling, masked, occurring, parts_of
 from mockserver.recordings.redaction.standins import StandInMaker
 from mockserver.signing import developer
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET

@@ -1,23 +1,102 @@
 """The kinds of faults: what each does to an answer, by its options, and one table of all."""
 
-from collections.abc import Callable, Mapping
+import copy
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Context, Decimal
 from http import HTTPStatus
 from types import MappingProxyType
+from typing import Any
 
 from mockserver import jsontext
-from mockserver.contract import RefusalRule
+from mockserver.contract import Operation, RefusalRule
 from mockserver.contract.envelope import Saying
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Cut, Delivery
-from mockserver.responders.faults.mutation import mutated
 from mockserver.responders.forms import BadControl, duration_ms
 from mockserver.responders.refusing import JSON_TYPE, REFUSAL_HEADER
 from mockserver.responders.responder import Call
-from mockserver.validation import did_you_mean
+from mockserver.validation import did_you_mean, dotted
 from mockserver.values import dataclass
+
+Path = tuple[str | int, ...]
+_PART = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_MISSING = object()
+_CHANGES: dict[str, tuple[Any, ...]] = {
+    "type": ({"mutated": True}, ["mutated"], "mutated", 0),
+    "null": (None,),
+    "missing": (_MISSING,),
+}
+CHANGES = (*_CHANGES, "any")
+"""What may be done to a field: another type, null, left out, or whichever breaks the contract."""
+
+
+def mutated(
+    response: Response, operation: Operation, *, field: str | None, change: str, draw: int
+) -> tuple[Response, str]:
+    """Return an answer with one field broken, and the field's path; empty where none could be.
+
+    Without a `field` the number `draw` chooses one of the data. A field is only touched where the
+    answer breaks its schema afterwards and did not before.
+    """
+    body = jsontext.decode_or(response.body, _MISSING)
+    if body is _MISSING or operation.response_violations(body):
+        return response, ""
+    for path in _candidates(body, operation, field, draw):
+        for broken in _broken(body, path, change):
+            if operation.response_violations(broken):
+                return response.with_body(jsontext.encode(broken)), dotted(path)
+    return response, ""
+
+
+def parts(field: str) -> Path:
+    """Return the path that people write as `list[0].symbol`."""
+    return tuple(int(index) if index else name for name, index in _PART.findall(field))
+
+
+def _candidates(body: Json, operation: Operation, field: str | None, draw: int) -> Iterator[Path]:
+    base: Path = ("data",) if operation.enveloped else ()
+    if field is not None:
+        named = parts(field)
+        yield (*base, *named)
+        yield named
+        return
+    data = body.get("data") if base and isinstance(body, dict) else body
+    paths = [(*base, *path) for path in _leaves(data, ())] or [("code",)]
+    start = draw % len(paths)
+    yield from (*paths[start:], *paths[:start])
+
+
+def _leaves(value: Json, path: Path) -> Iterator[Path]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _leaves(item, (*path, name))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _leaves(item, (*path, index))
+    elif path:
+        yield path
+
+
+def _broken(body: Json, path: Path, change: str) -> Iterator[Json]:
+    kinds = _CHANGES if change == "any" else (change,)
+    for value in (value for kind in kinds for value in _CHANGES[kind]):
+        changed = copy.deepcopy(body)
+        holder = changed
+        try:
+            for part in path[:-1]:
+                holder = holder[part]
+            if value is _MISSING:
+                del holder[path[-1]]
+            else:
+                holder[path[-1]]
+                holder[path[-1]] = value
+        except (KeyError, IndexError, TypeError):
+            return
+        yield changed
+
 
 LATEST_MS = 86_400_000
 """The most a fault delays an answer, in milliseconds: a day."""
@@ -26,7 +105,7 @@ _FINE = 10**12
 
 
 @dataclass(frozen=True, slots=True)
-class Struck:
+class FaultedCall:
     """A call that a fault strikes.
 
     `draw` returns a number of 256 bits that depends on the world's seed, the fault and the call.
@@ -38,7 +117,7 @@ class Struck:
 
 Options = Mapping[str, Json]
 """The options of a fault, of the form that its kind has, and checked."""
-Disturb = Callable[[Delivery, Struck], Delivery]
+Disturb = Callable[[Delivery, FaultedCall], Delivery]
 """Returns the answer as the client will see it; delays are in the world's time."""
 
 
@@ -53,9 +132,9 @@ class Quota:
     window_ms: int
     refuse: Disturb
 
-    def __call__(self, sending: Delivery, struck: Struck) -> Delivery:
+    def __call__(self, sending: Delivery, faulted: FaultedCall) -> Delivery:
         """Refuse the call."""
-        return self.refuse(sending, struck)
+        return self.refuse(sending, faulted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +176,12 @@ def _latency(told: Options) -> Disturb:
         raise BadControl("body field 'until': shorter than 'delay', expected at least as long")
     sigma = Decimal(told.get("sigma", 0))
 
-    def disturb(sending: Delivery, struck: Struck) -> Delivery:
+    def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
         late = delay
         if spread:
-            late += struck.draw("delay") % (spread + 1)
+            late += faulted.draw("delay") % (spread + 1)
         if sigma:
-            late = _lognormal(late, sigma, struck)
+            late = _lognormal(late, sigma, faulted)
         return replace(sending, delay_ms=sending.delay_ms + min(late, LATEST_MS))
 
     return disturb
@@ -120,7 +199,7 @@ def _delay(told: Mapping[str, Json], name: str) -> int:
 def _status(told: Options) -> Disturb:
     """Put a plain error page, as a gateway would, in place of the answer."""
     page = _page(told["status"], told.get("retryAfter"), told.get("body", ""))
-    return lambda sending, struck: replace(sending, response=page)
+    return lambda sending, faulted: replace(sending, response=page)
 
 
 def _refusal(told: Options) -> Disturb:
@@ -128,8 +207,8 @@ def _refusal(told: Options) -> Disturb:
     if ("refusal" in told) == ("code" in told):
         raise BadControl("body: give either 'refusal', a name of the table, or 'code' with 'msg'")
 
-    def disturb(sending: Delivery, struck: Struck) -> Delivery:
-        generation, refuser = struck.call.operation.generation, struck.call.hosted.refuser
+    def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
+        generation, refuser = faulted.call.operation.generation, faulted.call.hosted.refuser
         if "refusal" in told:
             refused = refuser.refuse(generation, told["refusal"], "put in on purpose")
             return replace(sending, response=refused)
@@ -154,11 +233,11 @@ def _quota(told: Options) -> Disturb:
 def _broken_json(told: Options) -> Disturb:
     """Cut the last third off the body, which is whole as far as HTTP can tell, inside a text."""
 
-    def disturb(sending: Delivery, struck: Struck) -> Delivery:
+    def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
         body = sending.response.body
         kept = body[: len(body) * 2 // 3] + b'"'
         # A text or a number that is cut short may still be JSON.
-        while jsontext.decode_or(kept, struck) is not struck:
+        while jsontext.decode_or(kept, faulted) is not faulted:
             kept += b"{"
         return sending.with_body(kept)
 
@@ -170,7 +249,7 @@ def _wrong_type(told: Options) -> Disturb:
     page = b"<html><body>service</body></html>" if "contentType" not in told else None
     named = ("Content-Type", told.get("contentType", "text/html; charset=utf-8"))
 
-    def disturb(sending: Delivery, struck: Struck) -> Delivery:
+    def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
         response = sending.response
         kept = tuple(item for item in response.headers if item[0].lower() != "content-type")
         body = response.body if page is None else page
@@ -182,13 +261,13 @@ def _wrong_type(told: Options) -> Disturb:
 def _mutation(told: Options) -> Disturb:
     """Break a field, the named one or one drawn by the seed, and name it in `X-Mock-Mutated`."""
 
-    def disturb(sending: Delivery, struck: Struck) -> Delivery:
+    def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
         response, field = mutated(
             sending.response,
-            struck.call.operation,
+            faulted.call.operation,
             field=told.get("field"),
             change=told.get("change", "any"),
-            draw=struck.draw("field"),
+            draw=faulted.draw("field"),
         )
         # A field's name is the client's own text, and headers are ASCII.
         shown = ascii(field)[1:-1][:200] or "nothing"
@@ -199,14 +278,14 @@ def _mutation(told: Options) -> Disturb:
 
 def _as_it_is(told: Options) -> Disturb:
     """Leave the answer as it is: a false success is false only in that nothing was done."""
-    return lambda sending, struck: sending
+    return lambda sending, faulted: sending
 
 
 def _cutting(summary: str, cut: Cut, *, answers: bool) -> Kind:
     """Return a kind that cuts the connection: what was never answered was not done either."""
     return Kind(
         summary,
-        lambda told: lambda sending, struck: replace(sending, cut=cut),
+        lambda told: lambda sending, faulted: replace(sending, cut=cut),
         done=answers,
         answers=answers,
     )
@@ -259,11 +338,11 @@ def _page(status: int, retry_after_s: int | None, body: str) -> Response:
     return Response(status, headers, text.encode("utf-8", "backslashreplace"))
 
 
-def _lognormal(median_ms: int, sigma: Decimal, struck: Struck) -> int:
+def _lognormal(median_ms: int, sigma: Decimal, faulted: FaultedCall) -> int:
     """Return a log-normal delay in whole milliseconds, the same on every machine."""
     context = Context(prec=30)
     # Twelve even draws less six are normal enough, and need no function that differs by platform.
-    total = sum(struck.draw(f"normal {number}") % _FINE for number in range(12))
+    total = sum(faulted.draw(f"normal {number}") % _FINE for number in range(12))
     normal = context.subtract(context.divide(Decimal(total), Decimal(_FINE)), Decimal(6))
     factor = context.exp(context.multiply(sigma, normal))
     return int(context.multiply(Decimal(median_ms), factor))

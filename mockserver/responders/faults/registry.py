@@ -1,7 +1,8 @@
-"""The faults of a world: set, counted, asked at every call, and taken away."""
+"""The faults of a world: set, counted, asked at every call whether they strike, and taken away."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from decimal import Decimal
 from functools import cache
 
 from mockserver import jsontext, limits
@@ -13,12 +14,121 @@ from mockserver.engine.scenario import Scenario
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
-from mockserver.responders.faults.kinds import KINDS, Disturb, Quota, Struck, rule_name
-from mockserver.responders.faults.trigger import Trigger, trigger_of
+from mockserver.responders.faults.kinds import KINDS, Disturb, FaultedCall, Quota, rule_name
 from mockserver.responders.forms import BadControl, Schema, check, shipped_forms, variants
+from mockserver.responders.named import named_by
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
+from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
+
+_FINE = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """The calls a fault is for, and which of them it takes; None does not narrow.
+
+    `chain` is a nickname. `first` and `every` count the calls that match, from 1.
+    """
+
+    operation: str | None = None
+    generation: str | None = None
+    effect: str | None = None
+    phase: str | None = None
+    chain: str | None = None
+    order: str | None = None
+    first: int | None = None
+    every: int | None = None
+    probability: Decimal | None = None
+
+    def concerns(self, call: Call) -> bool:
+        """Tell whether a call is one of those the fault is for."""
+        operation = call.operation
+        told = "write" if operation.writes else "read"
+        if self.operation not in (None, operation.id):
+            return False
+        if self.generation not in (None, operation.generation.id) or self.effect not in (
+            None,
+            told,
+        ):
+            return False
+        if self.phase is not None and self.phase not in operation.row.get("tags", ()):
+            return False
+        if self.chain is None and self.order is None:
+            return True
+        named = named_by(operation, call.request, call.hosted.world)
+        return (self.chain is None or self.chain in named.chains) and (
+            self.order is None or self.order == named.order
+        )
+
+    def takes(self, number: int, seed: int, fault: str) -> bool:
+        """Tell whether the fault strikes the call of that number; chance comes from the seed."""
+        if self.first is not None and number > self.first:
+            return False
+        if self.every is not None and number % self.every:
+            return False
+        if self.probability is None:
+            return True
+        return derived_int(seed, "fault", fault, number) % _FINE < self.probability * _FINE
+
+
+def trigger_of(told: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Trigger:
+    """Return the trigger of a request. Raises `BadControl` for a name that does not exist."""
+    probability = told.get("probability")
+    return Trigger(
+        operation=operation_id(told["operation"], contract) if "operation" in told else None,
+        generation=told.get("generation"),
+        effect=told.get("effect"),
+        phase=_phase(told, contract),
+        chain=_chain(told, scenario),
+        order=told.get("order"),
+        first=told.get("first"),
+        every=told.get("every"),
+        probability=None if probability is None else Decimal(probability),
+    )
+
+
+def operation_id(name: str, contract: Contract) -> str:
+    """Return the id of an operation by its id, or by its operation id where only one has it.
+
+    Raises `BadControl` for a name that no operation of the dialect has, or two have.
+    """
+    ids = [operation.id for operation in contract]
+    if name in ids:
+        return name
+    found = [operation.id for operation in contract if operation.operation_id == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadControl(f"body field 'operation': {name!r} is one of {', '.join(found)}; name one")
+    near = did_you_mean(name, ids) or did_you_mean(f"v2.{name}", ids)
+    dialect = contract.dialect.name
+    raise BadControl(
+        f"body field 'operation': {name!r} is no operation of dialect {dialect!r}"
+        + (near or f"; there are {', '.join(ids)}")
+    )
+
+
+def _phase(told: Mapping[str, Json], contract: Contract) -> str | None:
+    phase: str | None = told.get("phase")
+    known = sorted({tag for operation in contract for tag in operation.row.get("tags", ())})
+    if phase is None or phase in known:
+        return phase
+    near = did_you_mean(phase, known)
+    raise BadControl(f"body field 'phase': expected one of {', '.join(known)}, got {phase!r}{near}")
+
+
+def _chain(told: Mapping[str, Json], scenario: Scenario) -> str | None:
+    name: str | None = told.get("chain")
+    if name is None:
+        return None
+    chain = scenario.catalog.named(name)
+    if chain is not None:
+        return chain.nickname
+    near = did_you_mean(name, [chain.nickname for chain in scenario.catalog.chains])
+    raise BadControl(f"body field 'chain': {name!r} is no chain of the catalog{near}")
+
 
 FAULT_HEADER = "X-Mock-Fault"
 """Names the faults that struck an answer."""
@@ -65,7 +175,7 @@ class Strike:
     """The faults that strike one call: delays first, at most one other after them."""
 
     faults: tuple[Fault, ...]
-    struck: Mapping[str, Struck]
+    calls: Mapping[str, FaultedCall]
     retry_after_s: int | None = None
 
     @property
@@ -87,7 +197,7 @@ class Strike:
         """Return an answer as the faults let it out; None where nobody was asked for one."""
         sending = Delivery(answer or _NOTHING)
         for fault in self.faults:
-            sending = fault.disturb(sending, self.struck[fault.id])
+            sending = fault.disturb(sending, self.calls[fault.id])
         response = sending.response.with_headers((FAULT_HEADER, self.names))
         if self.retry_after_s is not None:
             response = response.with_headers(("Retry-After", str(self.retry_after_s)))
@@ -134,7 +244,7 @@ class Faults(Settable[Fault, Tally]):
         if not self.items:
             return None
         found: list[Fault] = []
-        numbers: dict[str, Struck] = {}
+        numbers: dict[str, FaultedCall] = {}
         retry: int | None = None
         for fault in self.items:
             if not fault.trigger.concerns(call):
@@ -143,7 +253,7 @@ class Faults(Settable[Fault, Tally]):
             if not strikes:
                 continue
             found.append(fault)
-            numbers[fault.id] = Struck(call, _drawer(call, fault.id, tally.seen))
+            numbers[fault.id] = FaultedCall(call, _drawer(call, fault.id, tally.seen))
             if fault.kind == "latency":
                 continue
             if isinstance(fault.disturb, Quota):

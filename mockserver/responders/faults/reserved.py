@@ -11,9 +11,8 @@ from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import RESERVED, Effect, Reserved, in_amount, in_hex
 from mockserver.exchange import Request
-from mockserver.responders.faults.kinds import KINDS, Options, Struck
-from mockserver.responders.faults.registry import Fault, Strike
-from mockserver.responders.faults.trigger import Trigger
+from mockserver.responders.faults.kinds import KINDS, FaultedCall, Options
+from mockserver.responders.faults.registry import Fault, Strike, Trigger
 from mockserver.responders.named import deposit_of
 from mockserver.responders.responder import Call
 
@@ -90,7 +89,7 @@ def may_reserve(request: Request) -> bool:
 def _strike(reserved: Reserved, call: Call) -> Strike:
     kind, options, done = _FAULTS[reserved.name]
     fault = Fault(f"reserved {reserved.code}", kind, Trigger(), KINDS[kind].make(options), done, {})
-    return Strike((fault,), {fault.id: Struck(call, lambda what: 0)})
+    return Strike((fault,), {fault.id: FaultedCall(call, lambda what: 0)})
 
 
 def _reserved(operation: Operation, inputs: Inputs, catalog: Catalog) -> Iterator[Reserved]:

@@ -9,7 +9,7 @@ from mockserver.jsontext import Json, picked
 from mockserver.recordings import RecordedExchange, Recording, text_of
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.faults.kinds import rule_name
-from mockserver.responders.faults.trigger import operation_id
+from mockserver.responders.faults.registry import operation_id
 from mockserver.responders.forms import BadControl
 from mockserver.responders.named import named_by
 from mockserver.server.codings import unpacked

@@ -1,0 +1,252 @@
+"""The orders and quotes that a scenario gives: orders that are there, quotes to the last digit."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from mockserver.clock import parse_duration
+from mockserver.documents import FieldPath
+from mockserver.engine import amounts
+from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, place_key
+from mockserver.engine.catalog import Catalog, Placed
+from mockserver.engine.courses import Course, Policy, Status, Step, course_problems
+from mockserver.engine.derived import derived_hash
+from mockserver.engine.orders import Generation, Kind, Order
+from mockserver.engine.outages import Route
+from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, CrossChainQuote
+from mockserver.engine.refusal import Refusal
+from mockserver.engine.scenario import FixedQuotes
+from mockserver.jsontext import plain
+
+Complaint = tuple[FieldPath, str]
+"""A field below the root of a file, and what is wrong with it."""
+
+KINDS: Mapping[str, Kind] = {"bridge": Kind.BRIDGE, "aggregate": Kind.AGGREGATE}
+_COURSE = "as-known"
+
+Item = Mapping[str, Any]
+_Key = TypeVar("_Key")
+_Quote = TypeVar("_Quote")
+
+
+# Orders that are there from the beginning
+
+
+def known_orders(
+    value: Item, catalog: Catalog, seed: int
+) -> tuple[tuple[Order, ...], list[Complaint]]:
+    """Return the orders of `orders.known`, and all that is wrong with them.
+
+    Their times count from the start of the world.
+    """
+    complaints: list[Complaint] = []
+    found: dict[str, Order] = {}
+    refund_ms = parse_duration(value.get("refunded_after", "40s"))
+    for number, item in enumerate(value.get("known", ())):
+        place: FieldPath = ("orders", "known", number)
+        problems = list(_order_problems(item, catalog))
+        if item["id"] in found:
+            problems.append((("id",), f"{item['id']!r} is the id of an earlier order"))
+        complaints += [((*place, *path), text) for path, text in problems]
+        if not problems:
+            found[item["id"]] = _order(item, catalog, seed, refund_ms)
+    return tuple(found.values()), complaints
+
+
+def _order_problems(item: Item, catalog: Catalog) -> Iterator[Complaint]:
+    for end in ("from", "to"):
+        try:
+            catalog.token_on(item[end]["chain"], item[end]["token"])
+        except Refusal as refusal:
+            yield (end,), refusal.reason
+    for text in course_problems(_course(item)):
+        yield ("steps",), text
+
+
+def _order(item: Item, catalog: Catalog, seed: int, refund_ms: int) -> Order:
+    ends = (catalog.token_on(item[end]["chain"], item[end]["token"]) for end in ("from", "to"))
+    source, target = ends
+    at_ms, amount, sn = -parse_duration(item["ago"]), int(item["amount"]), item.get("sn")
+    return Order(
+        id=item["id"],
+        sn=sn,
+        generation=Generation.V2 if sn is None else Generation.V1,
+        kind=KINDS[item["kind"]],
+        route=Route(source.chain.nickname, source.symbol, target.chain.nickname, target.symbol),
+        submitted_ms=at_ms,
+        started_ms=at_ms,
+        amount=amount,
+        # What arrived is known, and not what of the difference was a fee.
+        gross=int(item["out"]),
+        service_fee=0,
+        channel_fee=0,
+        gas_fee=0,
+        dust=0,
+        # Nobody here had the deposit before.
+        topup=amount,
+        sender=item["sender"],
+        recipient=item["recipient"],
+        evm_address=item["sender"],
+        cert_hash=item["hash"],
+        exec_hash=item.get("exec_hash") or derived_hash(seed, "exec", item["id"]),
+        back_hash=derived_hash(seed, "back", item["id"]),
+        course=_course(item),
+        policy=Policy.TIME,
+        refund_ms=refund_ms,
+        fee_level=item.get("fee_level"),
+    )
+
+
+def _course(item: Item) -> Course:
+    steps = (
+        Step(Status(step["status"]), parse_duration(step["after"]), step.get("reason", ""))
+        for step in item["steps"]
+    )
+    return Course(_COURSE, tuple(steps))
+
+
+# Quotes that come out to the last digit for their requests
+
+
+def fixed_quotes(value: Item, catalog: Catalog) -> tuple[FixedQuotes, list[Complaint]]:
+    """Return the quotes a scenario fixes, and all that is wrong with them."""
+    complaints: list[Complaint] = []
+
+    def table(
+        name: str, read: Callable[[Item, Catalog], tuple[_Key, _Quote]]
+    ) -> dict[_Key, _Quote]:
+        found: dict[_Key, _Quote] = {}
+        for number, item in enumerate(value.get(name, ())):
+            place: FieldPath = ("quotes", name, number)
+            try:
+                key, quote = read(item, catalog)
+            except _Unreadable as error:
+                complaints.extend(((*place, *path), text) for path, text in error.complaints)
+                continue
+            if key in found:
+                text = "another entry fixes the same request already; leave one of them"
+                complaints.append((place, text))
+            found.setdefault(key, quote)
+        return found
+
+    quotes = FixedQuotes(
+        table("bridge", _bridge),
+        table("aggregate", _aggregate),
+        table("swaps", _swap),
+        value.get("near_percent", 0),
+        table("cross_chain", _cross_chain),
+    )
+    return quotes, list(dict.fromkeys(complaints))
+
+
+class _Unreadable(Exception):
+    """A quote of which something is unknown, by the fields below its own place."""
+
+    def __init__(self, complaints: Iterable[Complaint]) -> None:
+        super().__init__("unknown names")
+        self.complaints = list(complaints)
+
+
+_OF_ONE_TOKEN = ("from", "token"), ("to", "token")
+_OF_TWO_TOKENS = ("from.chain", "from.token"), ("to.chain", "to.token")
+_ON_ONE_CHAIN = ("chain", "from"), ("chain", "to")
+"""Where a request names its two tokens: the chain and the symbol of each."""
+
+
+def _ends(
+    item: Item, catalog: Catalog, *places: tuple[str, str], also: str = ""
+) -> tuple[Placed, Placed]:
+    """Return two tokens, each by the dotted fields of its chain and its symbol.
+
+    `also` is the field of another chain, which has to be known as well.
+    """
+    found, complaints = [], []
+    for chain, token in places:
+        last = chain
+        try:
+            on = catalog.chain(_inside(item, chain))
+            last = token
+            found.append(catalog.placed(on, catalog.token(_inside(item, token))))
+        except Refusal as refusal:
+            complaints.append((tuple(last.split(".")), refusal.reason))
+    if also:
+        try:
+            catalog.chain(_inside(item, also))
+        except Refusal as refusal:
+            complaints.append((tuple(also.split(".")), refusal.reason))
+    if complaints:
+        raise _Unreadable(complaints)
+    source, target = found
+    return source, target
+
+
+def _inside(item: Item, path: str) -> Any:
+    for name in path.split("."):
+        item = item[name]
+    return item
+
+
+def _bridge(item: Item, catalog: Catalog) -> tuple[BridgeKey, BridgeQuote]:
+    _, target = _ends(item, catalog, *_OF_ONE_TOKEN)
+    gives = item["gives"]
+    quote = BridgeQuote(
+        price=Decimal(gives["price"]),
+        price_text=plain(Decimal(gives["price"])),
+        gross=int(gives["out"]),
+        out_usd=gives["out_usd"],
+        service_fee=int(gives["service_fee"]),
+        gas_fee=int(gives["gas_fee"]),
+        rate_bps=gives["rate_bps"],
+        decimals=target.decimals,
+    )
+    channel = item.get("channel_bps", 0)
+    return (item["token"], int(item["amount"]), item["from"], item["to"], channel), quote
+
+
+def _cross_chain(item: Item, catalog: Catalog) -> tuple[CrossChainKey, CrossChainQuote]:
+    source, target = _ends(item, catalog, *_OF_ONE_TOKEN)
+    amount, gives = Decimal(item["amount"]), item["gives"]
+    try:
+        units = amounts.units_exact(amount, source.decimals)
+    except Refusal as refusal:
+        raise _Unreadable([(("amount",), refusal.reason)]) from None
+    out = Decimal(gives["out"])
+    quote = CrossChainQuote(
+        amount_in=amount,
+        amount_out=out,
+        fee=Decimal(gives["fee"]),
+        gas=Decimal(gives["gas"]),
+        symbol=item["token"],
+        out_units=amounts.units_floor(out, target.decimals),
+    )
+    return (item["token"], units, item["from"], item["to"], item.get("fee_level", 0)), quote
+
+
+def _aggregate(item: Item, catalog: Catalog) -> tuple[QuoteKey, AggregateQuote]:
+    gives = item["gives"]
+    source, target = _ends(item, catalog, *_OF_TWO_TOKENS, also="gives.execution")
+    execution = catalog.chain(gives["execution"])
+    there = target.token.contracts.get(execution.nickname, target.contract)
+    quote = AggregateQuote(
+        network=execution.network,
+        decimals=there.decimals,
+        aggregator=gives["aggregator"],
+        gross=int(gives["out"]),
+        out_usd=gives["out_usd"],
+        service_fee=int(gives["service_fee"]),
+        gas_fee=int(gives["gas_fee"]),
+        rate_bps=gives["rate_bps"],
+        slippage=Decimal(gives["slippage_percent"]),
+        price_impact=Decimal(gives["price_impact_percent"]),
+    )
+    channel = item.get("channel_bps", 0)
+    return (int(item["amount"]), *_key(source), *_key(target), channel), quote
+
+
+def _swap(item: Item, catalog: Catalog) -> tuple[SwapKey, int]:
+    source, target = map(_key, _ends(item, catalog, *_ON_ONE_CHAIN))
+    return (int(item["amount"]), *source, target[1]), int(item["out"])
+
+
+def _key(placed: Placed) -> tuple[str, str]:
+    return place_key(placed.chain, placed.contract.address)
