@@ -1,20 +1,24 @@
-"""The calendar: what all outages together mean for lists, quotes, submissions and progress."""
+"""The calendar: what all outages together mean for lists, quotes, submissions and progress.
 
+Windows are found by time and by route, so that a calendar of years answers as an empty one does.
+"""
+
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import field
 from decimal import Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 
 from mockserver.clock import iso
 from mockserver.engine import pace
 from mockserver.engine.derived import derived_int
-from mockserver.engine.outages import Direction, Mode, Route, Window
+from mockserver.engine.outages import LIST_CHANGING, Direction, InFlight, Mode, Route, Window
 from mockserver.engine.refusal import Refusal
-from mockserver.engine.timetable import Timetable
-from mockserver.values import dataclass
+from mockserver.values import dataclass, keep
 
 _FULL_SPEED = Fraction(1)
+_KEPT_ROUTES = 4_096
 
 
 class Phase(StrEnum):
@@ -34,20 +38,93 @@ class Span:
     window: Window
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
-    """The outages of a world. Every question is answered from the windows and a moment alone."""
+class _Windows:
+    """Windows by the stretch of time between two of their beginnings and ends."""
 
-    windows: Sequence[Window] = ()
-    _table: Timetable = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Prepare the look-ups, which are made when they are first needed."""
-        object.__setattr__(self, "_table", Timetable(self.windows))
+    def __init__(self, windows: Sequence[Window] = ()) -> None:
+        """Take windows in their order, which every answer keeps."""
+        self.windows = windows
 
     def active(self, now_ms: int) -> Sequence[Window]:
         """Return the windows that cover a moment."""
-        return self._table.active(now_ms)
+        return self._active[bisect_right(self._bounds, now_ms)] if self.windows else ()
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        return sorted({window.from_ms for window in self.windows})
+
+    @cached_property
+    def _bounds(self) -> list[int]:
+        ends = {window.until_ms for window in self.windows if window.until_ms is not None}
+        return sorted(ends.union(self._begins))
+
+    @cached_property
+    def _active(self) -> list[tuple[Window, ...]]:
+        """The windows of each stretch; that of index 0 is before the first bound."""
+        coming = sorted(enumerate(self.windows), key=lambda item: item[1].from_ms, reverse=True)
+        found: list[tuple[Window, ...]] = [()]
+        running: dict[int, Window] = {}
+        for bound in self._bounds:
+            running = {place: one for place, one in running.items() if one.covers(bound)}
+            while coming and coming[-1][1].from_ms <= bound:
+                place, window = coming.pop()
+                if window.covers(bound):
+                    running[place] = window
+            found.append(tuple(running[place] for place in sorted(running)))
+        return found
+
+
+class _RouteWindows(_Windows):
+    """The windows that orders of one route meet."""
+
+    def quiet(self, from_ms: int, until_ms: int) -> bool:
+        """Tell whether no window covers, begins or ends from a moment up to and with another."""
+        if not self.windows:
+            return True
+        place = bisect_left(self._bounds, from_ms)
+        return place == bisect_right(self._bounds, until_ms) and not self._active[place]
+
+    def strike(self, since_ms: int) -> tuple[int, Window] | None:
+        """Return when, from a moment on, one first fails or refunds orders, and which."""
+        once, repeatedly = self._strikers
+        place = bisect_left(once, since_ms, key=_begin_of)
+        strikes = [
+            (moment, number, window)
+            for number, window in (*once[place : place + 1], *repeatedly)
+            if (moment := window.strikes(since_ms)) is not None
+        ]
+        if not strikes:
+            return None
+        moment, _, window = min(strikes, key=lambda strike: strike[:2])
+        return moment, window
+
+    @cached_property
+    def _strikers(self) -> tuple[list[tuple[int, Window]], list[tuple[int, Window]]]:
+        """Those that fail or refund orders: once, sorted by their beginning, or while they flap."""
+        found = [
+            (number, window)
+            for number, window in enumerate(self.windows)
+            if window.in_flight in (InFlight.FAIL, InFlight.REFUND)
+        ]
+        once = [item for item in found if item[1].mode is not Mode.FLAPPING]
+        repeatedly = [item for item in found if item[1].mode is Mode.FLAPPING]
+        return sorted(once, key=_begin_of), repeatedly
+
+
+def _begin_of(item: tuple[int, Window]) -> int:
+    return item[1].from_ms
+
+
+class Calendar(_Windows):
+    """The outages of a world. Every question is answered from the windows and a moment alone."""
+
+    def __init__(self, windows: Sequence[Window] = ()) -> None:
+        """Take the windows; look-ups are made when they are first needed."""
+        super().__init__(windows)
+        self._routes: dict[Route, _RouteWindows] = {}
+
+    def __repr__(self) -> str:
+        return f"Calendar(windows={self.windows!r})"
 
     def announced(self, now_ms: int) -> tuple[Window, ...]:
         """Return the windows that have not begun but are known already."""
@@ -59,17 +136,20 @@ class Calendar:
 
     def list_changes(self, now_ms: int) -> int:
         """Return how often windows have changed the lists up to a moment."""
-        return self._table.list_changes(now_ms)
+        return bisect_right(self._list_bounds, now_ms)
+
+    @cached_property
+    def _list_bounds(self) -> list[int]:
+        changing = [window for window in self.windows if window.mode in LIST_CHANGING]
+        ends = [window.until_ms for window in changing if window.until_ms is not None]
+        return sorted([*(window.from_ms for window in changing), *ends])
 
     def check(self, route: Route, phase: Phase, now_ms: int) -> None:
         """Raise `Refusal` where an outage forbids quoting or submitting this route now."""
-        for window in self._table.active(now_ms):
+        for window in self.active(now_ms):
             if not window.down(now_ms) or not _forbids(window, phase):
                 continue
-            for chain, token, end in (
-                (route.source_chain, route.source_token, Direction.SOURCE),
-                (route.target_chain, route.target_token, Direction.TARGET),
-            ):
+            for chain, token, end in _ends(route):
                 if window.concerns(chain, token, end):
                     raise _suspended(window, end)
 
@@ -77,33 +157,57 @@ class Calendar:
         """Return how fast orders of a route progress at a moment: the slowest window counts."""
         if not self.windows:
             return _FULL_SPEED
-        met = self._table.of(route).active(now_ms)
+        met = self._of(route).active(now_ms)
         return min((window.speed(now_ms) for window in met), default=_FULL_SPEED)
 
     def progress(self, route: Route, from_ms: int, until_ms: int) -> Fraction:
         """Return the progress made between two moments, in milliseconds at full speed."""
-        met = self._table.of(route)
-        if not met.windows:
-            return Fraction(max(0, until_ms - from_ms))
-        return pace.made(met.windows, from_ms, until_ms)
+        met = self._of(route).windows
+        return pace.made(met, from_ms, until_ms) if met else Fraction(max(0, until_ms - from_ms))
 
     def when(self, route: Route, from_ms: int, progress_ms: int) -> int | None:
         """Return the first moment by which that much progress is made, or None for never."""
         if not self.windows or progress_ms <= 0:
             return from_ms + max(0, progress_ms)
-        return pace.moment(self._table.of(route).windows, from_ms, progress_ms)
+        return pace.moment(self._of(route).windows, from_ms, progress_ms)
 
     def strike(self, route: Route, since_ms: int) -> tuple[int, Window] | None:
         """Return when, from a moment on, an outage first fails or refunds orders of a route."""
-        return self._table.of(route).strike(since_ms) if self.windows else None
+        return self._of(route).strike(since_ms) if self.windows else None
 
     def quiet(self, route: Route, from_ms: int, until_ms: int) -> bool:
         """Tell whether no outage meets orders of a route from a moment up to another one."""
-        return not self.windows or self._table.of(route).quiet(from_ms, until_ms)
+        return not self.windows or self._of(route).quiet(from_ms, until_ms)
+
+    def _of(self, route: Route) -> _RouteWindows:
+        found = self._routes.get(route)
+        if found is None:
+            places = {
+                place
+                for chain, token, end in _ends(route)
+                for subject in ((chain, None), (chain, token), (None, token), (None, None))
+                for place in self._subjects.get(subject, ())
+                if self.windows[place].concerns(chain, token, end)
+            }
+            met = _RouteWindows(tuple(self.windows[place] for place in sorted(places)))
+            found = keep(self._routes, route, met, _KEPT_ROUTES)
+        return found
+
+    @cached_property
+    def _subjects(self) -> dict[tuple[str | None, str | None], list[int]]:
+        found: dict[tuple[str | None, str | None], list[int]] = {}
+        for place, window in enumerate(self.windows):
+            found.setdefault((window.chain, window.token), []).append(place)
+        return found
 
     def next_boundary(self, now_ms: int) -> int | None:
         """Return the first moment after now at which any window begins, ends or flaps."""
-        return self._table.next_boundary(now_ms)
+        if not self.windows:
+            return None
+        place = bisect_right(self._begins, now_ms)
+        turns = [window.next_boundary(now_ms) for window in self.active(now_ms)]
+        moments = [*self._begins[place : place + 1], *(one for one in turns if one is not None)]
+        return min(moments, default=None)
 
     def timeline(self, from_ms: int, until_ms: int) -> tuple[Span, ...]:
         """Return the outages between two moments by subject, cut to them, in order of time."""
@@ -118,6 +222,13 @@ class Calendar:
         ]
         kept = [span for span in spans if span.from_ms < span.until_ms]
         return tuple(sorted(kept, key=lambda span: (span.subject, span.from_ms)))
+
+
+def _ends(route: Route) -> tuple[tuple[str, str, Direction], tuple[str, str, Direction]]:
+    return (
+        (route.source_chain, route.source_token, Direction.SOURCE),
+        (route.target_chain, route.target_token, Direction.TARGET),
+    )
 
 
 @dataclass(frozen=True, slots=True)
