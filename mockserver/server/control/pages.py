@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mockserver import jsontext
+from mockserver import jsontext, markdown
 from mockserver.clock import ClockMode, parse_instant
 from mockserver.engine.reserved import RESERVED
 from mockserver.exchange import Headers, Request
@@ -24,8 +24,73 @@ _HOST = ("Host", "127.0.0.1")
 _VOLATILE = re.compile(r'("epoch": ?")[0-9a-f]+|(id: )[0-9a-f]{12}')
 
 
+_ABOUT_CONTROL = (
+    "Everything under `/__mock/`. A world is chosen by the path prefix `/w/KEY`, by the header "
+    "`X-Mock-World`, or it is `default`. What cannot be carried out is answered with HTTP 400 "
+    "and a sentence in `error`, and nothing has changed."
+)
+_ABOUT_EXAMPLES = (
+    "The answers were made by sending the requests to a service whose clock stands at the "
+    "first moment of 2026, some after requests that make an order, an outage, a fault or what "
+    "else the row is about. Long lists and texts are cut."
+)
+_ABOUT_RESERVED = (
+    "A client that can reach no control API chooses a course or a fault by what it sends, as "
+    "with the card numbers of a payment sandbox. A code of four digits is read from the first "
+    "four decimals of an amount of whole tokens (`10.4002`; in 2.0 the same amount in smallest "
+    "units), and from the end of an otherwise zero EVM address or transaction hash."
+)
+
+
+def pages() -> dict[str, str]:
+    """Return every generated file by its name, as text."""
+    reserved = ((one.code, one.meaning, f"`{one.amount}`", f"`{one.address}`") for one in RESERVED)
+    table = markdown.table(("code", "what happens", "amount", "address"), reserved)
+    return {
+        "openapi-control.json": jsontext.pretty(document(ROWS)) + "\n",
+        "control.md": markdown.page("The control API", _ABOUT_CONTROL, _control()),
+        "reserved.md": markdown.page("Reserved values", _ABOUT_RESERVED, table),
+        "breaks.md": breaks.page(markdown.NOTE),
+    }
+
+
+def _control() -> Iterator[str]:
+    yield _ABOUT_EXAMPLES
+    for row, example in zip(ROWS, answered_examples(ROWS), strict=True):
+        yield from ("", f"## {row.method} /__mock{row.path}", "", f"{row.summary}.")
+        yield from _members("Query parameter", {"properties": row.query})
+        for body in () if row.body is None else row.body.get("oneOf", (row.body,)):
+            if body is not row.body:
+                yield from ("", f"### {body['title']}", "", f"{body['description']}.")
+            yield from _members("Body field", body)
+        yield from ("", "```http", example.line, *example.body.splitlines(), "```")
+        yield from ("", f"```{example.language}", *example.answer.splitlines(), "```")
+
+
+def _members(kind: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    if schema.get("properties"):
+        yield ""
+        yield from markdown.table((kind, "is", "for"), _rows(schema))
+
+
+def _rows(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for name, member in schema["properties"].items():
+        if "const" not in member or member.get("description"):
+            mark = " (required)" if name in schema.get("required", ()) else ""
+            yield f"`{name}`{mark}", _form(member), member.get("description", "")
+
+
+def _form(schema: Mapping[str, Any]) -> str:
+    if "x-expects" in schema:
+        return str(schema["x-expects"])
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    kind = schema.get("type", "any value")
+    return " or ".join(kind) if isinstance(kind, list | tuple) else str(kind)
+
+
 @dataclass(frozen=True, slots=True)
-class Shown:
+class AnsweredExample:
     """An example as a page shows it: the request line, the body, and the answer."""
 
     line: str
@@ -34,31 +99,32 @@ class Shown:
     answer: str
 
 
-def shown(rows: Iterable[Row]) -> Iterator[Shown]:
+def answered_examples(rows: Iterable[Row]) -> Iterator[AnsweredExample]:
     """Yield the example of each row with the answer to it."""
     service = build(Settings(clock=ClockMode.FROZEN, start_ms=_START), wall=lambda: _START)
     for row in rows:
         for hosted in service.worlds:
             service.worlds.drop(hosted.key)
-        yield _shown(service, row)
+        yield _answered(service, row)
 
 
-def _shown(service: Service, row: Row) -> Shown:
+def _answered(service: Service, row: Row) -> AnsweredExample:
     example = row.example
     for line, body in example.before:
-        _sent(service, line, body)
+        _send(service, line, body)
     body = example.body
     if example.body_from:
-        body = jsontext.decode(_sent(service, example.body_from, None).encode())
-    target = f"/__mock{example.target}"
-    text, language = _sent(service, f"{row.method} {target}", body), "text"
+        body = jsontext.decode(_send(service, example.body_from, None).encode())
+    line = f"{row.method} /__mock{example.target}"
+    answer, language = _send(service, line, body), "text"
     if not row.streams:
-        language, text = "json", _told(jsontext.decode(text.encode()), example.depth)
-    told = "" if body is None else _told(body, example.depth)
-    return Shown(f"{row.method} {target}", told, language, _VOLATILE.sub(_masked, text).strip())
+        answer, language = _pretty(jsontext.decode(answer.encode()), example.depth), "json"
+    answer = _VOLATILE.sub(lambda found: f"{found[1] or found[2]}0123456789ab", answer).strip()
+    sent = "" if body is None else _pretty(body, example.depth)
+    return AnsweredExample(line, sent, language, answer)
 
 
-def _sent(service: Service, line: str, body: Json) -> str:
+def _send(service: Service, line: str, body: Json) -> str:
     method, _, target = line.partition(" ")
     path, _, query = target.partition("?")
     raw = b"" if body is None else jsontext.encode(body)
@@ -72,16 +138,12 @@ def _sent(service: Service, line: str, body: Json) -> str:
         delivery.stream.close()
 
 
-def _masked(found: re.Match[str]) -> str:
-    return f"{found[1] or found[2]}0123456789ab"
-
-
-def _told(value: Json, depth: int) -> str:
+def _pretty(value: Json, depth: int) -> str:
     return jsontext.pretty(_brief(value, depth))
 
 
 def _brief(value: Json, depth: int) -> Json:
-    """Return a value that is short enough to be read; what is left out is told of."""
+    """Return a value that is short enough to be read, with dots for what is left out."""
     if isinstance(value, Mapping):
         return {name: _brief(inner, depth - 1) for name, inner in value.items()} if depth else "..."
     if isinstance(value, list):
@@ -91,102 +153,3 @@ def _brief(value: Json, depth: int) -> Json:
     if isinstance(value, str) and len(value) > _MOST_TEXT:
         return f"{value[:_MOST_TEXT]}..."
     return value
-
-
-_NOTE = "<!-- generated by `crosschain-mock reference docs/reference`; do not edit -->"
-
-
-def pages() -> dict[str, str]:
-    """Return every generated file by its name, as text."""
-    return {
-        "openapi-control.json": jsontext.pretty(document(ROWS)) + "\n",
-        "control.md": "\n".join(_control()) + "\n",
-        "reserved.md": "\n".join(_reserved()) + "\n",
-        "breaks.md": breaks.page(_NOTE),
-    }
-
-
-def _control() -> Iterator[str]:
-    yield "# The control API"
-    yield ""
-    yield _NOTE
-    yield ""
-    yield (
-        "Everything under `/__mock/`. A world is chosen by the path prefix `/w/KEY`, by the header "
-        "`X-Mock-World`, or it is `default`. What cannot be carried out is answered with HTTP 400 "
-        "and a sentence in `error`, and nothing has changed."
-    )
-    yield ""
-    yield (
-        "The answers were made by sending the requests to a service whose clock stands at the "
-        "first moment of 2026, some after requests that make an order, an outage, a fault or what "
-        "else the row is about. Long lists and texts are cut."
-    )
-    for row, example in zip(ROWS, shown(ROWS), strict=True):
-        yield ""
-        yield f"## {row.method} /__mock{row.path}"
-        yield ""
-        yield f"{row.summary}."
-        yield from _members("Query parameter", row.query, ())
-        yield from _body(row)
-        yield from _example(example)
-
-
-def _example(example: Shown) -> Iterator[str]:
-    yield from ("", "```http", example.line, *example.body.splitlines(), "```")
-    yield from ("", f"```{example.language}", *example.answer.splitlines(), "```")
-
-
-def _body(row: Row) -> Iterator[str]:
-    if row.body is None:
-        return
-    for variant in row.body.get("oneOf", (row.body,)):
-        if "oneOf" in row.body:
-            yield ""
-            yield f"### {variant['title']}"
-            yield ""
-            yield f"{variant['description']}."
-        yield from _members(
-            "Body field", variant.get("properties", {}), variant.get("required", ())
-        )
-
-
-def _members(kind: str, members: Mapping[str, Any], required: object) -> Iterator[str]:
-    if not members:
-        return
-    yield ""
-    yield f"| {kind} | is | for |"
-    yield "|---|---|---|"
-    names = required if isinstance(required, list | tuple) else ()
-    for name, schema in members.items():
-        if "const" in schema and not schema.get("description"):
-            continue
-        mark = " (required)" if name in names else ""
-        yield f"| `{name}`{mark} | {_is(schema)} | {schema.get('description', '')} |"
-
-
-def _is(schema: Mapping[str, Any]) -> str:
-    if "x-expects" in schema:
-        return str(schema["x-expects"])
-    if "enum" in schema:
-        return ", ".join(f"`{value}`" for value in schema["enum"])
-    kind = schema.get("type", "any value")
-    return " or ".join(kind) if isinstance(kind, list | tuple) else str(kind)
-
-
-def _reserved() -> Iterator[str]:
-    yield "# Reserved values"
-    yield ""
-    yield _NOTE
-    yield ""
-    yield (
-        "A client that can reach no control API chooses a course or a fault by what it sends, as "
-        "with the card numbers of a payment sandbox. A code of four digits is read from the first "
-        "four decimals of an amount of whole tokens (`10.4002`; in 2.0 the same amount in smallest "
-        "units), and from the end of an otherwise zero EVM address or transaction hash."
-    )
-    yield ""
-    yield "| code | what happens | amount | address |"
-    yield "|---|---|---|---|"
-    for one in RESERVED:
-        yield f"| {one.code} | {one.meaning} | `{one.amount}` | `{one.address}` |"
