@@ -1,4 +1,4 @@
-"""What a world owns and what it would give: balances of its accounts, and a price on demand."""
+"""The money of a world: balances, a quote on demand, and what is wrong with it."""
 
 from decimal import Decimal
 
@@ -9,8 +9,9 @@ from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.ledger import AccountKey
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl
+from mockserver.responders.forms import BadControl, duration_ms
 from mockserver.server.control.row import ControlRequest
+from mockserver.worlds import audit as audits
 
 _MOST = 200
 _PRICED = ("from", "to", "token", "amount")
@@ -83,3 +84,17 @@ def _balance(world: World, key: AccountKey) -> Json:
 def _placed(catalog: Catalog, chain: str, token: str, end: str) -> Placed:
     about = (f"{end} chain", f"{end} token")
     return catalog.placed(catalog.chain(chain, about[0]), catalog.token(token, about[1]), about[1])
+
+
+def audit(request: ControlRequest) -> Json:
+    """Return what is wrong with the money of a world, by what its clients did and asked."""
+    query = request.query
+    age = duration_ms(query["quoteAge"]) if "quoteAge" in query else audits.QUOTE_AGE_MS
+    found = audits.audit(request.hosted, audits.kinds_named(query.get("kinds", "all")), age)
+    return {
+        "ok": not found,
+        "findings": [one.render() for one in found],
+        "more": found.more,
+        "judged": found.judged,
+        "unjudged": found.unjudged,
+    }

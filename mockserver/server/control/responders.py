@@ -1,0 +1,72 @@
+"""Control of what answers beside the simulation: faults, stubs, and breaks.
+
+The catalogue of breaks is imported where somebody asks for it: many servers have none.
+"""
+
+from mockserver.jsontext import Json
+from mockserver.responders import faults, stubs
+from mockserver.responders.faults.registry import Tally
+from mockserver.server.control.row import ControlRequest
+
+
+def show_faults(request: ControlRequest) -> Json:
+    """Return the faults of a world in the order they are asked."""
+    found = request.hosted.faults
+    return {"faults": [faults.shown(fault, found.tally(fault)) for fault in found]}
+
+
+def add_fault(request: ControlRequest) -> Json:
+    """Set a fault."""
+    hosted = request.hosted
+    fault = hosted.faults.add(request.body, hosted.contract, hosted.world.scenario)
+    return faults.shown(fault, hosted.faults.tally(fault))
+
+
+def remove_fault(request: ControlRequest) -> Json:
+    """Take one fault away."""
+    fault, tally = request.hosted.faults.remove(request.place["id"])
+    return faults.shown(fault, tally or Tally())
+
+
+def clear_faults(request: ControlRequest) -> Json:
+    """Take all faults away."""
+    return {"removed": request.hosted.faults.clear()}
+
+
+def show_stubs(request: ControlRequest) -> Json:
+    """Return the stubs of a world, oldest first; the newest that fits answers."""
+    found = request.hosted.stubs
+    return {"stubs": [stubs.shown(stub, found.used(stub)) for stub in found]}
+
+
+def add_stub(request: ControlRequest) -> Json:
+    """Set a stub."""
+    hosted = request.hosted
+    return stubs.shown(hosted.stubs.add(request.body, hosted.contract, hosted.refuser), 0)
+
+
+def remove_stub(request: ControlRequest) -> Json:
+    """Take one stub away."""
+    stub, used = request.hosted.stubs.remove(request.place["id"])
+    return stubs.shown(stub, used or 0)
+
+
+def clear_stubs(request: ControlRequest) -> Json:
+    """Take all stubs away."""
+    return {"removed": request.hosted.stubs.clear()}
+
+
+def show_breaks(request: ControlRequest) -> Json:
+    """Return all breaks that a world can have, and the names of those it has."""
+    from mockserver.responders.breaks.catalogue import CATALOGUE, shown  # noqa: PLC0415 - as said above
+
+    return {
+        "active": request.hosted.breaks.names,
+        "breaks": [shown(one) for one in CATALOGUE.values()],
+    }
+
+
+def put_breaks(request: ControlRequest) -> Json:
+    """Have exactly these; an empty list makes the world whole again."""
+    request.hosted.breaks.set(request.body["breaks"])
+    return {"active": request.hosted.breaks.names}
