@@ -92,7 +92,12 @@ class Connection(RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Forget a client that is gone."""
         self._reading_again()
+        transport = self.transport
         super().connection_lost(exc)
+        # asyncio's transport holds a method of its own, which nothing calls any more. Without the
+        # circle it is gone at once, and the collector has nothing to look for (decision 233).
+        if transport is not None and hasattr(transport, "_read_ready_cb"):
+            transport._read_ready_cb = None
 
     def _reading_again(self) -> None:
         if self._stalled is not None:
