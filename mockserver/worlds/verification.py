@@ -1,6 +1,6 @@
 """Searching a journal, and what a test wants to be true of the requests that a world has seen."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
@@ -33,35 +33,38 @@ class Search:
 
     def near(self, entry: Entry) -> bool:
         """Tell whether an entry is meant but for the parts of its request."""
-        if entry.sequence <= self.since:
-            return False
-        if self.operation not in (None, entry.operation) or self.path not in (None, entry.path):
-            return False
-        if self.method not in (None, entry.request.method):
-            return False
-        if self.from_ms is not None and entry.at_ms < self.from_ms:
-            return False
-        if self.until_ms is not None and entry.at_ms >= self.until_ms:
-            return False
-        return self.refused in (None, entry.refusal is not None)
+        return (
+            entry.sequence > self.since
+            and self.operation in (None, entry.operation)
+            and self.path in (None, entry.path)
+            and self.method in (None, entry.request.method)
+            and (self.from_ms is None or entry.at_ms >= self.from_ms)
+            and (self.until_ms is None or entry.at_ms < self.until_ms)
+            and self.refused in (None, entry.refusal is not None)
+        )
 
     def found(self, entries: Iterable[Entry]) -> list[Entry]:
         """Return the entries that are meant, in their order."""
         return [entry for entry in entries if self.takes(entry)]
 
+    def __str__(self) -> str:
+        named = self.operation or " ".join(filter(None, (self.method, self.path)))
+        refused = {True: "refused ", False: "answered ", None: ""}[self.refused]
+        return f"{refused}{named or 'requests'}"
 
-def search_of(told: Mapping[str, Json], contract: Contract) -> Search:
+
+def search_of(asked: Mapping[str, Json], contract: Contract) -> Search:
     """Return the search of a checked request. Raises `BadControl`, `ClockRefused`."""
-    name = told.get("operation")
+    name = asked.get("operation")
     return Search(
         operation=operation_id(name, contract) if name is not None else None,
-        method=told.get("method"),
-        path=told.get("path"),
-        refused=told.get("refused"),
-        since=told.get("since", 0),
-        from_ms=instant_ms(told["from"]) if "from" in told else None,
-        until_ms=instant_ms(told["until"]) if "until" in told else None,
-        match=subset_of(told["match"]) if "match" in told else None,
+        method=asked.get("method"),
+        path=asked.get("path"),
+        refused=asked.get("refused"),
+        since=asked.get("since", 0),
+        from_ms=instant_ms(asked["from"]) if "from" in asked else None,
+        until_ms=instant_ms(asked["until"]) if "until" in asked else None,
+        match=subset_of(asked["match"]) if "match" in asked else None,
     )
 
 
@@ -112,76 +115,55 @@ class Verdict:
     dropped: int = 0
 
 
-def verify(hosted: HostedWorld, told: Mapping[str, Json]) -> Verdict:
+def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verdict:
     """Return whether a world has seen what a request wants. Raises `BadControl`."""
-    check(form("verification"), told, "body")
-    if told.get("never") is False:
+    check(form("verification"), wanted, "body")
+    if wanted.get("never") is False:
         raise BadControl("body field 'never': only true has a meaning; leave it out")
-    counts = [name for name in _COUNTS if name in told]
-    if not counts and not {"within", "order"} & told.keys():
+    counts = [name for name in _COUNTS if name in wanted]
+    if not counts and not {"within", "order"} & wanted.keys():
         raise BadControl(f"body: say what is wanted: one of {', '.join(_COUNTS)}, within, order")
     if len(counts) > 1 and set(counts) != {"atLeast", "atMost"}:
         raise BadControl(f"body: {' and '.join(map(repr, counts))} do not go together")
-    search = search_of(told, hosted.contract)
-    entries = search.found(hosted.journal)
-    complaints = [
-        *_counted(told, entries),
-        *_within(told, entries),
-        *_ordered(told, entries, hosted.contract),
-    ]
-    subject = _subject(search)
+    search = search_of(wanted, hosted.contract)
+    entries = tuple(search.found(hosted.journal))
+    complaints = list(_complaints(wanted, entries, hosted.contract))
     if not complaints:
-        seen = times(len(entries))
-        return Verdict(True, f"{subject} came {seen}, as wanted", tuple(entries))
-    return Verdict(
-        False,
-        f"{subject}: {'; '.join(complaints)}",
-        tuple(entries),
-        _nearest(search, hosted.journal),
-        hosted.journal.dropped,
-    )
+        return Verdict(True, f"{search} came {times(len(entries))}, as wanted", entries)
+    nearest = _nearest(search, hosted.journal)
+    text = f"{search}: {'; '.join(complaints)}"
+    return Verdict(False, text, entries, nearest, hosted.journal.dropped)
 
 
-def _counted(told: Mapping[str, Json], entries: Sequence[Entry]) -> list[str]:
+def _complaints(
+    wanted: Mapping[str, Json], entries: Sequence[Entry], contract: Contract
+) -> Iterator[str]:
     count = len(entries)
-    wanted = 0 if told.get("never") else told.get("exactly")
-    found = []
-    if wanted is not None and count != wanted:
-        found.append(f"expected {times(wanted)}, came {times(count)}")
-    if count < told.get("atLeast", 0):
-        found.append(f"expected at least {times(told['atLeast'])}, came {times(count)}")
-    if count > told.get("atMost", count):
-        found.append(f"expected at most {times(told['atMost'])}, came {times(count)}")
-    return found
-
-
-def _within(told: Mapping[str, Json], entries: Sequence[Entry]) -> list[str]:
-    if "within" not in told or len(entries) < 2:
-        return []
+    exactly = 0 if wanted.get("never") else wanted.get("exactly")
+    if exactly is not None and count != exactly:
+        yield f"expected {times(exactly)}, came {times(count)}"
+    if count < wanted.get("atLeast", 0):
+        yield f"expected at least {times(wanted['atLeast'])}, came {times(count)}"
+    if count > wanted.get("atMost", count):
+        yield f"expected at most {times(wanted['atMost'])}, came {times(count)}"
     moments = [entry.at_ms for entry in entries]
-    spread = max(moments) - min(moments)
-    if spread <= duration_ms(told["within"]):
-        return []
-    return [f"expected all within {told['within']} of the world's time, they took {spread} ms"]
-
-
-def _ordered(told: Mapping[str, Json], entries: Sequence[Entry], contract: Contract) -> list[str]:
-    if "order" not in told:
-        return []
-    wanted = [operation_id(name, contract) for name in told["order"]]
-    ahead = list(wanted)
-    for entry in entries:
-        if ahead and entry.operation == ahead[0]:
-            ahead.pop(0)
-    if not ahead:
-        return []
-    came = [entry.operation or "?" for entry in entries][-20:]
-    missed = f"{ahead[0]} did not come after {wanted[len(wanted) - len(ahead) - 1]}"
-    if len(ahead) == len(wanted):
-        missed = f"{ahead[0]} did not come"
-    return [
-        f"expected {', '.join(wanted)} in this order, {missed}; came {', '.join(came) or 'none'}"
-    ]
+    spread = max(moments, default=0) - min(moments, default=0)
+    if "within" in wanted and spread > duration_ms(wanted["within"]):
+        within = wanted["within"]
+        yield f"expected all within {within} of the world's time, they took {spread} ms"
+    if "order" in wanted:
+        order = [operation_id(name, contract) for name in wanted["order"]]
+        came = [entry.operation or "?" for entry in entries]
+        ahead = list(order)
+        for name in came:
+            if ahead and name == ahead[0]:
+                ahead.pop(0)
+        if ahead:
+            after = f" after {order[-len(ahead) - 1]}" if len(ahead) < len(order) else ""
+            yield (
+                f"expected {', '.join(order)} in this order, {ahead[0]} did not come{after}; "
+                f"came {', '.join(came[-20:]) or 'none'}"
+            )
 
 
 def _nearest(search: Search, entries: Iterable[Entry]) -> tuple[str, ...]:
@@ -197,9 +179,3 @@ def _nearest(search: Search, entries: Iterable[Entry]) -> tuple[str, ...]:
     return tuple(
         f"request {entry.sequence}: {'; '.join(texts)}" for texts, entry in missing[:_NEAREST]
     )
-
-
-def _subject(search: Search) -> str:
-    named = search.operation or " ".join(filter(None, (search.method, search.path)))
-    refused = {True: "refused ", False: "answered ", None: ""}[search.refused]
-    return f"{refused}{named or 'requests'}"

@@ -1,10 +1,9 @@
-"""Redaction: what an exchange loses before it is kept, by denial."""
+"""Redaction: what an exchange loses before it is kept."""
 
 import base64
-import binascii
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
 from urllib.parse import quote_plus
 
 from mockserver import jsontext
@@ -28,26 +27,6 @@ from mockserver.signing import developer
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
 from mockserver.values import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """What is looked for in one message: the secrets that it may hold, and how deep it is nested.
-
-    `taken` gets the names of what was taken out.
-    """
-
-    taken: list[str]
-    secrets: list[bytes]
-    depth: int = 0
-
-    def masked(self, text: str) -> str:
-        """Return a text without these secrets."""
-        if not self.secrets:
-            return text
-        raw = text.encode("utf-8", "surrogatepass")
-        return masked(raw, self.secrets).decode("utf-8", "surrogatepass")
-
-
 WALKED = 8 * 1024 * 1024
 """Bodies of more bytes are searched as bytes, and not read as JSON."""
 
@@ -67,7 +46,7 @@ class Redactor:
 
     Headers are kept only where they are on the allow list. What the others held is a secret, and is
     masked wherever it stands: as it is, percent-encoded, in hexadecimal, in base64. Members and
-    parameters that are called as secrets are, such as `signature` inside of `sourceCerts`, are
+    parameters that are named as secrets are, such as `signature` inside of `sourceCerts`, are
     masked as well. A v1 request whose four headers were there gets those of the mock's own
     developer key, so that its signature still verifies.
     """
@@ -80,199 +59,213 @@ class Redactor:
 
     def exchange(self, exchange: RecordedExchange) -> RecordedExchange:
         """Return an exchange as it may be kept."""
-        taken: list[str] = []
-        self._learn(exchange.request.headers.items_sent)
-        self._learn(exchange.response.headers)
-        self._learn_members(exchange.request.body)
-        self._learn_members(exchange.response.body)
-        self._learn_query(exchange.request.query)
-        request = self._request(exchange.request, taken)
-        response = self._response(exchange.response, taken)
+        self._learn_request(exchange.request)
+        self._learn(exchange.response.headers, exchange.response.body)
+        message = self._message()
+        request = message.request(exchange.request)
+        response = message.response(exchange.response)
         # A name may hold a secret itself.
-        removed = tuple(dict.fromkeys([*exchange.removed, *map(self._masked_text, taken)]))
-        return replace(exchange, request=request, response=response, removed=removed)
+        removed = dict.fromkeys([*exchange.removed, *map(message.masked, message.removed)])
+        return replace(exchange, request=request, response=response, removed=tuple(removed))
 
     def request(self, request: Request) -> Request:
         """Return a request as a recording of this set would hold it."""
-        self._learn(request.headers.items_sent)
-        self._learn_members(request.body)
-        self._learn_query(request.query)
-        return self._request(request, [])
+        self._learn_request(request)
+        return self._message().request(request)
 
-    def _request(self, request: Request, taken: list[str]) -> Request:
-        body = self._body(request.body, taken)
-        headers = self._headers(request.headers.items_sent, REQUEST_HEADERS, taken)
-        query = self._query(request.query, taken)
-        return replace(
-            request,
-            query=query,
-            headers=Headers((*headers, *_own_signature(request.headers, headers, body))),
-            body=body,
-        )
+    def _learn_request(self, request: Request) -> None:
+        self._learn(request.headers.items_sent, request.body)
+        self._add(value for name, value in pairs_or(request.query) if is_secret_member(name))
 
-    def _response(self, response: Response, taken: list[str]) -> Response:
-        headers = self._headers(response.headers, RESPONSE_HEADERS, taken)
-        return Response(response.status, headers, self._body(response.body, taken))
-
-    def _learn(self, headers: Iterable[tuple[str, str]]) -> None:
+    def _learn(self, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+        """Take in what headers, and members that are named as secrets are, hold."""
         for name, value in headers:
             if may_hold_secret(name):
-                self._add(*parts_of(name, value))
+                self._add(parts_of(name, value))
+        for raw_name, raw_value in _NAMED.findall(body):
+            if is_secret_member(raw_name.decode("utf-8", "replace")):
+                self._add([raw_value.decode("utf-8", "replace")])
 
-    def _learn_query(self, query: str) -> None:
-        for name, value in pairs_or(query):
-            if is_secret_member(name):
-                self._add(value)
-
-    def _learn_members(self, body: bytes) -> None:
-        """Take in what members that are called as secrets are hold: it may stand elsewhere."""
-        for name, value in _NAMED.findall(body):
-            if is_secret_member(name.decode("utf-8", "replace")):
-                self._add(value.decode("utf-8", "replace"))
-
-    def _add(self, *values: str) -> None:
-        for value in (value.encode("utf-8", "surrogatepass") for value in values):
+    def _add(self, values: Iterable[str]) -> None:
+        for value in map(_bytes, values):
             if is_telling(value) and value not in _NO_SECRETS:
                 self._seen.pop(value, None)
                 self._seen[value] = None
         while len(self._seen) > REMEMBERED:
             del self._seen[next(iter(self._seen))]
 
+    def _message(self) -> "_Message":
+        # Longer ones first: a short one may be part of a long one.
+        secrets = {*self._named_secrets, *self._seen}
+        return _Message(self._maker, sorted(secrets, key=lambda one: (-len(one), one)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """The redaction of one exchange, or of a JSON text that is nested in it `depth` levels deep.
+
+    `every` are all secrets that are known; `secrets` those that are looked for in values. `removed`
+    gets the names of what was taken out.
+    """
+
+    maker: StandInMaker
+    every: list[bytes]
+    removed: list[str] = field(default_factory=list)
+    depth: int = 0
+    narrowed: list[bytes] | None = None
+
+    @property
+    def secrets(self) -> list[bytes]:
+        """What is looked for here."""
+        return self.every if self.narrowed is None else self.narrowed
+
+    def request(self, request: Request) -> Request:
+        """Return a request as it may be kept."""
+        body = self.body(request.body)
+        headers = self._headers(request.headers.items_sent, REQUEST_HEADERS)
+        headers += _own_signature(request.headers, headers, body)
+        query = self._query(request.query)
+        return replace(request, query=query, headers=Headers(headers), body=body)
+
+    def response(self, response: Response) -> Response:
+        """Return an answer as it may be kept."""
+        headers = self._headers(response.headers, RESPONSE_HEADERS)
+        return Response(response.status, headers, self.body(response.body))
+
+    def masked(self, text: str) -> str:
+        """Return a text without secrets."""
+        return _text(masked(_bytes(text), self.secrets)) if self.secrets else text
+
     def _headers(
-        self, headers: Iterable[tuple[str, str]], allowed: frozenset[str], taken: list[str]
+        self, headers: Iterable[tuple[str, str]], allowed: frozenset[str]
     ) -> tuple[tuple[str, str], ...]:
         kept = []
         for name, value in headers:
             if name.lower() in allowed:
-                kept.append((name, self._named(name, self._masked_text(value))))
+                kept.append((name, self._stand_in(name, self.masked(value))))
             elif may_hold_secret(name) or name.lower() == "content-encoding":
-                taken.append(name)
+                self.removed.append(name)
         return tuple(kept)
 
-    def _query(self, query: str, taken: list[str]) -> str:
+    def _query(self, query: str) -> str:
         try:
             pairs = query_pairs(query)
         except BadEncoding:
-            return self._masked_text(query)
-        search = _Search(taken, self._sorted())
-        changed = [(name, self._value(name, value, search)) for name, value in pairs]
+            return self.masked(query)
+        changed = [(name, self._value(name, value)) for name, value in pairs]
         if changed == pairs:
             return query
         return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for name, value in changed)
 
-    def _body(self, body: bytes, taken: list[str], depth: int = 0) -> bytes:
+    def body(self, body: bytes) -> bytes:
+        """Return a body as it may be kept: by its members where it is JSON, else by its bytes."""
         if not body:
             return body
         if len(body) <= WALKED:
-            changed = self._json_body(body, taken, depth)
-            if changed is not None:
-                return changed
-        raw = masked(body, self._sorted())
-        raw = _NAMED.sub(lambda found: _mask_member(found, taken), raw)
-        if not self._maker.active:
+            try:
+                return self._json_body(body, jsontext.decode(body))
+            except NotJson:
+                pass
+        raw = _NAMED.sub(self._masked_member, masked(body, self.every))
+        if not self.maker.active:
             return raw
         try:
-            return self._maker.text(raw.decode("utf-8")).encode()
+            return self.maker.text(raw.decode("utf-8")).encode()
         except UnicodeDecodeError:
             return raw
 
-    def _json_body(self, body: bytes, taken: list[str], depth: int) -> bytes | None:
-        """Return a JSON body redacted by its members, or None where it is no JSON."""
-        try:
-            value = jsontext.decode(body)
-        except NotJson:
-            return None
+    def _json_body(self, body: bytes, value: Json) -> bytes:
         # Escapes can hide a secret from a look at the bytes; without any, a look saves the search.
-        secrets = self._sorted() if b"\\" in body else occurring(body, self._sorted())
-        changed = self._walk("", value, _Search(taken, secrets, depth))
+        secrets = self.every if b"\\" in body else occurring(body, self.every)
+        changed = replace(self, narrowed=secrets)._walk("", value)
         raw = body
         if changed != value:
             found = layout_of(body)
             raw = encode(changed, "compact" if found is None else found[0])
         return masked(raw, secrets)
 
-    def _walk(self, name: str, value: Json, search: _Search) -> Json:
+    def _masked_member(self, found: re.Match[bytes]) -> bytes:
+        name = found[1].decode("utf-8", "replace")
+        if not is_secret_member(name):
+            return found[0]
+        self.removed.append(name)
+        return found[0][: found.start(2) - found.start()] + MASK + b'"'
+
+    def _walk(self, name: str, value: Json) -> Json:
         match value:
             case Mapping():
                 if "symbol" in value or "decimals" in value:
                     for member in ("address", "contractAddress"):
                         if isinstance(address := value.get(member), str):
-                            self._maker.publish(address)
+                            self.maker.publish(address)
                 return {
-                    self._maker.text(search.masked(key)): self._walk(key, item, search)
+                    self.maker.text(self.masked(key)): self._walk(key, item)
                     for key, item in value.items()
                 }
             case list():
-                return [self._walk(name, item, search) for item in value]
+                return [self._walk(name, item) for item in value]
             case str():
-                return self._value(name, value, search)
+                return self._value(name, value)
             case int() if not isinstance(value, bool):
-                changed = self._value(name, str(value), search)
-                return value if changed == str(value) else _number(changed)
+                changed = self._value(name, str(value))
+                if changed == str(value):
+                    return value
+                return int(changed) if changed.isdigit() and changed[0] != "0" else changed
             case _:
                 return value
 
-    def _value(self, name: str, value: str, search: _Search) -> str:
+    def _value(self, name: str, value: str) -> str:
         """Return the value of a member or a parameter as it may be kept."""
         if is_secret_member(name) and value:
-            search.taken.append(name)
+            self.removed.append(name)
             return MASK.decode()
-        value = search.masked(value)
-        if search.depth < _MOST_NESTED:
-            value = self._nested(value, search.taken, search.depth)
-        return self._named(name, value)
+        value = self.masked(value)
+        if self.depth < _MOST_NESTED:
+            value = self._nested(value)
+        return self._stand_in(name, value)
 
-    def _named(self, name: str, value: str) -> str:
-        return self._maker.named(name, value) if self._maker.active else value
+    def _stand_in(self, name: str, value: str) -> str:
+        return self.maker.named(name, value) if self.maker.active else value
 
-    def _nested(self, value: str, taken: list[str], depth: int) -> str:
+    def _nested(self, value: str) -> str:
         """Return a text whose JSON is redacted, which stands in it as it is, in hex or base64."""
         if value[:1] in ("{", "["):
-            return self._body(value.encode("utf-8", "surrogatepass"), taken, depth + 1).decode(
-                "utf-8", "surrogatepass"
-            )
+            return _text(self._inside(_bytes(value)))
         found = _HEX.fullmatch(value)
         if found is not None:
             raw = bytes.fromhex(found[2])
-            changed = self._inside(raw, taken, depth)
-            if changed != raw:
-                digits = changed.hex()
+            digits = self._inside(raw).hex()
+            if digits != raw.hex():
                 return (found[1] or "") + (digits.upper() if found[2].isupper() else digits)
-            run = self._maker.hexadecimal_run(found[2]) if self._maker.active else found[2]
+            run = self.maker.hexadecimal_run(found[2]) if self.maker.active else found[2]
             return (found[1] or "") + run
-        if _BASE64.fullmatch(value):
-            return self._in_base64(value, taken, depth)
-        return value
+        return self._in_base64(value) if _BASE64.fullmatch(value) else value
 
-    def _in_base64(self, value: str, taken: list[str], depth: int) -> str:
-        url = "-" in value or "_" in value
-        decode: Callable[[str], bytes] = base64.urlsafe_b64decode if url else base64.b64decode
-        recode = base64.urlsafe_b64encode if url else base64.b64encode
+    def _in_base64(self, value: str) -> str:
+        other = b"-_" if "-" in value or "_" in value else None
         padded = value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4)
         try:
-            raw = decode(padded)
-        except (ValueError, binascii.Error):
+            raw = base64.b64decode(padded, other)
+        except ValueError:
             return value
-        changed = self._inside(raw, taken, depth)
+        changed = self._inside(raw)
         if changed == raw:
             return value
-        coded = recode(changed).decode()
+        coded = base64.b64encode(changed, other).decode()
         return coded if value.endswith("=") else coded.rstrip("=")
 
-    def _inside(self, raw: bytes, taken: list[str], depth: int) -> bytes:
+    def _inside(self, raw: bytes) -> bytes:
         if raw[:1] in (b"{", b"["):
-            return self._body(raw, taken, depth + 1)
+            return replace(self, depth=self.depth + 1, narrowed=None).body(raw)
         return raw
 
-    def _masked_text(self, text: str) -> str:
-        raw = text.encode("utf-8", "surrogatepass")
-        return masked(raw, self._sorted()).decode("utf-8", "surrogatepass")
 
-    def _sorted(self) -> list[bytes]:
-        """Return the secrets, longer ones first: a short one may be part of a long one."""
-        return sorted(
-            {*self._named_secrets, *self._seen}, key=lambda secret: (-len(secret), secret)
-        )
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogatepass")
 
 
 def _own_signature(
@@ -291,15 +284,3 @@ def _own_signature(
         (came.spelled("appKey") or "appKey", DEMO_APP_KEY),
         (came.spelled("signature") or "signature", developer.signature(text, DEMO_APP_SECRET)),
     )
-
-
-def _mask_member(found: re.Match[bytes], taken: list[str]) -> bytes:
-    name = found[1].decode("utf-8", "replace")
-    if not is_secret_member(name):
-        return found[0]
-    taken.append(name)
-    return found[0][: found.start(2) - found.start()] + MASK + b'"'
-
-
-def _number(text: str) -> Json:
-    return int(text) if text.isdigit() and text[:1] != "0" else text

@@ -6,7 +6,6 @@ Each is given the whole context: it changes what is asked, what is answered, or 
 import gzip
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 from mockserver import jsontext
 from mockserver.engine.catalog import Chain
@@ -62,8 +61,9 @@ def late(context: MutationContext, milliseconds: int) -> Delivery:
 def beyond_time_out(context: MutationContext) -> Delivery:
     """Answer 200 ms after the time-out that the request gives, where that is soon."""
     window = whole(context.call.request.headers.get("expireTime", ""))
-    soon = window is not None and window + 200 <= _MOST_MS
-    return late(context, window + 200) if soon and window is not None else context.answer()
+    if window is None or window + 200 > _MOST_MS:
+        return context.answer()
+    return late(context, window + 200)
 
 
 def cut_short(context: MutationContext) -> Delivery:
@@ -87,7 +87,7 @@ def refused_with(context: MutationContext, status: int) -> Delivery:
     """Answer as a server does that has the path for another method only."""
     sent = context.answer()
     said = context.refuse("contract-violation", "method not allowed").response
-    return replace(sent, response=Response(status, said.headers, said.body))
+    return replace(sent, response=replace(said, status=status))
 
 
 def all_well(context: MutationContext) -> Delivery:
@@ -100,17 +100,14 @@ def all_well(context: MutationContext) -> Delivery:
 
 def any_method(context: MutationContext) -> Delivery:
     """Answer any method as the one that is published."""
-    operation, request = context.call.operation, context.call.request
-    if request.method == operation.method:
-        return context.answer()
-    return context.answer(replace(request, method=operation.method))
+    return context.answer(replace(context.call.request, method=context.call.operation.method))
 
 
 def without_tail(context: MutationContext) -> Delivery:
     """Take a path only as far as an operation has it."""
     request, path = context.call.request, context.call.operation.path
-    before, found, tail = request.path.partition(path)
-    return context.answer(replace(request, path=before + found)) if tail else context.answer()
+    before, found, _ = request.path.partition(path)
+    return context.answer(replace(request, path=before + found))
 
 
 def item_of_array(context: MutationContext) -> Delivery:
@@ -152,18 +149,16 @@ def lettered_id(context: MutationContext) -> Delivery:
             return sent
         body["data"]["id"] = f"ord-{body['data']['id']}"
         return sent.with_body(jsontext.encode(body))
-    inputs = context.inputs
-    told = inputs.query.get("id")
-    if not told:
+    asked = context.inputs.query.get("id")
+    if not asked:
         return context.answer()
-    known = told.removeprefix("ord-") if told.startswith("ord-") else f"9999{told}"
-    return context.answer(inputs.setting("query.id", known).request)
+    known = asked.removeprefix("ord-") if asked.startswith("ord-") else f"9999{asked}"
+    return context.answer(context.inputs.setting("query.id", known).request)
 
 
 def first_order(context: MutationContext) -> Delivery:
     """Tell of the first order that was checked, whichever is asked for."""
-    inputs = context.inputs
-    first = context.memory.get("first")
+    inputs, first = context.inputs, context.memory.get("first")
     if first is not None and inputs.query.get("id"):
         return context.answer(inputs.setting("query.id", first).request)
     sent = context.answer()
@@ -225,10 +220,8 @@ def filter_ignored(context: MutationContext) -> Delivery:
         return sent
     found: list[Json] = []
     for name in _FILTERS:
-        other = (
-            editable(context, context.answer(inputs.setting("query.filter", name).request))
-            or answer
-        )
+        of_status = context.answer(inputs.setting("query.filter", name).request)
+        other = editable(context, of_status) or answer
         found += [item for item in other.listed() if item not in found]
     return _relisted(answer, sent, found)
 
@@ -237,32 +230,25 @@ def refused_kept(context: MutationContext) -> Delivery:
     """List reports that were refused as tickets all the same."""
     sent, inputs = context.answer(), context.inputs
     answer = editable(context, sent)
-    if context.call.operation.id == _TICKETS:
-        return (
-            sent
-            if answer is None
-            else _relisted(answer, sent, [*answer.listed(), *_reports(answer)])
-        )
-    told = inputs.body.get("hash")
-    if answer is None and isinstance(told, str) and told:
+    if context.call.operation.id == _TICKETS and answer is not None:
+        reports = [
+            {
+                "ticketId": _NUMBERED_FROM + number,
+                "address": inputs.query.get("address", ""),
+                "chain": chain,
+                "hash": transaction,
+                "succeeded": False,
+                "solution": "",
+            }
+            for number, (transaction, chain) in enumerate(context.memory.get("refused", []))
+        ]
+        return _relisted(answer, sent, [*answer.listed(), *reports])
+    transaction = inputs.body.get("hash")
+    if answer is None and isinstance(transaction, str) and transaction:
         kept = context.memory.setdefault("refused", [])
         if len(kept) < _MOST_KEPT:
-            kept.append([told, str(inputs.body.get("chain", ""))])
+            kept.append([transaction, str(inputs.body.get("chain", ""))])
     return sent
-
-
-def _reports(answer: EditableAnswer) -> list[Json]:
-    return [
-        {
-            "ticketId": _NUMBERED_FROM + number,
-            "address": answer.inputs.query.get("address", ""),
-            "chain": chain,
-            "hash": told,
-            "succeeded": False,
-            "solution": "",
-        }
-        for number, (told, chain) in enumerate(answer.memory.get("refused", []))
-    ]
 
 
 def _relisted(answer: EditableAnswer, sent: Delivery, found: list[Json]) -> Delivery:
@@ -276,25 +262,21 @@ def _relisted(answer: EditableAnswer, sent: Delivery, found: list[Json]) -> Deli
 
 def suspended(context: MutationContext) -> Delivery:
     """Take a chain out of service: gone from every list, and refused wherever it is named."""
-    inputs, chain = context.inputs, _suspended_chain(context)
-    names = (chain.nickname, chain.v1_name)
-    parts = ("chain", "fromChain", "toChain")
-    told = [
-        inputs.get(f"{where}.{name}") for where in ("query", "headers", "body") for name in parts
-    ]
-    sent = context.answer()
+    chains, sent = context.catalog.chains, context.answer()
+    chain = next((one for one in chains if one.nickname == _SUSPENDED), chains[-1])
     answer = editable(context, sent)
     if answer is None:
         return sent
-    if any(isinstance(one, str) and one in names for one in told):
+    parts = (
+        f"{where}.{name}"
+        for where in ("query", "headers", "body")
+        for name in ("chain", "fromChain", "toChain")
+    )
+    asked = [context.inputs.get(part) for part in parts]
+    if any(isinstance(one, str) and one in (chain.nickname, chain.v1_name) for one in asked):
         said = context.refuse("chain-suspended", f"chain {chain.nickname!r} is out of service")
         return replace(sent, response=said.response)
-    return edited(answer, sent, partial(_unlist, chain=chain))
-
-
-def _suspended_chain(context: MutationContext) -> Chain:
-    chains = context.catalog.chains
-    return next((one for one in chains if one.nickname == _SUSPENDED), chains[-1])
+    return edited(answer, sent, lambda answer: _unlist(answer, chain))
 
 
 def _unlist(answer: EditableAnswer, chain: Chain) -> None:
