@@ -1,4 +1,4 @@
-"""Files of other tools as recordings: told apart, checked against `schemas/foreign.yaml`, read."""
+"""Files of other tools read as recordings, by `schemas/foreign/files.json`, read."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -188,8 +188,8 @@ def _member(value: Json, path: FieldPath) -> Json:
 
 @cache
 def _check(name: str) -> SchemaCheck:
-    file = resources.schemas() / "foreign.yaml"
-    forms = documents.parse(file.read_text("utf-8"), file).value
+    file = resources.schemas() / "foreign" / "files.json"
+    forms = json.loads(file.read_text("utf-8"))
     return SchemaCheck({**forms, "$ref": f"#/$defs/{name}"})
 
 
