@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.shared_options import JSON
 
 if TYPE_CHECKING:
     from mockserver.engine.outages import Window
@@ -26,13 +25,6 @@ _MARKS = {
 _WORKING, _ANNOUNCED = ".", "-"
 
 
-@click.group()
-def calendar() -> None:
-    """Look at calendars of outages."""
-
-
-@calendar.command("list")
-@JSON
 def calendar_list(as_json: bool) -> None:
     """List the shipped calendars; `calendar show NAME` draws one."""
     from mockserver.scenarios import calendar_names
@@ -44,11 +36,6 @@ def calendar_list(as_json: bool) -> None:
         click.echo("\n".join(names))
 
 
-@calendar.command("show")
-@click.argument("name")
-@click.option("--start", help="What times such as +2h count from; now without it.")
-@click.option("--days", type=click.IntRange(1, 3660), help="How many days; all without it.")
-@click.option("--width", type=click.IntRange(20, 1000), help="How many columns the line has.")
 def calendar_show(name: str, start: str | None, days: int | None, width: int | None) -> None:
     """Draw the calendar NAME, a shipped one or a file, as a time line."""
     from mockserver.clock import parse_instant, wall_ms

@@ -6,10 +6,8 @@ from typing import Any
 
 import click
 
-from mockserver.cli import shared_options
 from mockserver.cli.files import read_text
-from mockserver.cli.remote import Remote, connected
-from mockserver.cli.shared_options import EXISTING, FILE
+from mockserver.cli.remote import Remote
 from mockserver.userfiles import write_text
 
 _TEST = '''"""Goes through the capsule {name} again: {title}."""
@@ -28,26 +26,6 @@ def test_{stem}():
 '''
 
 
-@click.group()
-def capsule() -> None:
-    """Keep what a world went through in one file, and go through it again."""
-
-
-@capsule.command()
-@click.argument("file", type=FILE)
-@click.option("--title", help="What it shows.  [default: the name of the file]")
-@click.option(
-    "--scenario",
-    type=EXISTING,
-    help="The file that the server was started with as its scenario.",
-)
-@click.option(
-    "--refusal-status",
-    type=click.IntRange(400, 499),
-    help="What the server was started with, where it was.",
-)
-@shared_options.secrets("be in the file")
-@connected
 def save(
     remote: Remote, file: Path, scenario: Path | None, title: str | None, **given: Any
 ) -> None:
@@ -69,8 +47,6 @@ def save(
     _tell(capsules.replay(made), f"{file}: ")
 
 
-@capsule.command()
-@click.argument("file", type=FILE)
 def replay(file: Path) -> None:
     """Go through a capsule. Exits 1 where an answer is not byte for byte the same."""
     from mockserver.server import capsules
@@ -78,14 +54,6 @@ def replay(file: Path) -> None:
     _tell(capsules.replay(capsules.load(file)), f"{file}: ")
 
 
-@capsule.command("to-test")
-@click.argument("file", type=FILE)
-@click.option(
-    "--out",
-    required=True,
-    type=FILE,
-    help="The file of the test, such as tests/test_lost_order.py.",
-)
 def to_test(file: Path, out: Path) -> None:
     """Write a pytest file that goes through the capsule FILE."""
     import os

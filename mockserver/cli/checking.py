@@ -1,4 +1,4 @@
-"""Commands that check: our file formats, and the installation."""
+"""Commands that check our file formats and the installation, and complete what is typed."""
 
 import importlib.metadata
 import platform
@@ -12,7 +12,6 @@ import click
 from mockserver import __version__, resources
 from mockserver.cli.files import spread, with_overlay
 from mockserver.cli.printing import print_json
-from mockserver.cli.shared_options import JSON, OVERLAY, PATH
 from mockserver.errors import InvalidFile, Problem
 
 _EXTRAS = {
@@ -25,15 +24,6 @@ _EXTRAS = {
 }
 
 
-@click.command()
-@click.argument("files", nargs=-1, required=True, type=PATH)
-@click.option(
-    "--against-contract",
-    is_flag=True,
-    help="Hold the exchanges of recordings against the contract as well; 1 where one breaks it.",
-)
-@click.option("--dialect", help="The dialect to hold against; without it the recording's own.")
-@OVERLAY
 def validate(
     files: tuple[Path, ...], *, against_contract: bool, dialect: str | None, overlay: Path | None
 ) -> None:
@@ -89,8 +79,6 @@ def _breaches(file: Path, dialect: str | None, overlay: Path | None) -> list[Pro
     ]
 
 
-@click.command()
-@JSON
 def doctor(as_json: bool) -> None:
     """Tell what is installed, what is missing, and what may get in the way."""
     found = tuple(_examined())
@@ -152,3 +140,17 @@ def _parser() -> _Examined:
     compiled = HttpRequestParser.__module__ == "aiohttp._http_parser"
     found = "compiled" if compiled else "slow Python"
     return "ok" if compiled else "note", f"aiohttp's HTTP parser is {found}"
+
+
+def completion(shell: str) -> None:
+    """Print what makes a SHELL complete commands, options, modes and kinds.
+
+    Such as: eval "$(crosschain-mock completion bash)"
+    """
+    from click.shell_completion import get_completion_class
+
+    made = get_completion_class(shell)
+    if made is None:
+        raise click.UsageError(f"{shell} cannot be completed here; there are bash, zsh, fish")
+    root = click.get_current_context().find_root()
+    click.echo(made(root.command, {}, "crosschain-mock", "_CROSSCHAIN_MOCK_COMPLETE").source())

@@ -7,18 +7,8 @@ from typing import Any
 import click
 
 from mockserver.cli.printing import print_json, print_levels
-from mockserver.cli.run_options import with_rows
-from mockserver.cli.shared_options import JSON, changes_as, dialect
-from mockserver.cli.types import quantity
-from mockserver.conformance.option_table import RUN
 
 
-@click.command()
-@click.argument("old")
-@click.argument("new")
-@dialect("How folders are read: ")
-@changes_as(("text", "json", "markdown", "github"), ("breaking", "may-break", "never"))
-@click.option("--all", "texts", is_flag=True, help="Show changes of mere wording too.")
 def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool) -> None:
     """Say what changes for clients from the contract OLD to NEW.
 
@@ -42,26 +32,6 @@ def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool)
         sys.exit(1)
 
 
-@click.command()
-@click.argument("left")
-@click.argument("right")
-@click.option(
-    "--band",
-    type=quantity("percent", "percent", "0", "1000", sign="%"),
-    default="1",
-    show_default=True,
-    help="By how many percent prices and amounts may differ.",
-)
-@click.option("--words", is_flag=True, help="Compare texts for people, too.")
-@click.option(
-    "--ignore",
-    multiple=True,
-    metavar="PLACE",
-    help="A place such as 'data.list[].scanUrl', or an operation; * fits. Repeatable.",
-)
-@JSON
-@click.option("--verbose", "-v", is_flag=True, help="Every example and every reason.")
-@with_rows(RUN)
 def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any) -> None:
     """Tell how RIGHT answers otherwise than LEFT.
 

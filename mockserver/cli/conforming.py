@@ -6,62 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli import selftesting
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.run_options import with_rows
-from mockserver.cli.shared_options import JSON
-from mockserver.conformance.option_table import ADDRESSES, OPTIONS, RUN
 from mockserver.errors import CrosschainMockError
 
 if TYPE_CHECKING:
     from mockserver.conformance.options import Options
     from mockserver.conformance.session.target import Target
 
-_DEFAULT = "run"
-
 
 class WrongOption(CrosschainMockError):
     """An option that does not go with the others; nothing was sent."""
 
 
-class _WithDefault(click.Group):
-    """A group whose first word may be an address instead of a command."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the default command in front of what is no command."""
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = [_DEFAULT, *args]
-        return super().parse_args(ctx, args)
-
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the two ways in which it is called."""
-        formatter.write_usage(ctx.command_path, "URL [OPTIONS]")
-        formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...")
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show the options of the default command, then the commands."""
-        self.commands[_DEFAULT].format_options(ctx, formatter)
-        self.format_commands(ctx, formatter)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands; the default one is what happens without."""
-        return [name for name in super().list_commands(ctx) if name != _DEFAULT]
-
-
-@click.group(cls=_WithDefault, no_args_is_help=True)
-def conform() -> None:
-    """Judge the service behind URL by its answers, and by nothing else.
-
-    URL is the base address of both generations; --v1 and --v2 name them apart, and a generation
-    without an address is not judged. Only reading requests are sent unless --arm-writes is given.
-
-    Exit 0 where it conforms, 1 where it does not, 2 for wrong or unsafe options, 3 where it cannot
-    be told.
-    """
-
-
-@conform.command(_DEFAULT, hidden=True)
-@with_rows(OPTIONS)
 def judge(**given: Any) -> None:
     """Judge the service behind URL."""
     from mockserver.cli import judging
@@ -85,8 +41,6 @@ def _check_unsent(given: Mapping[str, Any], *, journalled: bool) -> None:
         raise WrongOption("--recordings keeps no journal: nothing is sent")
 
 
-@conform.command()
-@click.argument("rule")
 def explain(rule: str) -> None:
     """Tell what a rule says, why it matters, and what it stands on."""
     from mockserver import contract as contracts
@@ -102,8 +56,6 @@ def explain(rule: str) -> None:
         click.echo(f"{heading}: {text}" if heading else f"{text}\n")
 
 
-@conform.command()
-@JSON
 def rules(as_json: bool) -> None:
     """List the rules."""
     from mockserver import contract as contracts
@@ -131,9 +83,6 @@ def rules(as_json: bool) -> None:
     )
 
 
-@conform.command()
-@with_rows((*ADDRESSES, *RUN))
-@JSON
 def plan(as_json: bool, **given: Any) -> None:
     """Tell which requests would be sent to URL, and send none."""
     from mockserver.cli.planning import facts, rows, summary
@@ -173,6 +122,3 @@ def _generating(given: Mapping[str, Any], target: "Target") -> "Options":
             err=True,
         )
     return options_from(given, target)
-
-
-conform.add_command(selftesting.selftest)

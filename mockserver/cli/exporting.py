@@ -9,14 +9,10 @@ import click
 from mockserver import __version__
 from mockserver.cli.files import put
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.shared_options import FOLDER, JSON, OUTPUT, dialect
 from mockserver.jsontext import Json, picked
 from mockserver.userfiles import write_text
 
 
-@click.command()
-@dialect()
-@JSON
 def routes(dialect: str, as_json: bool) -> None:
     """List every operation with its method, path and inputs."""
     from mockserver.contract import load
@@ -46,12 +42,6 @@ def routes(dialect: str, as_json: bool) -> None:
     print_table(("method", "path", "inputs (? = optional)"), rows)
 
 
-@click.command()
-@click.argument("generation", required=False, type=click.Choice(["v1", "v2", "control"]))
-@dialect()
-@click.option("--server", default="/", show_default=True, help="The base URL to name.")
-@click.option("--lifted", is_flag=True, help="Present refusals as HTTP 400, for generic tools.")
-@OUTPUT
 def openapi(
     generation: str | None, dialect: str, server: str, lifted: bool, output: Path | None
 ) -> None:
@@ -79,8 +69,6 @@ def openapi(
     put(jsontext.pretty(found) + "\n", output)
 
 
-@click.command()
-@JSON
 def assumptions(as_json: bool) -> None:
     """List what nobody shows and the mock had to choose, with the reasons."""
     from mockserver.contract import load
@@ -90,8 +78,6 @@ def assumptions(as_json: bool) -> None:
     _print_register(load().assumptions, columns, more, as_json=as_json)
 
 
-@click.command()
-@JSON
 def errata(as_json: bool) -> None:
     """List where the description and the clients in the field contradict each other."""
     from mockserver.contract import load
@@ -100,9 +86,35 @@ def errata(as_json: bool) -> None:
     _print_register(load().errata, columns, ("title", "operations"), as_json=as_json)
 
 
-@click.command()
-@click.argument("folder", type=FOLDER)
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 where a page is stale.")
+def breaks(as_json: bool) -> None:
+    """List the ways in which a mock can be wrong all the time, and the controls.
+
+    `serve --break NAME` serves one; the commands below change a world of a running server.
+    """
+    if click.get_current_context().invoked_subcommand is not None:
+        if as_json:
+            raise click.UsageError("--json goes with the list, not with a command")
+        return
+    from mockserver.responders.breaks.catalogue import CATALOGUE, shown
+
+    found = [shown(one) for one in CATALOGUE.values()]
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            one["name"],
+            "control" if one["control"] else one["layer"],
+            one["verdict"],
+            one["section"],
+            "yes" if one["needsWrites"] else "",
+            one["summary"],
+        )
+        for one in found
+    ]
+    print_table(("name", "layer", "verdict", "by", "needs writes", "summary"), rows)
+
+
 def reference(folder: Path, check: bool) -> None:
     """Write the generated pages and documents into FOLDER."""
     from mockserver import limits

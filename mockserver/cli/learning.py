@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mockserver.cli.files import put
 from mockserver.cli.printing import print_json, print_levels
-from mockserver.cli.run_options import with_rows
-from mockserver.cli.shared_options import JSON, PATH, changes_as
-from mockserver.conformance.option_table import PERMIT
 from mockserver.userfiles import write_text
 
 if TYPE_CHECKING:
@@ -17,13 +15,6 @@ if TYPE_CHECKING:
     from mockserver.recordings import Source
 
 
-@click.command()
-@click.argument("old")
-@click.argument("new")
-@changes_as(("text", "json", "junit"), ("breaking", "may-break", "harmless", "never"))
-@click.option("--write-test", type=PATH, help="A pytest file to write.")
-@with_rows(PERMIT[:1])
-@click.option("--dialect", default="observed", show_default=True, help="How answers are read.")
 def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given: Any) -> None:
     """Say how the answers in NEW differ in shape from those in OLD.
 
@@ -62,10 +53,6 @@ def _after(
     return gather([new])
 
 
-@click.command()
-@click.argument("named", nargs=-1, required=True, metavar="RECORDINGS...")
-@JSON
-@click.option("--overlay", type=PATH, help="A file to write for --overlay.")
 def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> None:
     """Hold RECORDINGS against the register: which guesses do they confirm, and which refute?
 
@@ -84,3 +71,26 @@ def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> Non
         return
     for line in as_lines(found):
         click.echo(line)
+
+
+def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
+    """Make a scenario of RECORDINGS: chains and tokens, prices, fees, quotes and orders as shown.
+
+    Each is a shipped recording, a file or a folder. Serve it with `--scenario FILE`, before it the
+    recordings themselves with `--replay` and `--replay-fallback`. Nothing is asked of a server.
+    """
+    from mockserver.learning.seeding import scenario_text, seed_of
+    from mockserver.recordings import gather
+
+    seed = seed_of(gather(named))
+    text = scenario_text(seed, f"as recorded in {', '.join(named)}")
+    for sentence in seed.added.remarks:
+        click.echo(sentence, err=True)
+    if seed.unknown:
+        names = ", ".join(seed.unknown)
+        click.echo(
+            f"left out, as neither the catalog nor a recorded list has them: {names}", err=True
+        )
+    for sentence in seed.orders.left_out:
+        click.echo(f"left out: {sentence}", err=True)
+    put(text, output)

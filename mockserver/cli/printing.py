@@ -1,7 +1,9 @@
 """What commands print: JSON, and tables that fit a terminal, or a pipe with one line a row."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
 
 import click
 
@@ -32,6 +34,42 @@ def print_levels(lines: Iterable[tuple[str | None, str]]) -> None:
     """Print lines, those that tell of a level of changes in its colour."""
     for level, line in lines:
         click.echo(click.style(line, fg=_COLOURS[level], bold=True) if level else line)
+
+
+def answer_printer(prints: Mapping[str, Any]) -> Callable[[Any], None]:
+    """Return what prints an answer, or what it has `of` a name: as JSON unless the row says how.
+
+    That is by a function of this package, as a line with members in braces (nothing where that is
+    empty), as a member's items on a line each, or as a table of members, or of such lines by head.
+    """
+
+    def told(answer: Any) -> None:
+        found = answer[prints["of"]] if "of" in prints else answer
+        if "by" in prints:
+            function_named(prints["by"])(found)
+        elif "lines" in prints:
+            for one in found[prints["lines"]]:
+                click.echo(one)
+        elif "table" in prints:
+            cells = prints["table"]
+            if isinstance(cells, list):
+                cells = {name: f"{{{name}}}" for name in cells}
+            print_table(
+                tuple(cells), [[cell.format_map(one) for cell in cells.values()] for one in found]
+            )
+        elif "line" not in prints:
+            print_json(found)
+        elif prints["line"]:
+            click.echo(prints["line"].format_map(found))
+
+    return told
+
+
+def function_named(place: str) -> Callable[..., Any]:
+    """Return the function `module.name` of this package."""
+    module, _, name = place.partition(".")
+    function: Callable[..., Any] = getattr(import_module(f"mockserver.cli.{module}"), name)
+    return function
 
 
 def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

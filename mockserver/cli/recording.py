@@ -8,79 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.files import spread
-from mockserver.cli.run_options import as_click
-from mockserver.cli.shared_options import (
-    EXISTING,
-    FOLDER,
-    HOST,
-    PATH,
-    Decorator,
-    port,
-    ready_file,
-    secrets,
-    with_options,
-)
-from mockserver.cli.types import duration
-from mockserver.conformance.option_table import PERMIT
 
 if TYPE_CHECKING:
     from mockserver.recordings import Recording
     from mockserver.server.recorder import Keeper, KeeperOptions, RecordingProxy
 
-KEEPING = (
-    click.option(
-        "--file-per",
-        type=click.Choice(["operation", "flow"]),
-        default="operation",
-        show_default=True,
-        help="What goes into one file.",
-    ),
-    click.option("--title", default="recorded", show_default=True, help="Begins every title."),
-    click.option(
-        "--stand-ins",
-        "kinds",
-        multiple=True,
-        type=click.Choice(["addresses", "hashes", "orders"]),
-        help="Replace such values by others of the same form. Repeatable.",
-    ),
-    click.option(
-        "--salt",
-        metavar="HEX",
-        help="32 hexadecimal digits, for the same stand-ins as in another set.",
-    ),
-    secrets("reach a file"),
-)
-"""What `record` and `recordings import` say about the files they write."""
 
-_OPTIONS: tuple[Decorator, ...] = (
-    click.argument("files", nargs=-1, type=PATH),
-    click.option("--upstream-v1", "v1", metavar="URL", help="The base address of v1."),
-    click.option("--upstream-v2", "v2", metavar="URL", help="The base address of 2.0."),
-    click.option("--out", type=FOLDER, help="The folder that gets the recordings."),
-    HOST,
-    port(8766, "; the ready line names it"),
-    *(as_click(row) for row in PERMIT),
-    *KEEPING,
-    click.option(
-        "--wait",
-        "wait_ms",
-        type=duration(),
-        default="60s",
-        show_default=True,
-        help="For a connection, and for each part of an answer.",
-    ),
-    click.option(
-        "--upstream-ca",
-        type=EXISTING,
-        help="Certificates (PEM) that are trusted besides the usual ones.",
-    ),
-    ready_file("recorder"),
-)
-
-
-@click.command()
-@with_options(_OPTIONS)
-@click.option("--check", is_flag=True, hidden=True)
 def record(**given: Any) -> None:
     """Keep what a service answers, as a proxy on this machine.
 
@@ -145,7 +78,7 @@ def _explain_the_old_use(given: Mapping[str, Any]) -> None:
 
 
 def keeper_options(given: Mapping[str, Any], source: str) -> "KeeperOptions":
-    """Return how exchanges are kept, from the options in `KEEPING` and `--out`."""
+    """Return how exchanges are kept, from the options `keeping` of the table, and `--out`."""
     from mockserver.recordings import StandIns
     from mockserver.recordings.redaction import new_salt
     from mockserver.server.recorder import KeeperOptions

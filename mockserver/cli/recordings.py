@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli import learning
 from mockserver.cli.files import put, spread
-from mockserver.cli.recording import KEEPING, keeper_options
-from mockserver.cli.shared_options import FILE, FOLDER, PATH, with_options
+from mockserver.cli.recording import keeper_options
 from mockserver.userfiles import write_text
 
 if TYPE_CHECKING:
@@ -19,14 +17,6 @@ if TYPE_CHECKING:
     from mockserver.recordings.formats import ForeignRecording
 
 
-@click.group()
-def recordings() -> None:
-    """Make recordings of others, and others of recordings."""
-
-
-@recordings.command()
-@click.argument("files", nargs=-1, required=True, type=PATH)
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 where a file would change.")
 def simulate(files: tuple[Path, ...], check: bool) -> None:
     """Answer the requests of recording FILES (or folders) anew, by the simulation.
 
@@ -53,17 +43,6 @@ def simulate(files: tuple[Path, ...], check: bool) -> None:
         sys.exit(1)
 
 
-@recordings.command("import")
-@click.argument("files", nargs=-1, required=True, type=FILE)
-@click.option("--out", required=True, type=FOLDER, help="The folder that gets the recordings.")
-@click.option(
-    "--from",
-    "name",
-    type=click.Choice(["har", "vcr", "wiremock", "journal", "conform"]),
-    help="The format, where it should not be told by the file itself.",
-)
-@click.option("--source", help="Where the answers come from.  [default: the name of the file]")
-@with_options(KEEPING)
 def import_(files: tuple[Path, ...], name: str | None, source: str | None, **given: Any) -> None:
     """Make recordings of FILES that other tools have written.
 
@@ -76,14 +55,6 @@ def import_(files: tuple[Path, ...], name: str | None, source: str | None, **giv
         sys.exit(1)
 
 
-@recordings.command("export")
-@click.argument("files", nargs=-1, required=True, type=PATH)
-@click.option("--to", "name", required=True, type=click.Choice(["har", "wiremock"]))
-@click.option("--out", type=FILE, help="A file, instead of the output.")
-@click.option(
-    "--base-url",
-    help="The address in a HAR.  [default: the source of the recording where it is one]",
-)
 def export(files: tuple[Path, ...], name: str, out: Path | None, base_url: str | None) -> None:
     """Write recording FILES (or folders) as a HAR or as WireMock mappings."""
     from mockserver.recordings import load
@@ -157,7 +128,3 @@ def _common_base(loaded: "list[Recording]") -> str:
     only = sources.pop() if len(sources) == 1 else ""
     is_url = only.startswith(("http://", "https://")) and " " not in only
     return only if is_url else "http://localhost"
-
-
-recordings.add_command(learning.drift)
-recordings.add_command(learning.learn)

@@ -5,10 +5,8 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import field
-from functools import update_wrapper
-from inspect import signature
 from io import StringIO
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -16,8 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 
 from mockserver import jsontext
-from mockserver.cli.printing import print_json
-from mockserver.cli.shared_options import JSON, with_options
+from mockserver.cli.printing import answer_printer, print_json
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, camel
 from mockserver.values import dataclass
@@ -105,118 +102,59 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def connected(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that name a server, and hand it over as `remote`.
+def connected(
+    function: Callable[..., None], row: Mapping[str, Any], *, own_json: bool
+) -> Callable[..., None]:
+    """Return what a command does with the server that its options name, handed over as `remote`.
 
-    Each also has `--json`, which prints the server's last answer in place of what people read;
-    a command that prints another JSON declares the option itself.
+    With `--json` it prints the server's answers in place of what people read; a command with a JSON
+    of its own handles that option itself. What a row is `about` is given as an argument, or as the
+    option of that name.
     """
-    own_json = "as_json" in signature(function).parameters
+    about = row.get("about", "")
 
     def called(*, url: str, world: str, server_token: str | None, **options: Any) -> None:
         if not _is_address(url):
             raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
         remote = Remote(url.rstrip("/"), world, server_token)
-        if own_json or not options.pop("as_json"):
-            function(remote=remote, **options)
-            return
+        as_json = False if own_json else options.pop("as_json")
         try:
-            with redirect_stdout(StringIO()):
+            with redirect_stdout(StringIO()) if as_json else nullcontext():
+                if about:
+                    options[about] = _either(about, options[about], options.pop("named"))
                 function(remote=remote, **options)
         finally:
             # A command that answers no ends here with its exit code, and its answer counts too.
-            for answer in remote.answers:
+            for answer in remote.answers if as_json else ():
                 print_json(answer)
 
-    options = (
-        *(() if own_json else (JSON,)),
-        click.option(
-            "--url",
-            default=DEFAULT_URL,
-            show_default=True,
-            envvar="CROSSCHAIN_MOCK_URL",
-            show_envvar=True,
-            help="Where the server is.",
-        ),
-        click.option(
-            "--world", default="default", show_default=True, help="The key of the world meant."
-        ),
-        click.option(
-            "--token",
-            # A command may have a token of a chain.
-            "server_token",
-            envvar="CROSSCHAIN_MOCK_TOKEN",
-            show_envvar=True,
-            help="The token of a server that listens beyond this machine.",
-        ),
-    )
-    wrapped: Callable[..., None] = with_options(options)(update_wrapper(called, function))
-    return wrapped
+    return called
 
 
-def asks(
-    request: str, *, about: str = "", body: Mapping[str, Json] | None = None
-) -> Callable[[Callable[[Any], None]], Callable[..., None]]:
-    """Make a command of a function that prints what one request of the control API gave.
+def asking(row: Mapping[str, Any]) -> Callable[..., None]:
+    """Return a function that sends the request of a row to the control API, and prints its answer.
 
-    `request` is its method and path, in which `{id}` is an argument of the command. The other
-    arguments and options are members of its body, beside those of `body`, or of its query, under
-    the names that these have there: `down_percent` is `downPercent`. `about` is the one that is
-    given as an argument, or as an option in its place.
+    Of `POST /orders/{order}` the order is an argument of the command. The other arguments and
+    options are members of the body, beside those of the row's `body`, or of the query, under the
+    names that these have there: `down_percent` is `downPercent`.
     """
-    method, _, path = request.partition(" ")
+    method, _, path = row["asks"].partition(" ")
+    told = answer_printer(row.get("prints", {}))
 
-    def decorate(told: Callable[[Any], None]) -> Callable[..., None]:
-        def command(remote: Remote, **options: Any) -> None:
-            if about:
-                options[about] = either(options, about)
-            where = {name: options.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
-            sent = {**(body or {}), **given(**{camel(name): options[name] for name in options})}
-            where_sent = {"query" if method in ("GET", "DELETE") else "body": sent}
-            told(remote.send(method, path.format(**where), **where_sent))
+    def command(remote: Remote, **options: Any) -> None:
+        where = {name: options.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
+        sent = {**row.get("body", {}), **given(**{camel(name): options[name] for name in options})}
+        where_sent = {"query" if method in ("GET", "DELETE") else "body": sent}
+        told(remote.send(method, path.format(**where), **where_sent))
 
-        command.__doc__ = told.__doc__
-        return connected(command)
-
-    return decorate
+    return command
 
 
-def plain(
-    group: click.Group,
-    name: str,
-    request: str,
-    does: str,
-    *arguments: str,
-    body: Mapping[str, Json] | None = None,
-    told: str | Callable[[Any], None] = print_json,
-) -> None:
-    """Give a group a command that is one request of the control API, as `asks` has it.
-
-    `arguments` are such as `DURATION=advance`: as help shows it, and the member of the body.
-    `told` prints what came of it, or is the line to print, with its members in braces.
-    """
-
-    def tell(answer: Any) -> None:
-        if not isinstance(told, str):
-            told(answer)
-        elif told:
-            click.echo(told.format_map(answer))
-
-    made = asks(request, body=body)(tell)
-    inside = [f"{one.upper()}={one}" for one in re.findall(r"\{(\w+)\}", request)]
-    for one in reversed([*inside, *arguments]):
-        shown, _, member = one.partition("=")
-        made = click.argument(member, metavar=shown)(made)
-    group.command(name, help=does)(made)
-
-
-def either(options: dict[str, Any], member: str) -> str | None:
-    """Return what is given as an argument, or else as the option `named`, which is taken out."""
-    told: str | None = options[member]
-    named: str | None = options.pop("named")
-    if told and named and told != named:
-        raise click.UsageError(f"one {member} at a time: {told!r} or {named!r}")
-    return told or named
+def _either(member: str, argument: str | None, option: str | None) -> str | None:
+    """Return what is given as an argument, or else as an option."""
+    if argument and option and argument != option:
+        raise click.UsageError(f"one {member} at a time: {argument!r} or {option!r}")
+    return argument or option
 
 
 def given(**members: Json) -> dict[str, Json]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli import serving, shared_options
+from mockserver.cli import serving
 from mockserver.cli.child import Child, typed
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
@@ -19,15 +19,6 @@ from mockserver.wording import reason_of
 if TYPE_CHECKING:
     from mockserver.worlds.hosted import HostedWorld
 
-_OF_A_SERVER = (
-    "host",
-    "port",
-    "control_token",
-    "control_origins",
-    "ready_file",
-    "loop",
-    "log_level",
-)
 _ADDRESSES = [f"CROSSCHAIN_MOCK_{name}" for name in ("URL", "BASE_URL", "BASE_URL_V2")]
 _FORWARDED = tuple(
     getattr(signal, name)
@@ -45,15 +36,6 @@ class CannotRun(CrosschainMockError):
         self.exit_code = exit_code
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
-@shared_options.port(0)
-@click.option(
-    "--audit",
-    "audited",
-    is_flag=True,
-    help="Tell at the end of money doubled, lost or stuck; exit 1 where there is any.",
-)
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> None:
     """Serve while COMMAND runs, and exit as it does: crosschain-mock run -- npm test.
 
@@ -73,9 +55,6 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
         # What the command itself ended with comes first.
         code = code or 1
     sys.exit(code)
-
-
-run.params[:0] = [one for one in serving.serve.params if one.name not in _OF_A_SERVER]
 
 
 def _found(worlds: Iterable["HostedWorld"]) -> bool:

@@ -20,25 +20,6 @@ class UnknownBreak(CrosschainMockError):
     """A name that no break has."""
 
 
-@click.command()
-@click.argument("names", nargs=-1, metavar="[BREAK]...")
-@click.option(
-    "--seeds", default=5, show_default=True, type=click.IntRange(0), help="Healthy runs a mode."
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["both", "reading", "submitting", "cheapest"]),
-    default="both",
-    show_default=True,
-    help="Whether the runs submit orders and tickets to the mock; cheapest: once, as it takes.",
-)
-@click.option(
-    "--processes",
-    type=click.IntRange(1, 64),
-    help="How many trials to make at a time.  [default: one for each core]",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--told", is_flag=True, help="Print what was said of each break.")
 def selftest(
     names: tuple[str, ...],
     seeds: int,

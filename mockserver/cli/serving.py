@@ -14,115 +14,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from mockserver.cli.files import with_overlay
-from mockserver.cli.shared_options import FILE, HOST, OVERLAY, port, ready_file
-from mockserver.cli.types import INSTANT, Parsed, Wrong
-from mockserver.clock import parse_mode
 
 if TYPE_CHECKING:
     from mockserver.server.assembly import Settings
 
-_LEVELS = ("debug", "info", "warning", "error")
 
-
-def _app_key(text: str) -> tuple[str, str]:
-    """Return a developer key and its secret; what came is not repeated: it may be a secret."""
-    key, _, secret = text.partition(":")
-    if not key or not secret:
-        raise Wrong("a developer key and its secret belong together, as in KEY:SECRET")
-    return key, secret
-
-
-@click.command()
-@HOST
-@port(8765, "; the ready line names it")
-@click.option("--scenario", default="default", show_default=True, help="A shipped name or a file.")
-@click.option("--dialect", default="documented", show_default=True, help="documented or observed.")
-@OVERLAY
-@click.option("--erratum", multiple=True, metavar="E-NN", help="Apply one erratum; repeatable.")
-@click.option(
-    "--clock", type=Parsed("clock", parse_mode), help="real, frozen, auto or scaled:FACTOR."
-)
-@click.option("--start", type=INSTANT, help="The clock's first time, 2026-01-01T00:00:00Z.")
-@click.option("--seed", type=click.IntRange(0), help="Another seed than the scenario's.")
-@click.option(
-    "--replay",
-    multiple=True,
-    metavar="NAME|PATH",
-    help="Answer from recordings, and refuse the rest: shipped ones, a file, a folder. Repeatable.",
-)
-@click.option("--replay-fallback", is_flag=True, help="Let the simulation answer the rest.")
-@click.option(
-    "--replay-naked",
-    is_flag=True,
-    help="Recordings as they are: no outage or dialect of the world stands above them.",
-)
-@click.option(
-    "--replay-counted",
-    is_flag=True,
-    help="Move on with each request, and not at the recorded pace.",
-)
-@click.option(
-    "--matching",
-    type=FILE,
-    help="A file that says which requests a recorded answer answers.",
-)
-@click.option(
-    "--refusal-status",
-    type=click.IntRange(400, 499),
-    help="The HTTP status of refusals, for tools that do not read `code`.  [default: 200]",
-)
-@click.option(
-    "--app-key",
-    "app_keys",
-    type=Parsed("key:secret", _app_key),
-    multiple=True,
-    metavar="KEY:SECRET",
-    envvar="CROSSCHAIN_MOCK_APP_KEYS",
-    show_envvar=True,
-    help="A developer key; with one, v1 signatures are verified. Repeatable. Others on the machine "
-    "see a command line: give a secret that matters by the environment or in a file.",
-)
-@click.option(
-    "--app-keys-file",
-    metavar="FILE",
-    help="Developer keys, a KEY:SECRET on each line; - reads standard input.",
-)
-@click.option(
-    "--verify-wallets", is_flag=True, help="Verify the wallet signatures of 2.0 submissions."
-)
-@click.option(
-    "--break",
-    "breaks",
-    multiple=True,
-    metavar="NAME",
-    help="Be wrong in this way all the time; repeatable. `breaks` lists them.",
-)
-@click.option(
-    "--control-token",
-    envvar="CROSSCHAIN_MOCK_TOKEN",
-    help="The token that the control API asks for; one is made beyond the loopback interface.",
-)
-@click.option(
-    "--control-origin",
-    "control_origins",
-    multiple=True,
-    metavar="URL",
-    help="Let the pages of this origin use the control API, too; repeatable.",
-)
-@click.option("--check-answers", is_flag=True, help="Hold every answer against the contract.")
-@ready_file("server")
-@click.option(
-    "--loop",
-    type=click.Choice(["auto", "asyncio", "uvloop"]),
-    default="auto",
-    show_default=True,
-    help="The event loop; auto takes uvloop where it is installed (the extra `speed`).",
-)
-@click.option(
-    "--log-level",
-    type=click.Choice(_LEVELS),
-    help="What is logged on stderr; info has a line a request.  [default: info on a terminal]",
-)
 def serve(
     *,
     host: str,

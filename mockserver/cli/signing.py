@@ -7,47 +7,15 @@ import click
 
 from mockserver.cli.files import read_input
 from mockserver.cli.printing import print_json
-from mockserver.cli.shared_options import JSON
 from mockserver.errors import CrosschainMockError
 
 T = TypeVar("T")
-_Signing = TypeVar("_Signing", bound=Callable[..., None])
-
-_BODY = click.option(
-    "--body",
-    default="",
-    metavar="JSON|@FILE|-",
-    help="The JSON body exactly as it is sent: its text, a file, or - for stdin.",
-)
-_SHOW = click.option("--show-text", is_flag=True, help="Tell on stderr what is signed.")
 
 
 class CannotSign(CrosschainMockError):
     """A request that cannot be signed as it was given."""
 
 
-def _secret(name: str, variable: str, does: str) -> Callable[[_Signing], _Signing]:
-    """Return an option that has to be given, on the command line or by a variable."""
-    variable = f"CROSSCHAIN_MOCK_{variable}"
-    return click.option(name, envvar=variable, show_envvar=True, required=True, help=does)
-
-
-@click.group()
-def sign() -> None:
-    """Print the headers that sign a request, for either generation.
-
-    They are what a world with registered keys, and the real service, expect.
-    """
-
-
-@sign.command()
-@_secret("--app-key", "APP_KEY", "The developer key.")
-@_secret("--app-secret", "APP_SECRET", "Its secret; better given by the environment.")
-@_BODY
-@click.option("--timestamp", type=int, help="Milliseconds since 1970.  [default: now]")
-@click.option("--expire-time", type=int, default=15000, show_default=True, help="Milliseconds.")
-@JSON
-@_SHOW
 def v1(*, body: str, timestamp: int | None, **given: Any) -> None:
     """Sign a v1 request; a GET is signed without a body, its query is not signed."""
     from mockserver.clock import wall_ms
@@ -65,14 +33,6 @@ def v1(*, body: str, timestamp: int | None, **given: Any) -> None:
     _print(made, f"signed: {text}", given)
 
 
-@sign.command()
-@_secret("--key", "WALLET_KEY", "The wallet's private key in hex; better given by the environment.")
-@_BODY
-@click.option("--address", help="The address as it is sent.  [default: that of the key]")
-@click.option("--as-bytes", is_flag=True, help="Sign the 32 bytes of the hash, not its text.")
-@click.option("--kaspa", is_flag=True, help="Sign as a Kaspa wallet does; --address is needed.")
-@JSON
-@_SHOW
 def v2(*, key: str, body: str, address: str | None, kaspa: bool, **given: Any) -> None:
     """Sign a 2.0 submission, an order or a ticket, with a wallet's key."""
     from mockserver.signing import kaspa as kaspa_wallet

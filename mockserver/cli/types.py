@@ -1,15 +1,16 @@
 """The types of options that several commands take; a wrong value is a usage error."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from mockserver.clock import ClockRefused, parse_duration, parse_instant
+from mockserver.clock import ClockRefused, parse_duration, parse_instant, parse_mode
 from mockserver.violations import did_you_mean
 
 T = TypeVar("T")
@@ -40,17 +41,13 @@ class Parsed(click.ParamType[T]):
         return found
 
 
-INSTANT = Parsed("time", parse_instant)
-"""An ISO 8601 time with its offset, as milliseconds since 1970."""
-
-
 def _instant_or_ms(text: str) -> int:
     is_ms = text.isascii() and text.isdecimal() and len(text) < 16
     return int(text) if is_ms else parse_instant(text)
 
 
 INSTANT_OR_MS = Parsed("time", _instant_or_ms)
-"""The same, or the milliseconds themselves."""
+"""An ISO 8601 time with its offset, or milliseconds since 1970."""
 
 
 def duration(*, zero: bool = False) -> Parsed[int]:
@@ -122,3 +119,27 @@ class Word(click.ParamType[str]):
     ) -> list[CompletionItem]:
         """Return the words that begin as what is typed."""
         return [CompletionItem(one) for one in self.words if one.startswith(incomplete)]
+
+
+def _key_and_secret(text: str) -> tuple[str, str]:
+    """Return a developer key and its secret; what came is not repeated: it may be a secret."""
+    key, _, secret = text.partition(":")
+    if not key or not secret:
+        raise Wrong("a developer key and its secret belong together, as in KEY:SECRET")
+    return key, secret
+
+
+NAMED: Mapping[str, click.ParamType[Any]] = {
+    "whole": click.INT,
+    "unprocessed": click.UNPROCESSED,
+    "instant": Parsed("time", parse_instant),
+    "duration": duration(),
+    "percent": quantity("percent", "percent", "0", "1000", sign="%"),
+    "clock": Parsed("clock", parse_mode),
+    "key-and-secret": Parsed("key:secret", _key_and_secret),
+    "path": click.Path(path_type=Path),
+    "file": click.Path(path_type=Path, dir_okay=False),
+    "existing": click.Path(path_type=Path, dir_okay=False, exists=True),
+    "folder": click.Path(path_type=Path, file_okay=False),
+}
+"""The types that the table of commands names."""

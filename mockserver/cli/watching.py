@@ -8,27 +8,13 @@ from typing import Any
 import click
 
 from mockserver.cli.printing import print_json
-from mockserver.cli.remote import Remote, connected, either, given, pairs
-from mockserver.cli.types import Word
+from mockserver.cli.remote import Remote, given, pairs
 from mockserver.exchange import printable
 from mockserver.jsontext import Json, camel
 
 _POLL_S = 0.2
-_FINDING = Word("mockserver.worlds.audit:KINDS")
 
 
-@click.command()
-@click.argument("operation", required=False)
-@click.option("--operation", "named", help="The OPERATION, as an option.")
-@click.option("--follow", "-f", is_flag=True, help="Print what comes from now on, until stopped.")
-@click.option("--method", help="Only this method.")
-@click.option("--path", help="Only this path below the world.")
-@click.option("--refused", is_flag=True, help="Only refused requests.")
-@click.option("--since", type=int, help="Only entries after that number.")
-@click.option("--limit", type=int, help="At most so many entries.")
-@click.option("--json", "as_json", is_flag=True, help="Print an entry a line, as JSON.")
-@click.option("--clear", is_flag=True, help="Forget the journal instead.")
-@connected
 def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options: Any) -> None:
     """Print what a world has seen of an OPERATION or of all, and why requests were refused.
 
@@ -37,7 +23,6 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
     if clear:
         print_json(remote.send("DELETE", "/journal"))
         return
-    options["operation"] = either(options, "operation")
     search = given(**options)
     if follow and "since" not in search:
         search["since"] = remote.get("/journal", limit=1)["last"]
@@ -50,29 +35,11 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
         _entries(told["entries"], as_json=as_json)
 
 
-@click.command()
-@click.argument("operation", required=False)
-@click.option("--operation", "named", help="The OPERATION, as an option.")
-@click.option("--method", help="Requests with this method.")
-@click.option("--path", help="Requests for this path below the world.")
-@click.option("--refused/--answered", default=None, help="Only refused ones, or only the others.")
-@click.option("--query", multiple=True, metavar="NAME=VALUE", help="A parameter they must have.")
-@click.option("--body", multiple=True, metavar="NAME=VALUE", help="A body field they must have.")
-@click.option("--from", "from", help="At or after that time of the world.")
-@click.option("--until", help="Before that time of the world.")
-@click.option("--exactly", type=int, help="So many of them.")
-@click.option("--at-least", type=int, help="So many or more.")
-@click.option("--at-most", type=int, help="So many or fewer.")
-@click.option("--never", is_flag=True, help="None of them.")
-@click.option("--within", help="All within that much of the world's time.")
-@click.option("--order", multiple=True, metavar="OPERATION", help="In this order; repeatable.")
-@connected
 def verify(remote: Remote, **options: Any) -> None:
     """Tell whether a world has seen what it should of an OPERATION; exit 1 where it has not.
 
     Such as: verify submitOrder --exactly 1
     """
-    options["operation"] = either(options, "operation")
     match = given(**{name: pairs(options.pop(name)) or None for name in ("query", "body")})
     options |= {"match": match or None, "order": list(options["order"]) or None}
     wanted = {camel(name): value for name, value in given(**options).items()}
@@ -89,8 +56,6 @@ def verify(remote: Remote, **options: Any) -> None:
         sys.exit(1)
 
 
-@click.command()
-@connected
 def check(remote: Remote) -> None:
     """Tell of unused stubs, failures and unexpected refusals; exit 1 where there are any."""
     told = remote.get("/check")
@@ -99,11 +64,6 @@ def check(remote: Remote) -> None:
         sys.exit(1)
 
 
-@click.command()
-@click.argument("kinds", nargs=-1, metavar="[KIND]...", type=_FINDING)
-@click.option("--without", multiple=True, metavar="KIND", type=_FINDING, help="All but this kind.")
-@click.option("--quote-age", metavar="DURATION", help="From when on a quote is old; 5m without it.")
-@connected
 def audit(
     remote: Remote, kinds: tuple[str, ...], without: tuple[str, ...], quote_age: str | None
 ) -> None:

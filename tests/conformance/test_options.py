@@ -9,10 +9,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from mockserver.cli.comparing import compare
-from mockserver.cli.conforming import conform
-from mockserver.cli.recording import record
-from mockserver.cli.run_options import with_rows
+from mockserver.cli.table import command, rows_as_parameters
 from mockserver.conformance import Options, UnsafeOrWrong, run
 from mockserver.conformance.option_table import (
     FORMS,
@@ -71,13 +68,13 @@ def commanded(table):
 
 
 @pytest.mark.parametrize(
-    ("command", "table"), [(conform.commands["run"], OPTIONS), (compare, RUN), (record, PERMIT)]
+    ("name", "table"), [("conform run", OPTIONS), ("compare", RUN), ("record", PERMIT)]
 )
-def test_commands_have_the_rows_and_all_of_them(command, table):
+def test_commands_have_the_rows_and_all_of_them(name, table):
     named = commanded(table)
-    assert named <= spelled(command)
-    if command.name == "run":
-        assert spelled(command) == named
+    assert named <= spelled(command(name))
+    if name == "conform run":
+        assert spelled(command(name)) == named
 
 
 def test_pytest_has_the_rows_and_ini_keys_but_for_what_is_typed(pytestconfig):
@@ -146,14 +143,13 @@ def test_no_two_rows_share_a_name_and_no_variable_has_two():
 def test_a_new_row_shows_in_the_forms_that_are_made_of_the_table(pytester):
     table = (*OPTIONS, NEW)
 
-    @click.command()
-    @with_rows(table)
-    def command(**given):
+    @click.command(params=[*rows_as_parameters(table)])
+    def made(**given):
         click.echo(given["politeness"])
 
-    assert CliRunner().invoke(command, ["--politeness", "5"]).output == "5\n"
-    assert CliRunner().invoke(command).output == "3\n"
-    assert "politeness" in CliRunner().invoke(command, ["--politeness", "0"]).output
+    assert CliRunner().invoke(made, ["--politeness", "5"]).output == "5\n"
+    assert CliRunner().invoke(made).output == "3\n"
+    assert "politeness" in CliRunner().invoke(made, ["--politeness", "0"]).output
     assert "| How polite a run is. Default: 3. | `--politeness` |" in page(table)
     pytester.makeconftest(
         "from mockserver.conformance.option_table import Option\n"
@@ -179,13 +175,12 @@ def test_a_value_means_the_same_wherever_it_is_given(row):
     arguments = [f"--{row.name}" if switched else f"--{row.name}={text}"]
     python = {"flag": True, "switch": True, "whole": 7}.get(row.kind, text)
 
-    @click.command()
-    @with_rows([row])
-    def command(**given):
+    @click.command(params=[*rows_as_parameters([row])])
+    def made(**given):
         found.append(given[row.key])
 
     found = [value_of(row, python), value_of_text(row, text)]
-    CliRunner().invoke(command, arguments, catch_exceptions=False)
+    CliRunner().invoke(made, arguments, catch_exceptions=False)
     assert found[0] == found[1] == found[2]
 
 

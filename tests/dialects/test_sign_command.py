@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from mockserver import jsontext
-from mockserver.cli.serving import serve
-from mockserver.cli.signing import sign
+from mockserver.cli.table import command
 from mockserver.errors import CrosschainMockError
 from mockserver.server.assembly import Settings, build
 from mockserver.signing import kaspa, wallet
@@ -24,7 +23,7 @@ SIGNATURE = (
 
 
 def _sign(*words, stdin=None, env=None):
-    return CliRunner().invoke(sign, words, input=stdin, env=env, catch_exceptions=False)
+    return CliRunner().invoke(command("sign"), words, input=stdin, env=env, catch_exceptions=False)
 
 
 def test_the_headers_of_v1():
@@ -99,13 +98,13 @@ def test_what_cannot_be_signed_is_a_sentence_without_the_key(words, says):
 
 
 def test_kaspa_needs_an_address():
-    ended = CliRunner().invoke(sign, ["v2", "--key", WALLET_KEY, "--kaspa"])
+    ended = CliRunner().invoke(command("sign"), ["v2", "--key", WALLET_KEY, "--kaspa"])
     assert ended.exit_code == 2
     assert "--address" in ended.output
 
 
 def test_serve_takes_keys_in_pairs():
-    ended = CliRunner().invoke(serve, ["--app-key", "the-secret"])
+    ended = CliRunner().invoke(command("serve"), ["--app-key", "the-secret"])
     assert ended.exit_code == 2
     assert "KEY:SECRET" in ended.output
     assert "the-secret" not in ended.output

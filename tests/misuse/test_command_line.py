@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from mockserver.cli import _GROUPS, _PLACES, _cli, main
+from mockserver.cli import _cli, main
+from mockserver.cli.table import NAMES, TABLE, command
+from mockserver.jsontext import camel
+from mockserver.server.control import ROWS
 from mockserver.testing import running
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "exit-codes.md"
@@ -174,13 +177,25 @@ def test_an_answer_that_is_no_ends_with_1_in_json_too(typed):
 
 
 def test_each_command_is_in_one_group_and_each_example_is_one_of_them(typed):
-    named = [place for _, places in _GROUPS.values() for place in places.split()]
-    assert sorted(named) == sorted(_PLACES.values())
+    assert sorted(NAMES) == sorted({path.partition(" ")[0] for path in TABLE["commands"]})
     _, out, _ = typed("--help")
-    for title, (example, places) in _GROUPS.items():
-        assert f"{title}:" in out
-        assert f"$ crosschain-mock {example}" in out
-        assert _PLACES[example.split()[0]] in places.split()
+    for group in TABLE["groups"]:
+        assert f"{group['title']}:" in out
+        assert f"$ crosschain-mock {group['example']}" in out
+        assert group["example"].split()[0] in group["commands"]
+
+
+def test_what_a_command_asks_is_a_row_of_the_control_api_and_what_it_takes_are_its_members():
+    rows = {(row.method, re.sub(r"\{\w+\}", "{}", row.path)): row for row in ROWS}
+    for path, told in TABLE["commands"].items():
+        if "asks" in told:
+            method, _, where = told["asks"].partition(" ")
+            row = rows[method, re.sub(r"\{\w+\}", "{}", where)]
+            in_query = method in ("GET", "DELETE")
+            taken = row.query if in_query else (row.body or {}).get("properties", {})
+            ours = {camel(one.name) for one in command(path).params} - {"named", "asJson"}
+            ours -= {"url", "world", "serverToken", *re.findall(r"\{(\w+)\}", where)}
+            assert ours | told.get("body", {}).keys() <= taken.keys(), path
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from mockserver.cli.recording import proxy_of
-from mockserver.cli.recording import record as record_command
+from mockserver.cli.table import command
 from mockserver.recordings import RecordedExchange, load_folder
 from mockserver.server.listener import Listener
 from mockserver.server.recorder import RecordingProxy
@@ -150,7 +150,7 @@ class RecorderProcess(Recorder):
 @contextmanager
 def recording(*arguments: str) -> Iterator[tuple[int, RecordingProxy]]:
     """Record as the command does with these options, in a thread; yield the port."""
-    context = record_command.make_context("record", list(arguments))
+    context = command("record").make_context("record", list(arguments))
     proxy = proxy_of(context.params)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)

@@ -1,0 +1,191 @@
+"""The commands, built of the table `commands.json` when they are called or listed.
+
+A row has what is shown of a command and what it `takes`: rows in click's own words, names of
+`lists`, or rows of the option table of conformance. What a command `does` is a function of a module
+here. One that `asks` is a request of the control API and needs none: its answer is printed as
+`prints` says.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mockserver.cli import types
+from mockserver.cli.printing import function_named
+
+if TYPE_CHECKING:
+    from mockserver.conformance.option_table import Option
+
+TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("commands.json").read_text("utf-8"))
+_ROWS: dict[str, dict[str, Any]] = TABLE["commands"]
+NAMES = tuple(name for group in TABLE["groups"] for name in group["commands"])
+"""The commands by what they are for, without those inside of others."""
+
+
+class Commands(click.Group):
+    """All commands. They are built one by one: most of their modules need more than others."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted(NAMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, built now; None for a name that none has."""
+        return command(cmd_name) if cmd_name in NAMES else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by what they are for, each group with an example."""
+        width = max(map(len, NAMES))
+        for group in TABLE["groups"]:
+            found = [command(name) for name in group["commands"]]
+            with formatter.section(group["title"]):
+                formatter.write_dl(
+                    [(str(one.name).ljust(width), one.get_short_help_str(76)) for one in found]
+                )
+                formatter.write_text(f"$ {ctx.command_path} {group['example']}")
+
+
+class _WithDefault(click.Group):
+    """A group whose first word may be an argument of its command `run` instead of a command."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command in front of what is no command."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the two ways in which it is called."""
+        formatter.write_usage(ctx.command_path, "URL [OPTIONS]")
+        formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the options of the default command, then the commands."""
+        self.commands["run"].format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands; the default one is what happens without."""
+        return [name for name in super().list_commands(ctx) if name != "run"]
+
+
+def command(path: str) -> click.Command:
+    """Return the command of a path such as `clock show`."""
+    row = _ROWS[path]
+    name, takes = path.rpartition(" ")[2], [*row.get("takes", ())]
+    inside = [other for other in _ROWS if other.rpartition(" ")[0] == path]
+    function = function_named(row["does"]) if "does" in row else None
+    text = row.get("help") or getattr(function, "__doc__", None) or ""
+    if row.get("remote") or "asks" in row:
+        from mockserver.cli import remote
+
+        has_json = any(isinstance(one, dict) and one.get("key") == "as_json" for one in takes)
+        takes += ["server"] if has_json else ["json", "server"]
+        function = remote.connected(function or remote.asking(row), row, own_json=has_json)
+    settings: dict[str, Any] = {
+        "params": [*_parameters(takes)],
+        "callback": function,
+        "help": cleandoc(text),
+        **row.get("settings", {}),
+    }
+    if not inside:
+        return click.Command(name, **settings)
+    commands = {other.rpartition(" ")[2]: command(other) for other in inside}
+    kind = _WithDefault if "run" in commands else click.Group
+    return kind(name, commands=commands, **settings)
+
+
+def _parameters(takes: Iterable[Any]) -> Iterator[click.Parameter]:
+    for one in takes:
+        if not isinstance(one, str):
+            yield parameter(one)
+        elif one in TABLE["lists"]:
+            yield from map(parameter, TABLE["lists"][one])
+        else:
+            yield from rows_as_parameters(_option_rows(one))
+
+
+def parameter(row: Mapping[str, Any]) -> click.Parameter:
+    """Return an argument or an option; what has a default shows it unless the row says no."""
+    given = dict(row)
+    settings: dict[str, Any] = {"type": _type(given.pop("type", None))}
+    if "argument" in given:
+        return click.Argument([given.pop("argument")], **settings, **given)
+    names = [*given.pop("option").split(", "), *([given.pop("key")] if "key" in given else [])]
+    settings |= {"show_default": "default" in given, "show_envvar": "envvar" in given}
+    return click.Option(names, **{**settings, **given})
+
+
+def _type(told: Any) -> Any:
+    """Return a type: of a list of words, of a place that has them, of bounds, or by its name."""
+    if isinstance(told, list):
+        return click.Choice(told)
+    if not isinstance(told, str):
+        return told
+    if ":" in told:
+        return types.Word(told)
+    name, _, bounds = told.partition(" ")
+    if bounds:
+        least, most = (int(bound) if bound else None for bound in bounds.split(".."))
+        return click.IntRange(least, most)
+    return types.NAMED[name]
+
+
+def _option_rows(names: str) -> "Iterable[Option]":
+    """Return what `row allow-host` or `rows ADDRESSES RUN` stands for in the option table."""
+    from mockserver.conformance import option_table
+
+    kind, *chosen = names.split()
+    if kind == "rows":
+        return [row for name in chosen for row in getattr(option_table, name)]
+    return [row for row in option_table.OPTIONS if row.name in chosen]
+
+
+def rows_as_parameters(rows: "Iterable[Option]") -> Iterator[click.Parameter]:
+    """Yield the rows of the option table that a command line has, each under the row's key."""
+    return (_option(row) for row in rows if row.in_form("command"))
+
+
+def _option(row: "Option") -> click.Parameter:
+    """Return a row of the option table as a parameter.
+
+    An address is never taken from the environment, where that of another service may stand.
+    """
+    from mockserver.conformance.option_table import ADDRESSES
+
+    if row.kind == "address":
+        return click.Argument([row.key], required=False)
+    name = f"--{row.in_form('command')}"
+    spelled = f"{name}/--no-{row.name}" if row.kind == "switch" else name
+    variable = "" if row in ADDRESSES else row.variable
+    return parameter(
+        {
+            "option": f"{spelled}, -{row.short}" if row.short else spelled,
+            "key": row.key,
+            "help": f"{row.help} Repeatable." if row.kind == "texts" else row.help,
+            "default": row.default,
+            "show_default": row.default not in (None, 0, "0"),
+            "envvar": variable or None,
+            "show_envvar": bool(variable),
+            "metavar": row.metavar,
+            **(_KINDS[row.kind](row) if row.kind in _KINDS else {}),
+        }
+    )
+
+
+_KINDS: Mapping[str, Callable[["Option"], dict[str, Any]]] = {
+    "texts": lambda _: {"multiple": True},
+    "whole": lambda row: {"type": f"whole {row.least}.."},
+    "rate": lambda row: {
+        "type": types.quantity("rate", "requests a second", str(row.least), row.most)
+    },
+    "duration": lambda row: {"type": types.duration(zero=not row.least)},
+    "instant": lambda _: {"type": types.INSTANT_OR_MS},
+    "word": lambda row: {"type": list(row.words)},
+    "flag": lambda _: {"is_flag": True, "default": False},
+    "file": lambda _: {"type": "file"},
+}
