@@ -170,7 +170,7 @@ class _Parts:
         branch = "then" if kept else "else"
         if isinstance(schema.get(branch, True), bool):
             told += _of_nothing(schema.get(branch, True), value, path, place)
-        elif not self._keeps(schema[branch], value):
+        else:
             self.look(told, schema[branch], value, path, (*place, branch))
 
 

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from itertools import islice
 from urllib.parse import unquote, unquote_plus
 
@@ -36,7 +37,8 @@ class Entry:
     sequence: int
     at_ms: int
     operation: str | None
-    request: Request
+    came: Request | bytes = field(repr=False, compare=False)
+    """The request, or bytes that it is made of when somebody looks at it."""
     response: Response
     responder: str
     fault: str = ""
@@ -45,6 +47,14 @@ class Entry:
     def __repr__(self) -> str:
         told = self.refusal or str(self.response.status)
         return f"<Entry {self.sequence}: {self.request.method} {self.path} -> {told}>"
+
+    @property
+    def request(self) -> Request:
+        """The request."""
+        came = self.came
+        if isinstance(came, bytes):
+            came = self.came = usual_request(came)  # type: ignore[misc] # the same, seen closer
+        return came
 
     @property
     def json(self) -> Json:
@@ -86,6 +96,7 @@ class Entry:
 
     def render(self) -> dict[str, Json]:
         """Return the entry as JSON for the control API, without what lets others in."""
+        request = self.request
         return {
             "sequence": self.sequence,
             "at": iso(self.at_ms),
@@ -94,11 +105,11 @@ class Entry:
             "refusal": self.refusal,
             "fault": self.fault or None,
             "request": {
-                "method": self.request.method,
-                "path": self.request.path,
-                "query": _pairs(self.request.query),
-                "headers": _headers(self.request.headers.items_sent),
-                "body": _text(self.request.body),
+                "method": request.method,
+                "path": request.path,
+                "query": _pairs(request.query),
+                "headers": _headers(request.headers.items_sent),
+                "body": _text(request.body),
             },
             "response": {
                 "status": self.response.status,
@@ -239,19 +250,13 @@ class Journal:
         """Return the entries after a sequence number."""
         first = max(self.dropped, sequence)
         kept = islice(self._entries or (), first - self.dropped, None)
-        return [_entry(number, one) for number, one in enumerate(kept, first + 1)]
+        return [Entry(number, *one) for number, one in enumerate(kept, first + 1)]
 
     def clear(self) -> None:
         """Forget everything; the numbers go on."""
         if self._shelf is not None:
             self._shelf.leave(self)
         self.weight, self._entries = 0, None
-
-
-def _entry(number: int, kept: _Kept) -> Entry:
-    at_ms, operation, came, response, responder, fault, weight = kept
-    request = usual_request(came) if isinstance(came, bytes) else came
-    return Entry(number, at_ms, operation, request, response, responder, fault, weight)
 
 
 def _size(request: Request) -> int:
