@@ -7,7 +7,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.checks.rule import Outcome
-from mockserver.conformance.checks.schema_walk import Unspoken, parts_of
+from mockserver.conformance.checks.schema_walk import UndeclaredMember, parts_of
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.coverage import exercised, facts_of_operation
 from mockserver.conformance.result import Result
@@ -175,7 +175,7 @@ def _unknown(result: Result) -> Iterator[UnknownMember]:
     seen: dict[tuple[str, str], set[int]] = defaultdict(set)
     for exchange in (one for one in result.exchanges if one.succeeded):
         for part in parts_of(exchange):
-            if isinstance(part, Unspoken) and part.place[:1] == ("data",):
+            if isinstance(part, UndeclaredMember) and part.place[:1] == ("data",):
                 key = exchange.operation.id, ".".join(part.place).replace(".[]", "[]")
                 types[key][kind_of(part.value)] += 1
                 seen[key].add(exchange.number)

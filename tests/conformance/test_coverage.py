@@ -2,7 +2,7 @@
 
 import pytest
 
-from mockserver.conformance.checks.schema_walk import Applied, Unspoken, fits, walk
+from mockserver.conformance.checks.schema_walk import AppliedSchema, UndeclaredMember, fits, walk
 from mockserver.conformance.report.coverage import exercised, facts_of
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.exchange import Answer, Trouble
@@ -126,10 +126,10 @@ def test_the_walk_finds_what_nobody_speaks_about():
         "extra": 1,
     }
     parts = list(walk(schema, value))
-    assert {".".join(one.place) for one in parts if isinstance(one, Unspoken)} == {
+    assert {".".join(one.place) for one in parts if isinstance(one, UndeclaredMember)} == {
         "more.[].z",
         "map.*.w",
         "extra",
     }
-    places = {".".join(one.place) for one in parts if isinstance(one, Applied)}
+    places = {".".join(one.place) for one in parts if isinstance(one, AppliedSchema)}
     assert {"", "then", "more.[].x", "map.*.y"} <= places

@@ -13,6 +13,7 @@ from mockserver.conformance.checks.evidence import (
     check_is_there,
     is_its_own,
     is_plain,
+    require_answer,
     said,
     succeeded,
     was_refused,
@@ -140,8 +141,16 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
     if len(asked) < _SEVERAL:
         return
     if any(one.answer.status != _NOT_FOUND for one in asked):
-        if not operation.fields and all(one.refused for one in asked):
-            yield _refused_for_nothing(context, operation, asked)
+        if operation.fields or not all(one.refused for one in asked):
+            return
+        # Without input there is nothing to be refused for, unless all is refused meanwhile.
+        first, last = asked[0], asked[-1]
+        between = [one for one in context.exchanges if first.number < one.number < last.number]
+        own = [one for one in between if one.operation.generation is operation.generation]
+        if not any(one.succeeded for one in own):
+            raise Inconclusive(f"the service refuses everything: {said(first)}")
+        message = f"{operation.path} takes no input, and is refused each time: {said(first)}"
+        yield Finding(message, (first, last), cause="refused without input")
         return
     told = {refusal_of(one) for one in asked}
     for nowhere in context.sent(_NOWHERE):
@@ -149,18 +158,6 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
             what = "is answered like a path that is not there"
             message, seen = f"{operation.path} {what}: {said(asked[0])}", (nowhere, asked[0])
             yield Finding(message, seen, cause="path not found")
-
-
-def _refused_for_nothing(
-    context: RunContext, operation: Operation, asked: Sequence[Exchange]
-) -> Finding:
-    """Return that a request that has nothing to be refused for is refused, each time."""
-    others = [one for one in context.exchanges if one.operation.generation is operation.generation]
-    first, last = asked[0], asked[-1]
-    if not any(one.succeeded and first.number < one.number < last.number for one in others):
-        raise Inconclusive(f"the service refuses everything: {said(first)}")
-    message = f"{operation.path} takes no input, and is refused each time: {said(first)}"
-    return Finding(message, (first, last), cause="refused without input")
 
 
 def published_forms_are_taken(context: RunContext, operation: Operation) -> Findings:
@@ -364,9 +361,7 @@ def sound_reads_are_taken(context: RunContext, operation: Operation) -> Findings
 
 
 def names_of_v1_stay_in_v1(context: RunContext, _: Operation) -> Findings:
-    look = context.require(f"{OF_CHAIN}/v1 name")
-    if not look.whole:
-        context.require_success(f"{OF_CHAIN}/v1 name")
+    look = require_answer(context, f"{OF_CHAIN}/v1 name")
     if look.succeeded and look.items():
         message = f"chain {asked_chain(look)!r} is in the list of v1 only, and taken"
         extra = Verdict.EXTRA

@@ -83,6 +83,17 @@ def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
     raise context.not_sent(*mine, otherwise=f"no request for {operation.id} was sent")
 
 
+def require_answer(context: RunContext, probe: str) -> Exchange:
+    """Return the exchange of a probe that was answered in whole, with whatever.
+
+    Raises `NotRun` where it was not sent, `Inconclusive` where no answer came.
+    """
+    found = context.require(probe)
+    if not found.whole:
+        raise Inconclusive(f"{probe} was not answered: {said(found)}")
+    return found
+
+
 def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
     """Return the exchanges that the service itself has answered in whole.
 

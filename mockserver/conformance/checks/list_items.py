@@ -104,7 +104,13 @@ def have_one_form(context: RunContext, operation: Operation) -> Sayings:
             if len(pool) < _ENOUGH_ITEMS:
                 continue
             yield JUDGED
-            yield from _of_another_type(place, pool)
+            kind = Counter(_kind(value) for _, value in pool).most_common(1)[0][0]
+            odd = [one for one in pool if _kind(one[1]) != kind]
+            if odd and _are_few(odd, pool):
+                look, value = odd[0]
+                having = f"{_kind(value)} where the others have {kind}"
+                message = f"{len(odd)} of {len(pool)} items have {having}"
+                yield Finding(message, (look,), place, cause="another type")
             items = [(look, value) for look, value in pool if isinstance(value, Mapping)]
             if place[-1] in "]*" and len(items) >= _ENOUGH_ITEMS:
                 yield from _lacking(place, items, varying)
@@ -146,16 +152,6 @@ def _collect(pools: Pools, place: str, look: Exchange, value: Json, depth: int) 
         keyed = bool(value) and all(isinstance(one, Mapping) for one in value.values())
         for name, one in value.items():
             _collect(pools, f"{place}.*" if keyed else f"{place}.{name}", look, one, depth + 1)
-
-
-def _of_another_type(place: str, pool: list[Seen]) -> Findings:
-    kind = Counter(_kind(value) for _, value in pool).most_common(1)[0][0]
-    odd = [one for one in pool if _kind(one[1]) != kind]
-    if odd and _are_few(odd, pool):
-        look, value = odd[0]
-        having = f"{_kind(value)} where the others have {kind}"
-        message = f"{len(odd)} of {len(pool)} items have {having}"
-        yield Finding(message, (look,), place, cause="another type")
 
 
 def _lacking(place: str, items: list[Seen], varying: frozenset[str]) -> Findings:

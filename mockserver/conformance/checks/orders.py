@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import chain
 
-from mockserver.conformance.checks.evidence import check_still_offered
+from mockserver.conformance.checks.evidence import check_still_offered, require_answer
 from mockserver.conformance.checks.quoting import echoed, named_quote
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.checks.submitted import (
@@ -236,9 +236,8 @@ def is_not_shown(
     context: RunContext, _: Operation, *, look: str, place: str, message: str
 ) -> Findings:
     context.require_success(f"{V1_ORDER.operation_id}/usual")
-    own, other = context.require_success(f"{DETAIL}/usual"), context.require(f"{DETAIL}/{look}")
-    if not other.whole:
-        raise Inconclusive(f"the look {look!r} was not answered: {other.answer.reason}")
+    own = context.require_success(f"{DETAIL}/usual")
+    other = require_answer(context, f"{DETAIL}/{look}")
     yield from _shown(own, other, fresh_hash(context, "usual v1 order"), place, message)
 
 

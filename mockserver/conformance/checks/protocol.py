@@ -11,6 +11,7 @@ from mockserver.conformance.checks.evidence import (
     any_successes,
     check_answered,
     is_redirect,
+    require_answer,
     said,
     sent,
 )
@@ -149,9 +150,7 @@ def survives_hostile_text(context: RunContext, operation: Operation) -> Findings
 
 
 def is_no_success(context: RunContext, operation: Operation, *, probe: str) -> Findings:
-    exchange = context.require(f"{operation.id}/{probe}")
-    if not exchange.whole:
-        raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
+    exchange = require_answer(context, f"{operation.id}/{probe}")
     if exchange.succeeded:
         what = f"{exchange.request.method} {exchange.request.path} is answered with success"
         yield Finding(what, (exchange,), verdict=Verdict.EXTRA, cause="success")

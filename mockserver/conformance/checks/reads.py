@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.evidence import require_answer
 from mockserver.conformance.checks.quoting import DOLLARS, is_a_dollar, quotes, token_at
 from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery import amounts, clocks
@@ -14,7 +15,7 @@ from mockserver.conformance.discovery.routes import is_stable
 from mockserver.conformance.requests.odd_http import HOSTILE
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, Vacuous
+from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import Operation, documented, shipped_facts
 
 BALANCE, PRICE = "v2.getBalance", "v2.getPrice"
@@ -147,9 +148,7 @@ def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Findings:
 
 
 def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Findings:
-    exchange = context.require(f"{operation.id}/unknown")
-    if not exchange.whole:
-        context.require_success(f"{operation.id}/unknown")
+    exchange = require_answer(context, f"{operation.id}/unknown")
     # The hostile text is asked for when there are submissions that it might be taken for.
     for look in (exchange, *context.sent(f"{operation.id}/{HOSTILE}")):
         # What is no success has no data.
@@ -165,9 +164,7 @@ def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Findi
 
 
 def unknown_v1_order_is_not_shown(context: RunContext, operation: Operation) -> Findings:
-    exchange = context.require(f"{operation.id}/unknown")
-    if not exchange.whole:
-        raise Inconclusive(f"the look-up was not answered: {exchange.answer.reason}")
+    exchange = require_answer(context, f"{operation.id}/unknown")
     data = exchange.member("data")
     told = [text(scalar(data, role)) for role in ("number", "fromToken", "fromAmount")]
     if exchange.succeeded and any(told):

@@ -8,7 +8,12 @@ from mockserver import jsontext
 from mockserver.conformance.basis import basis_of, place_of
 from mockserver.conformance.checks.evidence import answered, any_successes
 from mockserver.conformance.checks.rule import Finding, Findings
-from mockserver.conformance.checks.schema_walk import Applied, Unspoken, first_parts
+from mockserver.conformance.checks.schema_walk import (
+    AppliedSchema,
+    SchemaPart,
+    UndeclaredMember,
+    first_parts,
+)
 from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.requests.words import DETAIL, V1_ORDER
 from mockserver.conformance.session.context import RunContext
@@ -119,16 +124,16 @@ def no_undocumented_members(context: RunContext, operation: Operation) -> Findin
         yield Finding(message, (exchange,), place, verdict=Verdict.EXTRA, cause="extra")
 
 
-def _is_unmentioned(exchange: Exchange, part: Applied | Unspoken) -> bool:
+def _is_unmentioned(exchange: Exchange, part: SchemaPart) -> bool:
     """Tell whether a member is judged: of a refusal, whose data is open, only the envelope's."""
-    if isinstance(part, Applied) or exchange.succeeded:
-        return isinstance(part, Unspoken)
+    if isinstance(part, AppliedSchema) or exchange.succeeded:
+        return isinstance(part, UndeclaredMember)
     return len(part.place) == 1 and isinstance(exchange.body, Mapping) and "code" in exchange.body
 
 
-def _is_odd_integer(_: Exchange, part: Applied | Unspoken) -> bool:
+def _is_odd_integer(_: Exchange, part: SchemaPart) -> bool:
     value = part.value
-    if type(value) is not Decimal or type(part) is not Applied or not value.is_finite():
+    if type(value) is not Decimal or type(part) is not AppliedSchema or not value.is_finite():
         return False
     kinds = part.schema.get("type", ())
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)

@@ -13,7 +13,7 @@ Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedSchema:
     """A part of a schema that applies to a value.
 
     `path` leads to it in the schema; `place` are the names that lead to the value, `[]` for any
@@ -27,29 +27,33 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class Unspoken:
+class UndeclaredMember:
     """A member of an object whose other members the schema declares, but not this one."""
 
     place: tuple[str, ...]
     value: Json
 
 
-def walk(schema: Schema, value: Json) -> Iterator[Applied | Unspoken]:
+SchemaPart = AppliedSchema | UndeclaredMember
+
+
+def walk(schema: Schema, value: Json) -> Iterator[SchemaPart]:
     """Yield every part of an inlined schema that applies to a value, and what none speaks about.
 
-    Where no part declares the members of an object, they are open, and not unspoken.
+    Where no part declares the members of an object, they are open, and none is undeclared.
     """
     yield from _walk([((), schema)], value, ())
 
 
 @cached
-def parts_of(exchange: Exchange) -> tuple[Applied | Unspoken, ...]:
+def parts_of(exchange: Exchange) -> tuple[SchemaPart, ...]:
     """Return the parts of an answer, by the schema of its operation."""
     return tuple(walk(exchange.operation.response_schema, exchange.body))
 
 
 def first_parts(
-    exchanges: Iterable[Exchange], which: Callable[[Exchange, Applied | Unspoken], bool]
+    exchanges: Iterable[Exchange],
+    which: Callable[[Exchange, SchemaPart], bool],
 ) -> dict[str, tuple[Exchange, Json]]:
     """Return the parts that `which` tells of: by place, the first answer with one, and its value.
 
@@ -65,14 +69,14 @@ def first_parts(
 
 def _walk(
     roots: Sequence[tuple[SchemaPath, Schema]], value: Json, place: tuple[str, ...]
-) -> Iterator[Applied | Unspoken]:
+) -> Iterator[SchemaPart]:
     here = roots
     for _, schema in roots:
         if "allOf" in schema or "if" in schema:
             here = [part for path, schema in roots for part in _here(path, schema, value)]
             break
     for path, schema in here:
-        yield Applied(path, schema, place, value)
+        yield AppliedSchema(path, schema, place, value)
     kind = type(value)
     if kind is dict:
         yield from _members(here, value, place)
@@ -84,7 +88,7 @@ def _walk(
 
 def _members(
     here: Sequence[tuple[SchemaPath, Schema]], value: Mapping[str, Json], place: tuple[str, ...]
-) -> Iterator[Applied | Unspoken]:
+) -> Iterator[SchemaPart]:
     declared: dict[str, list[tuple[SchemaPath, Schema]]] = {}
     for path, schema in here:
         for name, member in schema.get("properties", {}).items():
@@ -96,7 +100,7 @@ def _members(
         elif others:
             yield from _walk(others, inner, (*place, "*"))
         elif declared:
-            yield Unspoken((*place, name), inner)
+            yield UndeclaredMember((*place, name), inner)
 
 
 def _under(

@@ -8,7 +8,7 @@ from dataclasses import field
 from enum import Enum
 from typing import Any
 
-from mockserver.conformance.checks.evidence import says_it_is_away
+from mockserver.conformance.checks.evidence import require_answer, says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.discovery.listing import scalar, text
@@ -258,10 +258,7 @@ def has_its_own_number(context: RunContext, _: Operation, *, kind: str, cause: s
 def is_one(context: RunContext, _: Operation, *, kind: str) -> Findings:
     what = KINDS[kind]
     one = context.require_success(f"{what.operation_id}/usual")
-    again = context.require(f"{what.operation_id}/same again")
-    if not again.whole:
-        reason = again.answer.reason
-        raise Inconclusive(f"the second {what.submission} was not answered: {reason}")
+    again = require_answer(context, f"{what.operation_id}/same again")
     first, second = what.number(one), what.number(again)
     if again.succeeded and what.is_second(first, second):
         message = f"one {what.submission} makes the {what.called}s {first!r} and {second!r}"

@@ -147,6 +147,9 @@ def tickets_echo_what_was_reported(context: RunContext, _: Operation) -> Sayings
 
 
 def check_agrees_with_the_list(context: RunContext, _: Operation) -> Sayings:
+    def state(look: Exchange) -> tuple[Json, Json]:
+        return look.data.get("succeeded"), look.data.get("solution")
+
     check = context.require_success(f"{CHECK_TICKET}/{END}")
     before, again = (context.sent(f"{CHECK_TICKET}/{name}") for name in ("usual", END_AGAIN))
     number = submitted.TICKET.number(context.require_success(f"{TICKET}/usual"))
@@ -156,7 +159,7 @@ def check_agrees_with_the_list(context: RunContext, _: Operation) -> Sayings:
     if early or late:
         yield JUDGED
     # The list is looked at between two checks; where these differ the ticket moved on meanwhile.
-    moved = any(one.succeeded and _state(one) != _state(check) for one in again)
+    moved = any(one.succeeded and state(one) != state(check) for one in again)
     for answers, listed in ((before, early), ([] if moved else [check], late)):
         for answer in [one for one in answers if one.succeeded]:
             yield from [found for one in listed for found in unlike(one, answer)][:1]
@@ -218,7 +221,3 @@ def _whens(context: RunContext) -> tuple[str, ...]:
     if len(read) < len(FILTERS) or not all(look.succeeded for look in read):
         return (EARLY, LATE)
     return (READ,) if context.get(f"{TICKET}/usual") is None else (READ, EARLY, LATE)
-
-
-def _state(check: Exchange) -> tuple[Json, Json]:
-    return check.data.get("succeeded"), check.data.get("solution")

@@ -53,10 +53,6 @@ class Attempt:
     times: Decimal = Decimal(1)
     """How many times the usual amount is asked for."""
 
-    def exchange(self, context: RunContext) -> Exchange | None:
-        """Return its exchange, or None where it was not sent."""
-        return context.get(self.probe)
-
 
 def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
     """Return the requests to try for a quote, in their order. Raises `NotRun`."""
@@ -64,7 +60,7 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
         case "v2.getBridgeQuote":
             routes, first = bridge_routes(context), Reading.UNITS
         case "v2.getAggregateQuote":
-            routes, first = swap_routes(context), _reading_of_bridges(context)
+            routes, first = swap_routes(context), reading_of(context, BRIDGE)
         case _:
             routes, first = v1_routes(context), Reading.WHOLE
     tried = {
@@ -92,14 +88,10 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
 def accepted(context: RunContext, operation_id: str) -> Attempt | None:
     """Return the try that the service took and understood as it was meant, or None."""
     try:
-        all_tries = attempts(context, operation_id)
+        tried = attempts(context, operation_id)
     except NotRun:
         return None
-    taken = [
-        one
-        for one in all_tries
-        if (exchange := one.exchange(context)) is not None and exchange.succeeded
-    ]
+    taken = [one for one in tried if any(sent.succeeded for sent in context.sent(one.probe))]
     meant = [one for one in taken if _shown(context, one) in (one.reading, None)]
     found = next(iter(meant or taken), None)
     if found is not None and _shown(context, found) is Reading.UNITS:
@@ -119,9 +111,10 @@ def require_accepted(context: RunContext, operation_id: str) -> Attempt:
     found = accepted(context, operation_id)
     if found is not None:
         return found
-    asked = [one for one in attempts(context, operation_id) if one.exchange(context) is not None]
+    tried = attempts(context, operation_id)
+    asked = [one for one in tried if context.get(one.probe) is not None]
     if not asked:
-        context.require(attempts(context, operation_id)[0].probe)
+        context.require(tried[0].probe)
     context.require_success(asked[-1].probe)
     raise Inconclusive(f"none of {len(asked)} requests was answered with success")
 
@@ -139,7 +132,7 @@ def reading_of(context: RunContext, operation_id: str) -> Reading:
     found = accepted(context, operation_id)
     if found is not None:
         return found.reading
-    return _reading_of_bridges(context) if operation_id == SWAP_QUOTE else Reading.UNITS
+    return reading_of(context, BRIDGE) if operation_id == SWAP_QUOTE else Reading.UNITS
 
 
 def amount_text(amount: Decimal, token: Token, reading: Reading) -> str:
@@ -172,14 +165,9 @@ def given(exchange: Exchange, token: Token, reading: Reading) -> Decimal:
     return amounts.EXACT.scaleb(sent, -decimals_of(token))
 
 
-def _reading_of_bridges(context: RunContext) -> Reading:
-    found = accepted(context, BRIDGE)
-    return found.reading if found is not None else Reading.UNITS
-
-
 def _shown(context: RunContext, one: Attempt) -> Reading | None:
     """Return the reading that fits the output of a quote, None where neither does."""
-    exchange = one.exchange(context)
+    exchange = context.get(one.probe)
     if exchange is None or exchange.operation.id not in (BRIDGE, SWAP_QUOTE):
         return None
     out, sent = amounts.units(exchange.data.get("outAmount")), amount_asked(exchange)

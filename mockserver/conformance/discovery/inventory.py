@@ -192,18 +192,14 @@ def tokens_of(
     names = {folded(name): chain.name for chain in reversed(chains) for name in chain.names}
     names |= {folded(chain.name): chain.name for chain in chains}
     asked = asked_chain(exchange)
-    found: list[Token] = []
     items = tuple(objects(exchange.member("data"), bindings.candidates("symbol")[0]))
-    bindings = _fitted(items, bindings, names)
-    for item in items:
-        symbol = text(member(item, bindings.candidates("symbol")))
-        if not symbol:
-            continue
-        for chain, place in _places(item, bindings, names, asked):
-            found.append(
-                _token(symbol, names.get(folded(chain), chain), {**item, **place}, bindings)
-            )
-    return tuple(found)
+    fitted = _fitted(items, bindings, names)
+    return tuple(
+        _token(symbol, names.get(folded(chain), chain), {**item, **place}, fitted)
+        for item in items
+        if (symbol := text(member(item, fitted.candidates("symbol"))))
+        for chain, place in _places(item, fitted, names, asked)
+    )
 
 
 def _fitted(items: tuple[Item, ...], bindings: Bindings, names: Mapping[str, str]) -> Bindings:
@@ -289,13 +285,8 @@ def _naming(items: tuple[Item, ...], candidates: tuple[str, ...], hints: Abstrac
     present = [one for one in candidates if any(member(item, (one,)) is not None for item in items)]
     if not present or present[0] == "nickName" or not hints:
         return present[0] if present else candidates[0]
-    return max(
-        present,
-        key=lambda one: (
-            sum(text(member(item, (one,))) in hints for item in items),
-            -present.index(one),
-        ),
-    )
+    # Of several that name as many, the first is the likeliest.
+    return max(present, key=lambda one: sum(text(member(item, (one,))) in hints for item in items))
 
 
 def _places(
@@ -309,7 +300,14 @@ def _places(
                 yield (key, {"address": place}) if key else (place, {})
             elif isinstance(place, Mapping):
                 chain = key or text(member(place, bindings.candidates("chain")))
-                if chain and (folded(chain) in names or _is_contract(place, bindings)):
+                # What stands beside contracts by chain may be one on a chain that is not listed.
+                if chain and (
+                    folded(chain) in names
+                    or any(
+                        member(place, bindings.candidates(role)) is not None
+                        for role in ("address", "decimals")
+                    )
+                ):
                     yield chain, place
         return
     if isinstance(inner, Mapping | list) and not member(item, bindings.candidates("address")):
@@ -318,12 +316,6 @@ def _places(
     stated = [text(member(item, (name,))) for name in bindings.candidates("chain")]
     fitting = [name for name in stated if folded(name) in names]
     yield (fitting or [name for name in stated if name] or [asked])[0], {}
-
-
-def _is_contract(place: Item, bindings: Bindings) -> bool:
-    """Tell whether what stands beside contracts by chain is one, on a chain that is not listed."""
-    roles = ("address", "decimals")
-    return any(member(place, bindings.candidates(role)) is not None for role in roles)
 
 
 def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
@@ -340,9 +332,7 @@ def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
         decimals=count(member_of(by_name, bindings.candidates("decimals"))),
         index=index if index.isdecimal() else None,
         offered=_is_on(by_name),
-        bridged=not any(
-            by_name.get(folded(name)) in (True, "true") for name in _WORDS["no-bridge"]
-        ),
+        bridged=not _is_any(by_name, "no-bridge", (True, "true")),
         price=text(member_of(by_name, bindings.candidates("price"))),
     )
 
@@ -352,10 +342,7 @@ def _merged(lists: Iterable[tuple[Token, ...]]) -> tuple[Token, ...]:
     found: dict[tuple[str, str, str], Token] = {}
     for token in itertools.chain.from_iterable(lists):
         key = (token.chain, token.symbol, token.address.lower())
-        before = found.get(key)
-        if before is None:
-            found[key] = token
-            continue
+        before = found.setdefault(key, token)
         found[key] = replace(
             before,
             decimals=token.decimals if before.decimals is None else before.decimals,

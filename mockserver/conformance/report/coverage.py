@@ -7,7 +7,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_at, general, joined
-from mockserver.conformance.checks.schema_walk import Applied, walk
+from mockserver.conformance.checks.schema_walk import AppliedSchema, walk
 from mockserver.conformance.requests.words import is_target
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Basis, Contract, Operation
@@ -210,11 +210,14 @@ def _broken(violation: Violation) -> SchemaPath:
 
 def _touched(schema: Mapping[str, Any], value: Json) -> _Paths:
     return frozenset(
-        path for part in walk(schema, value) if isinstance(part, Applied) for path in _paths(part)
+        path
+        for part in walk(schema, value)
+        if isinstance(part, AppliedSchema)
+        for path in _paths(part)
     )
 
 
-def _paths(part: Applied) -> Iterator[SchemaPath]:
+def _paths(part: AppliedSchema) -> Iterator[SchemaPath]:
     yield from ((*part.path, keyword) for keyword in _KEYWORDS if keyword in part.schema)
     if isinstance(part.value, Mapping):
         yield from ((*part.path, "required", name) for name in part.schema.get("required", ()))

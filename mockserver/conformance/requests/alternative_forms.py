@@ -152,7 +152,7 @@ def _made(context: RunContext, of: str, words: str, change: Change) -> Draft:
 
 
 def _route_summary(draft: Draft, context: RunContext) -> Draft:
-    quote = usual_attempt(context, SWAP_QUOTE).exchange(context)
+    quote = context.get(usual_attempt(context, SWAP_QUOTE).probe)
     if quote is None or not quote.succeeded or "routeSummary" in draft.query:
         raise NotRun("no quote was given, or its routeSummary was sent already")
     text = jsontext.encode(dict(quote.data)).decode()

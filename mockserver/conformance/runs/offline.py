@@ -22,7 +22,6 @@ from mockserver.exchange import Headers, Request
 from mockserver.recordings import (
     MatchRules,
     RecordedExchange,
-    RequestForm,
     Source,
     load_rules,
     read_request,
@@ -45,18 +44,18 @@ def run_recorded(
     options, sources = options or Options(), tuple(sources)
     contract = contracts.load(options.dialect)
     context = context_of(contract, options)
-    shelf = _Shelf(sources, contract, options.caller)
-    if not shelf.waiting:
+    recordings = _Recordings(sources, contract, options.caller)
+    if not recordings.waiting:
         raise UnsafeOrWrong("nothing is recorded of any operation of this dialect")
     index = index_of(contract)
     by_stage = sorted(index.by_name.values(), key=lambda probe: probe.stage)
     for name in index.closure([probe.name for probe in by_stage]):
-        _look_up(context, shelf, index.by_name[name])
-    plain = _with_plain(context, shelf)
-    for recorded in shelf.rest():
+        _look_up(context, recordings, index.by_name[name])
+    plain = _with_plain(context, recordings)
+    for recorded in recordings.rest():
         name = f"{recorded.operation.id}/recorded in {recorded.label}"
         context.add(_exchange(context, name, recorded))
-    generations = {recorded.operation.generation.id for recorded in shelf.every}
+    generations = {recorded.operation.generation.id for recorded in recordings.every}
     target = _target(sources, generations)
     chosen = [rule for rule in rules if options.chooses(rule)]
     return Result(
@@ -70,7 +69,7 @@ def run_recorded(
         exchanges=context.exchanges,
         sent={operation.id: 0 for operation in contract},
         unsent=dict(context.unsent),
-        notes=(f"recorded exchanges judged: {len(shelf.every)}; nothing was sent",),
+        notes=(f"recorded exchanges judged: {len(recordings.every)}; nothing was sent",),
         complain=complaint,
     )
 
@@ -88,11 +87,15 @@ class _Recorded:
 
     def asked(self, request: Request, rules: MatchRules) -> bool:
         """Whether a request asks the same, as far as the recorder kept what was asked."""
-        forms = (_form(self.operation, one, rules, self.removed) for one in (self.sent, request))
-        return next(forms) == next(forms)
+        names, rule = self.operation.header_names, rules.of(self.operation.id)
+        sent, asked = (
+            read_request(self.operation.id, names, one, rule, None, self.removed).form
+            for one in (self.sent, request)
+        )
+        return sent == asked
 
 
-class _Shelf:
+class _Recordings:
     """Recorded exchanges by operation; each is taken once."""
 
     def __init__(self, sources: Sequence[Source], contract: Contract, caller: Caller) -> None:
@@ -140,12 +143,12 @@ class _Shelf:
         return (one for one in self.every if id(one) in left)
 
 
-def _look_up(context: RunContext, shelf: _Shelf, probe: Probe) -> None:
+def _look_up(context: RunContext, recordings: _Recordings, probe: Probe) -> None:
     operation = context.contract.operation(probe.operation_id)
     found, reason = None, NOT_RECORDED
     try:
         request = probe.build(context).request(operation)
-        found = shelf.take(operation, request, plain=probe.words == VALID)
+        found = recordings.take(operation, request, plain=probe.words == VALID)
     except (NotRun, Inconclusive) as error:
         reason = str(error)
     if found is None:
@@ -154,14 +157,14 @@ def _look_up(context: RunContext, shelf: _Shelf, probe: Probe) -> None:
         context.add(_exchange(context, probe.name, found))
 
 
-def _with_plain(context: RunContext, shelf: _Shelf) -> RunContext:
+def _with_plain(context: RunContext, recordings: _Recordings) -> RunContext:
     """Return the same run with a success as the plain request of each operation that lacks one."""
     plain = context.emptied()
     for exchange in context.exchanges:
         plain.add(exchange)
     for operation in context.contract:
         probe = f"{operation.id}/{VALID}"
-        found = shelf.success(operation) if plain.get(probe) is None else None
+        found = recordings.success(operation) if plain.get(probe) is None else None
         if found is not None:
             plain.add(_exchange(plain, probe, found))
     return plain
@@ -202,13 +205,6 @@ def _recorded(label: str, one: RecordedExchange, operation: Operation, caller: C
     answer = Answer(response.status, headers, response.body, one.duration_ms or 0)
     filled = _filled(one.request, removed, operation, caller)
     return _Recorded(label, operation, filled, answer, one.request, removed)
-
-
-def _form(
-    operation: Operation, request: Request, rules: MatchRules, removed: frozenset[str]
-) -> RequestForm:
-    names, rule = operation.header_names, rules.of(operation.id)
-    return read_request(operation.id, names, request, rule, None, removed).form
 
 
 def _filled(

@@ -95,16 +95,16 @@ def hints(
     sent = dict(result.sent)
     left_ms = options.time_ms - result.elapsed_ms
     room = options.limits(result.target).budget - result.requests
-    seeker = _Seeker(result.contract, options, left_ms, room)
+    search = _AddressSearch(result.contract, options, left_ms, room)
     for generation, reason in wrong_service.items():
         base = result.target.bases[generation]
         opener = result.contract.operation(OPENERS[generation])
         silent = reason.startswith(_TROUBLES[Trouble.UNREACHABLE])
-        found = None if silent else seeker.first(opener, _candidates(base, result.exchanges))
+        found = None if silent else search.first(opener, _candidates(base, result.exchanges))
         end = f"{found} does: give that as base address" if found else _ENDS[silent]
         name = opener.generation.name
         lines.append(f"{base} does not answer as the {name} service: {reason}; {end}")
-        sent[opener.id] = result.sent[opener.id] + seeker.sent[opener.id]
+        sent[opener.id] = result.sent[opener.id] + search.sent[opener.id]
     alike = {line.replace(" as the v1 service", " as the 2.0 service") for line in lines}
     if len(lines) == 2 and len(alike) == 1:
         lines = [alike.pop().replace(" as the 2.0 service", " as the service", 1)]
@@ -131,7 +131,7 @@ def silenced(result: Result, wrong_service: Mapping[str, str]) -> Result:
     return replace(result, outcomes=tuple(map(judged, result.outcomes)))
 
 
-class _Seeker:
+class _AddressSearch:
     """Asks base addresses for their list of chains, and for nothing else."""
 
     def __init__(self, contract: Contract, options: Options, left_ms: int, room: int) -> None:
