@@ -111,7 +111,7 @@ def _read_run(file: Path) -> "ForeignRecording":
 
     run = read_run(file)
     exchanges, skipped = {}, {}
-    for line, kept in enumerate(run.kept, 2):
+    for line, kept in enumerate(run.entries, 2):
         place, answer = f"line {line}", kept.answer
         if answer is None or answer.trouble is not None:
             skipped[place] = answer.reason if answer is not None else "no answer came"

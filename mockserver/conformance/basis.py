@@ -1,4 +1,4 @@
-"""What a broken keyword stands on: the nearest basis upwards in its schema."""
+"""The basis of a keyword of a schema that is broken: the nearest one above it in the schema."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

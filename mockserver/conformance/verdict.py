@@ -1,4 +1,4 @@
-"""What a rule can say of an operation, and on what grounds."""
+"""Verdicts of rules, severities, and the exceptions by which a check says that it cannot judge."""
 
 from collections.abc import Mapping
 from enum import StrEnum

@@ -40,7 +40,7 @@ def request(method="GET", headers=(), body=b"", query="chain=ARB"):
 
 
 def answers(path):
-    return [kept.answer for kept in read_run(path).kept if kept.answer]
+    return [kept.answer for kept in read_run(path).entries if kept.answer]
 
 
 def lines(path):
@@ -55,7 +55,7 @@ def test_a_journal_has_a_header_and_a_line_an_exchange(mock, tmp_path):
     assert first["format"] == "crosschain-mock/run@1"
     assert (first["seed"], first["dialect"], first["v1"]) == (1, "documented", mock.url)
     assert [one["probe"] for one in others] == [one.probe for one in result.exchanges]
-    kept = read_run(path).kept
+    kept = read_run(path).entries
     assert [one.answer for one in kept] == [one.answer for one in result.exchanges]
 
 
@@ -88,7 +88,7 @@ def test_a_run_that_was_killed_sends_only_the_rest(mock, tmp_path, number):
         process.communicate(timeout=60)
         assert process.returncode != 0
         counting.release()
-        assert len(read_run(path).kept) == 11
+        assert len(read_run(path).entries) == 11
         with resumed(counting.url, path) as journal:
             result = judge(counting.url, journal, rule=READING)
     # The twelfth was asked for twice, as its answer never came; everything else once.
@@ -264,7 +264,7 @@ def test_an_older_journal_and_an_empty_file_are_overwritten(tmp_path):
     with Journal.new(path, HEADER) as journal:
         journal.keep(exchange(request(), Answer(200)))
     Journal.new(path, HEADER).close()
-    assert read_run(path).kept == ()
+    assert read_run(path).entries == ()
 
 
 def line(answer=None, **changes):

@@ -1,4 +1,4 @@
-"""What checks look at: exchanges, alone and in groups, and why there may be none to judge."""
+"""The exchanges that checks look at, and the reasons why there may be none to judge."""
 
 import re
 from collections.abc import Sequence

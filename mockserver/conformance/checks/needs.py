@@ -1,7 +1,6 @@
-"""What a check needs before it can find fault, read of an answer that may not tell it.
+"""Reads what a check needs from an answer, and raises `Missing` where the answer does not show it.
 
-A check of one thing asks for it here, and says only what is wrong; the frame (`judging.py`) counts
-a thing as judged where everything was told, and passes over it where something was not.
+The frame (`judge.py`) counts a thing as judged where nothing was missing, and else passes over it.
 """
 
 from decimal import Decimal
@@ -14,7 +13,7 @@ _T = TypeVar("_T")
 
 
 class Missing(Exception):
-    """A check has not what it needs, and so judges nothing."""
+    """An answer does not show what a check needs, so that the check judges nothing."""
 
 
 def that(condition: object) -> None:

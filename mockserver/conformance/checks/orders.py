@@ -103,7 +103,7 @@ def success_has_a_hash(context: RunContext, operation: Operation) -> Sayings:
         if value == "":
             yield Finding("execHash of a successful order is empty", (look,), "data.execHash")
             return
-        before = found.setdefault(_asked_id(look), look)
+        before = found.setdefault(look.request.query, look)
         if before.data.get("execHash") != value:
             was, now = before.text("execHash")[:70], str(value)[:70]
             message, seen = f"execHash of one order is {was!r} and {now!r}", (before, look)
@@ -157,7 +157,7 @@ def each_order_is_told_for_itself(context: RunContext, _: Operation) -> Findings
     if not all(ends):
         raise Vacuous("not both orders came to their end while they were looked at (--patience)")
     first, second = chain(*ends)
-    if _asked_id(first) == _asked_id(second):
+    if first.request.query == second.request.query:
         raise Inconclusive("both orders have the same id")
     if not first.text("status") == second.text("status") == "Succeeded":
         raise Vacuous("an order that failed pays nothing that could be compared")
@@ -167,7 +167,7 @@ def each_order_is_told_for_itself(context: RunContext, _: Operation) -> Findings
         # Two may be executed in one transaction. What is paid then is still each order's own, but
         # that it follows the amount shows only where it is what the quote said.
         basis = None if _is_quoted(context, first) else PAID
-        both = f"orders {_asked_id(first)!r} and {_asked_id(second)!r} of different amounts"
+        both = f"orders {first.request.query!r} and {second.request.query!r} of different amounts"
         same = "have the same execHash, amountOut and timestamp, and are never told of apart"
         yield Finding(f"{both} {same}", (first, second), "query.id", basis)
 
@@ -210,10 +210,6 @@ def _apart(context: RunContext) -> bool:
     ends, rest = _ended(context, "usual"), _ended(context, "second")
     later = [one for one in ORDER.told(context, "second") if ends and one.number > ends[0].number]
     return any(one not in rest for one in later)
-
-
-def _asked_id(exchange: Exchange) -> str:
-    return exchange.request.query
 
 
 PROBES = (

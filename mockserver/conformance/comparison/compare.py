@@ -195,7 +195,7 @@ class _Comparing:
         replay = Replay(journal.side.run, context)
         mirror = Mirror(service.session, self._options.caller)
         for exchange in replay.exchanges():
-            _tell((mirror, watch), exchange, len(journal.side.run.kept))
+            _tell((mirror, watch), exchange, len(journal.side.run.entries))
         self._left_out = {**replay.left_out, **mirror.left_out}
         return mirror.pairs
 

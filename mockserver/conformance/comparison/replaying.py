@@ -28,7 +28,7 @@ class Replay:
 
     def exchanges(self) -> Iterator[Exchange]:
         """Yield the exchanges; masked secrets are put back as far as they can be made again."""
-        for number, entry in enumerate(self._run.kept, 1):
+        for number, entry in enumerate(self._run.entries, 1):
             operation_id = entry.probe.partition("/")[0]
             if operation_id not in self._ids:
                 self.left_out[entry.probe] = f"the contract has no operation {operation_id!r}"

@@ -1,4 +1,4 @@
-"""How a service wants amounts, and which pairs it takes: told by what it answered first.
+"""In which unit a service reads amounts, and which pairs it quotes: found out by a few requests.
 
 The description calls the amount of a quote the "user input quantity" and leaves its unit open
 (interface.md 4.2); clients send smallest units (DEMO). So these are tried first, whole tokens next.

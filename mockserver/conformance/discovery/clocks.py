@@ -1,4 +1,4 @@
-"""What time it is for a service: told by its own orders, by the stamps it takes, or by `Date`."""
+"""The time of a service, as its orders, the stamps it takes, or its `Date` header tell it."""
 
 import re
 from collections.abc import Callable

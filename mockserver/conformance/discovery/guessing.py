@@ -1,4 +1,4 @@
-"""Which members of list items play a role where none has a name that is known: told by values."""
+"""Finds the members of list items that play a role by their values, where no name is known."""
 
 import re
 from collections.abc import Iterable, Mapping

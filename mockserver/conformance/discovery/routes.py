@@ -1,4 +1,4 @@
-"""Which chains and tokens requests are made of: drawn among those the service itself offers."""
+"""The chains and tokens that requests are about, drawn from those that the service offers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -1,4 +1,4 @@
-"""Whether what was submitted has come to its end, so that nothing is left to wait for."""
+"""Tells whether every order and ticket has come to its end, so that no look needs to wait."""
 
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.session.context import RunContext

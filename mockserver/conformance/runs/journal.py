@@ -126,7 +126,7 @@ class Run:
     """A journal that was read: what the run was, and its exchanges in order."""
 
     header: Header
-    kept: tuple[Entry, ...]
+    entries: tuple[Entry, ...]
 
 
 def header_of(target: Target, options: Options, contract: Contract | None = None) -> Header:
@@ -192,12 +192,12 @@ def request_key(request: Request, probe: str = "") -> Hashable:
 class Journal:
     """Keeps the exchanges of a run in a file, and gives back those of the run it resumes."""
 
-    def __init__(self, file: TextIO, kept: Iterable[Entry] = ()) -> None:
-        """Write to an open file; `kept` is what an earlier run has left."""
+    def __init__(self, file: TextIO, entries: Iterable[Entry] = ()) -> None:
+        """Write to an open file; `entries` are those that an earlier run has left."""
         self._file = file
         self._secrets: set[str] = set()
         self._answers: dict[Hashable, deque[Answer]] = defaultdict(deque)
-        for one in kept:
+        for one in entries:
             answer = one.answer or Answer(
                 0,
                 trouble=Trouble.TIMED_OUT,
@@ -229,7 +229,7 @@ class Journal:
         # What was half written when the run ended would spoil the first line that follows.
         file.truncate(length)
         file.seek(length)
-        return cls(file, run.kept)
+        return cls(file, run.entries)
 
     def __enter__(self) -> Self:
         return self

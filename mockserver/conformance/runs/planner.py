@@ -201,12 +201,11 @@ Requests = Iterator[tuple[str, Draft]]
 
 
 def at_edges(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:
-    """Yield the requests at edges of some operations that there is room for, once; the others are
-    left out with the reason.
+    """Yield the requests at the edges of inputs of the operations in `within`.
 
-    So many requests of the budget are `kept` for the last look at the lists. Generated requests
-    come after that, and have their share of the budget kept as well: at most half of what is left,
-    since edges show more than as many requests by chance.
+    The budget keeps room for `kept` requests of the last look at the lists, and for generated ones:
+    at most half of what is left, since edges show more than as many requests by chance. What has no
+    room is left out with the reason.
     """
     if not options.edges:
         return

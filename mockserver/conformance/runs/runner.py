@@ -26,7 +26,6 @@ from mockserver.conformance.runs.planner import (
 )
 from mockserver.conformance.runs.stamping import Retries
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.permit import Limits, Permit, Refusing, Spent
 from mockserver.conformance.session.session import Keeper, Session, Watch
@@ -185,17 +184,13 @@ def _send_probe(session: Session, probe: Probe) -> Exchange:
     draft = probe.build(context)
     wait_ms = 0 if probe.settled(context) else probe.wait_ms
     exchange = session.ask(probe.name, draft, wait_ms)
-    if not exchange.operation.writes:
-        _confirm_slow(session, exchange, draft)
-        if is_late(exchange):
-            session.ask(f"{probe.name}{_LATE}", probe.build(context))
+    if exchange.operation.writes:
+        return exchange
+    confirming = [f"{probe.operation_id}/{name}" for name in _SLOW]
+    if exchange.whole and exchange.takes_longer_than(context.slow_ms):
+        # A machine may have been busy: the first slow answer of an operation is asked for again.
+        for name in confirming if context.get(confirming[0]) is None else ():
+            session.ask(name, draft)
+    if is_late(exchange):
+        session.ask(f"{probe.name}{_LATE}", probe.build(context))
     return exchange
-
-
-def _confirm_slow(session: Session, exchange: Exchange, draft: Draft) -> None:
-    """Ask for the first slow answer of an operation again, since a machine may have been busy."""
-    context, operation = session.context, exchange.operation
-    slow = exchange.whole and exchange.takes_longer_than(context.slow_ms)
-    if slow and context.get(f"{operation.id}/{_SLOW[0]}") is None:
-        for name in _SLOW:
-            session.ask(f"{operation.id}/{name}", draft)

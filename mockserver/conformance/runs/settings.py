@@ -1,4 +1,4 @@
-"""The options of a run: what a value of the table may be, and the settings that values make."""
+"""The options of a run: how their values are read and checked, and the settings they make."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

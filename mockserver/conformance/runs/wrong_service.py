@@ -36,7 +36,7 @@ _AT = re.compile(r", url='[^']*'")
 
 
 class WrongService:
-    """Ends the questions to a generation whose lists show that something else answers there."""
+    """Stops asking a generation where its lists show that another service answers there."""
 
     def __init__(self) -> None:
         """Begin without doubt."""
@@ -86,10 +86,11 @@ def _not_ours(exchange: Exchange) -> str:
 def hints(
     wrong_service: Mapping[str, str], result: Result, options: Options
 ) -> tuple[tuple[str, ...], Result]:
-    """Return a sentence for each generation that did not answer, and the result with what was sent.
+    """Return a sentence for each generation that did not answer, and the result.
 
-    A sentence tells what came, and a base address that would answer where one is found near by.
-    Nothing is sent beyond the time and the budget that the run was given.
+    A sentence tells what came, and names a base address that does answer where one is found near
+    by. The result counts the requests of that search, which keeps to the time and the budget of the
+    run.
     """
     lines = []
     sent = dict(result.sent)

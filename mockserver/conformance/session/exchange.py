@@ -35,7 +35,7 @@ _NOT_NOW = (429, 503)
 
 
 class Cached:
-    """Keeps what follows from it: an exchange for good, a run until its lists come anew."""
+    """Keeps values that were worked out from it: an exchange for good, a run until a list comes."""
 
     def __init__(self) -> None:
         """Begin with nothing worked out."""

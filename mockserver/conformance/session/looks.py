@@ -1,4 +1,4 @@
-"""How the probes of the lists are called: first of all, and once more at the end."""
+"""The names of the probes that read the lists: at the beginning of a run, and at its end."""
 
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import shipped_facts
@@ -6,8 +6,8 @@ from mockserver.contract import shipped_facts
 LIST_OPERATIONS = shipped_facts().lists
 FIRST_LOOK = ("usual", "second chain", "another name")
 LAST_LOOK = "last look"
-"""How the probes are called that fetch the lists first, and once more at the end. What is known
-comes from the first look alone, so that every later request is made of the same."""
+"""The words of the probes that fetch the lists at the beginning and at the end. The inventory is
+made of the first look alone, so that all requests of a run are made of the same lists."""
 
 FIRST_LOOKS = tuple(
     f"{operation}/{look}"
@@ -19,5 +19,5 @@ under another name of the first where its usual one is refused."""
 
 
 def is_first_look(exchange: Exchange) -> bool:
-    """Tell whether what is known may come from an exchange."""
+    """Tell whether an exchange is one of those that the inventory is made of."""
     return exchange.probe in FIRST_LOOKS

@@ -1,4 +1,4 @@
-"""A conversation with the service: what is asked is sent, journalled, and remembered."""
+"""A conversation with the service: each request is sent, put into the journal, and remembered."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -23,7 +23,7 @@ _ALL_HANG = 3
 _LONGEST_RETRY_S = 20
 _PATIENCE_MS, _WAIT_MS = 6_000, 1_000
 _MOMENT_MS, _ON_PURPOSE_MS = 1_000, 1_800_000
-"""Younger than a moment a request is as good as new; times that are tried are an hour away."""
+"""A stamp younger than the first stays as it is; one older than the second was set on purpose."""
 _MOCK = "X-Mock-World"
 """The header by which the mock tells which of its worlds answers."""
 
@@ -49,7 +49,7 @@ class Keeper(Protocol):
 
 
 class Session:
-    """Asks the service; every exchange is seen by rules, whoever asked."""
+    """Sends requests and remembers every exchange, so that rules see it whoever asked for it."""
 
     def __init__(
         self,
@@ -114,8 +114,9 @@ class Session:
     def _fresh(self, draft: Draft, operation: Operation) -> Draft:
         """Return a 2.0 submission signed, and a v1 request stamped with the time when it leaves.
 
-        Many are made at once and leave one after the other: the last would be too old by then. A
-        time that was tried on purpose is far from now, or not signed, and stays.
+        Many requests are made at once and sent one after the other, so that the stamps of the last
+        ones would be too old. A time that a probe sets on purpose is far from now, or not signed;
+        it stays.
         """
         if operation.auth == "wallet-signature":
             return self.context.caller.sign_v2(draft)
@@ -174,9 +175,10 @@ class Session:
 
 
 def _growth(patience_ms: int) -> int:
-    """Return by how much each wait is longer than the one before, so that they use patience up.
+    """Return the factor by which each wait is longer than the one before it.
 
-    They are a second each for the usual patience. A service that is soon done is asked soon.
+    All waits together use up the patience. For the usual patience each is a second long, so that a
+    service that settles quickly is asked again quickly.
     """
     looks = _PATIENCE_MS // _WAIT_MS
     found = 1
