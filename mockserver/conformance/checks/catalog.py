@@ -58,7 +58,7 @@ def _rule(name: str, file: str, row: Mapping[str, Any], table: Mapping[str, Any]
         check=_check(file, {"check": name, **row}),
         layer=Layer(row["layer"]),
         severity=Severity(row["severity"]),
-        basis=_basis(row["fact"]),
+        basis=basis_in(row["fact"]),
         operations=judged,
         probes=(*_needs(row.get("asks", ()), table["probes"]), *each),
         every_exchange=row.get("every-exchange", False),
@@ -114,7 +114,8 @@ def _needs(asked: Iterable[Any], groups: Mapping[str, Any]) -> Iterator[Need]:
             raise UnknownName(f"no probes are called {one!r}")
 
 
-def _basis(fact: str | Mapping[str, str]) -> Basis:
+def basis_in(fact: str | Mapping[str, str]) -> Basis:
+    """Return the basis that a row names: a fact, or a source with what it says."""
     if isinstance(fact, str):
         return documented(fact)
     ((source, says),) = fact.items()

@@ -30,14 +30,14 @@ from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.lifting import draft_of_case, lifted, prepared
-from mockserver.conformance.generation.properties import (
+from mockserver.conformance.generation.rules import (
+    FUZZED,
     Problem,
     accepted_though_broken,
     found_already,
     judged_alone,
     server_error,
 )
-from mockserver.conformance.generation.rules import FUZZED
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session

@@ -16,7 +16,13 @@ from mockserver.conformance.generation.asking import Asking, catch_up, is_answer
 from mockserver.conformance.generation.constraints import assumed_domains
 from mockserver.conformance.generation.feedback import Novelty, telling_variations
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
-from mockserver.conformance.generation.properties import (
+from mockserver.conformance.generation.relations import (
+    Relation,
+    related_problems,
+    relations_of,
+)
+from mockserver.conformance.generation.rules import (
+    GENERATED,
     Key,
     Problem,
     accepted,
@@ -25,12 +31,6 @@ from mockserver.conformance.generation.properties import (
     judged_alone,
     server_error,
 )
-from mockserver.conformance.generation.relations import (
-    Relation,
-    related_problems,
-    relations_of,
-)
-from mockserver.conformance.generation.rules import GENERATED
 from mockserver.conformance.generation.strategies import Broken, Requests, any_of, itself
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.valid import PRICE, valid_request

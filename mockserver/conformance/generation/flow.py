@@ -127,15 +127,18 @@ class Flow(RuleBasedStateMachine):
         """Return the hash of a deposit that no sequence has used yet."""
         return fresh_hash(self._context, f"{self._run.words} {self._run.sent}")
 
-    def _broken(
-        self, operation_id: str, cause: str, message: str, basis: Basis, place: str = ""
-    ) -> None:
-        """Note what does not hold, and end the sequence if it is what is being looked for."""
-        run, key = self._run, (operation_id, cause)
+    def _fails(self, name: str, operation_id: str = "", /, **told: object) -> None:
+        """Note a failure of the stage, and end the sequence if it is what is being looked for.
+
+        `told` fills in its texts; `operation_id` is what it is about where its row does not say.
+        """
+        run, kind = self._run, self.stage.failures[name]
+        key = (kind.operation_id or operation_id, kind.cause.format_map(told))
         if key in run.skip:
             return
-        run.found.setdefault(key, []).append(Failure(message, place, basis, tuple(self._steps)))
-        if run.hunted is None:
-            run.hunted = key
+        message, place = kind.says.format_map(told), kind.place.format_map(told)
+        found = Failure(message, place, kind.basis, tuple(self._steps))
+        run.found.setdefault(key, []).append(found)
+        run.hunted = run.hunted or key
         if run.hunted == key:
             raise NotHeld(message)

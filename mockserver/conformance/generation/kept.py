@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.generation.asking import Asking, is_answered
-from mockserver.conformance.generation.properties import (
+from mockserver.conformance.generation.rules import (
+    KEPT,
     Problem,
     accepted_though_broken,
     judged_alone,
     server_error,
 )
-from mockserver.conformance.generation.rules import KEPT
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.kept import KeptRequest
 from mockserver.conformance.session.exchange import Exchange

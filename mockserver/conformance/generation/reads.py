@@ -16,17 +16,11 @@ from mockserver.conformance.generation.rules import READS
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.contract import assumed, documented
 
 _CHAINS, _TOKENS, _OF_A_CHAIN, _, _PRICE = READS.operations
 _MOST_CHAINS = 4
 _ACTIONS = (*4 * ("quote",), "nonsense", "tokens of a chain", "price", "tokens", "chains")
 _BAND = Decimal(3)
-_ALIKE = assumed("A-217", "equal requests are answered alike")
-_VERSIONED = assumed("A-264", "the version of a list never falls, and changes with the list")
-_FORGETS = assumed("A-262", "a request is answered by what is in it, whatever was refused before")
-_AS_ASKED = documented("v2.get-bridge-quote")
-_OF_CHAIN = documented("v2.get-assets-by-chain")
 
 
 class ReadFlow(Flow):
@@ -90,11 +84,9 @@ class ReadFlow(Flow):
             return exchange
         again = self._send(f"{words} once more", operation_id, draft)
         if again is not None and again.succeeded:
-            told = f"{words}: refused, though taken before and after"
-            self._broken(operation_id, "refused in between", told, _FORGETS)
+            self._fails("refused between", operation_id, words=words)
         elif again is not None and again.answer.status not in IN_BETWEEN:
-            told = f"{words}: refused, though taken before"
-            self._broken(operation_id, "yes and no", told, _ALIKE)
+            self._fails("refused after", operation_id, words=words)
         return exchange
 
     def _list(self, words: str, operation_id: str, **about: object) -> Exchange | None:
@@ -105,8 +97,7 @@ class ReadFlow(Flow):
         if before.data.get("version") != exchange.data.get("version"):
             self._first[words] = exchange
         elif not _says_the_same(before, exchange):
-            told = f"{words}: other items than before under the same version"
-            self._broken(operation_id, "another list", told, _VERSIONED, "data.list")
+            self._fails("other list", operation_id, words=words)
         return exchange
 
     def _list_chain(self, chain: str) -> None:
@@ -124,8 +115,7 @@ class ReadFlow(Flow):
         tells = len(tokens) > 1 or (tokens and own and tokens.isdisjoint(own))
         for other, theirs in self._listed.items():
             if other != chain and tells and tokens == theirs:
-                told = f"the tokens of {chain!r} have the contracts of those of {other!r}"
-                self._broken(_OF_A_CHAIN, "another chain", told, _OF_CHAIN, "data.list")
+                self._fails("other chain", chain=chain, other=other)
         self._listed[chain] = tokens
 
     def _quote(self, route: Route, times: int) -> None:
@@ -141,13 +131,10 @@ class ReadFlow(Flow):
             return
         before = self._quoted.setdefault((route, times), out)
         if before and not within(Decimal(before), Decimal(out), _BAND):
-            told = f"'outAmount' is {out} for what gave {before} before"
-            self._broken(BRIDGE, "another quote", told, _AS_ASKED, "data.outAmount")
+            self._fails("other quote", out=out, before=before)
         for (other, fewer), less in self._quoted.items():
             if other == route and less and (fewer - times) * (less - out) <= 0 != fewer - times:
-                less_for = f"{less} for {fewer} times"
-                told = f"'outAmount' is {out} for {times} times the amount, {less_for}"
-                self._broken(BRIDGE, "amount ignored", told, _AS_ASKED, "data.outAmount")
+                self._fails("amount ignored", out=out, times=times, less=less, fewer=fewer)
 
 
 def _says_the_same(before: Exchange, exchange: Exchange) -> bool:

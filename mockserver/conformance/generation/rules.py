@@ -1,17 +1,153 @@
-"""The stages of generation as rules: under which name each reports, and what it stands on."""
+"""What must hold of a single exchange, whoever made up the request; and stages as rules.
 
-from collections.abc import Iterator
+Under which name each stage reports, what it stands on, and what its sequences may find stands in
+`schemas/stages.yaml`.
+"""
 
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from typing import Any
+
+from mockserver import documents, resources
+from mockserver.conformance.basis import basis_of
+from mockserver.conformance.checks.catalog import basis_in
+from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
-from mockserver.conformance.generation.properties import accepted_though_broken, server_error
 from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Severity
-from mockserver.contract import Basis, Contract, Layer, Operation, documented
+from mockserver.contract import (
+    Basis,
+    BasisKind,
+    Contract,
+    Layer,
+    Operation,
+    assumed,
+    documented,
+)
+from mockserver.contract.reading import sentence
 from mockserver.values import dataclass
 
-_INPUTS = documented("interface.inputs")
-_ENVELOPE = documented("errors.envelope")
-_FLOWS = documented("flow.v2")
+_FIRMEST = (BasisKind.DOCUMENTED, BasisKind.OBSERVED, BasisKind.ASSUMED)
+
+
+Key = tuple[str, str, str]
+"""What problems of one cause have in common: where it was noticed, the place, and the cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A finding about one exchange. Problems of one `key` have the same cause."""
+
+    key: Key
+    finding: Finding
+
+
+def judged_alone(
+    rules: Iterable[Rule], exchange: Exchange, context: RunContext
+) -> Iterator[Problem]:
+    """Yield what the rules that judge every exchange say of this one alone."""
+    alone = context.emptied()
+    alone.add(exchange)
+    for rule in rules:
+        if not rule.every_exchange or exchange.operation.id not in rule.operations:
+            continue
+        outcome = outcome_of(rule, alone, exchange.operation)
+        for finding in outcome.findings:
+            if not outcome.verdict_of(finding).is_finding:
+                continue
+            whole = replace(
+                finding,
+                exchanges=(exchange,),
+                basis=outcome.basis_of(finding),
+                verdict=outcome.verdict_of(finding),
+                cause=f"{rule.name} {finding.cause}".strip(),
+            )
+            yield Problem((rule.name, finding.place, finding.cause), whole)
+
+
+def found_already(
+    rules: Iterable[Rule], context: RunContext, operation: Operation
+) -> frozenset[Key]:
+    """Return the keys of what the rules find in the exchanges of the plan, to be told only once."""
+    found: set[Key] = set()
+    for rule in rules:
+        if rule.every_exchange and operation.id in rule.operations:
+            for finding in outcome_of(rule, context, operation).findings:
+                found.add((rule.name, finding.place, finding.cause))
+    return frozenset(found)
+
+
+def server_error(exchange: Exchange) -> Iterator[Problem]:
+    """Yield a problem where a request that keeps the contract is answered with HTTP 5xx."""
+    status = exchange.answer.status
+    if exchange.whole and status >= 500 and _keeps_contract(exchange):
+        told = f"a request that keeps the contract is answered with HTTP {status}"
+        # Which HTTP status a refusal has is not shown.
+        says = assumed("A-028", "what is wrong is refused, and is no breakdown of the service")
+        basis = documented("errors.envelope") if exchange.code in (None, 0) else says
+        finding = Finding(told, (exchange,), "status", basis, cause="server error")
+        yield Problem(("server-error", "status", ""), finding)
+
+
+def accepted(
+    exchange: Exchange, label: str, place: str, basis: Basis, kind: str
+) -> Iterator[Problem]:
+    """Yield a problem where a request that is broken in a known way is answered with success."""
+    if exchange.succeeded:
+        told = f"answered with success although {label}"
+        cause = f"accepted {kind} {place}"
+        finding = Finding(told, (exchange,), place, basis, cause=cause, should_refuse=True)
+        yield Problem(("accepted", place, kind), finding)
+
+
+def accepted_though_broken(
+    exchange: Exchange, contract: Contract | None = None
+) -> Iterator[Problem]:
+    """Yield a problem where an answer is a success though the request breaks what is documented.
+
+    With the contract, also where it breaks what anybody would have to refuse.
+    """
+    if not exchange.succeeded:
+        return
+    operation = exchange.operation
+    # A repeated name breaks no schema, and nobody says what a repeated one means.
+    broken = [one for one in operation.read(exchange.request).violations if one.schema_path]
+    found = [(one, basis_of(operation, one, "request")) for one in broken]
+    # The firmest of what it breaks tells.
+    for violation, basis in sorted(found, key=lambda pair: _FIRMEST.index(pair[1].kind))[:1]:
+        is_wrong = basis.kind is BasisKind.DOCUMENTED
+        if is_wrong or (contract is not None and is_to_be_refused(contract, basis)):
+            place = ".".join(map(str, violation.path))
+            yield from accepted(exchange, sentence(violation), place, basis, violation.keyword)
+
+
+def is_to_be_refused(contract: Contract, basis: Basis) -> bool:
+    """Tell whether more than this project's own mock is expected to refuse what breaks a fact."""
+    if basis.kind is not BasisKind.ASSUMED:
+        return True
+    register = contract.assumptions
+    return any(one.id == basis.reference and one.concerns != ("server",) for one in register)
+
+
+def _keeps_contract(exchange: Exchange) -> bool:
+    reading = exchange.operation.read(exchange.request)
+    return not reading.violations and reading.refusal is None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureKind:
+    """What may not hold at the end of a sequence, and what says that it has to.
+
+    Its texts have names in braces for what is only known then. It is about one operation, or the
+    one that is named then.
+    """
+
+    cause: str
+    says: str
+    basis: Basis
+    operation_id: str
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +164,8 @@ class Stage:
     says: str
     layer: Layer
     basis: Basis
-    operations: tuple[str, ...] = ()
+    operations: tuple[str, ...]
+    failures: Mapping[str, FailureKind] = field(compare=False)
 
     def __call__(self, context: RunContext, operation: Operation) -> Iterator[Finding]:
         """Yield what is wrong with single exchanges of the stage."""
@@ -46,68 +183,35 @@ class Stage:
         )
 
 
-GENERATED = Stage(
-    "generated-requests",
-    "generated",
-    "Every generated request that keeps the contract is served, and a broken one refused",
-    Layer.EXCHANGE,
-    _INPUTS,
+def _stage(name: str, row: Mapping[str, Any], failures: Mapping[str, Any]) -> Stage:
+    return Stage(
+        name,
+        row["words"],
+        row["says"],
+        Layer(row["layer"]),
+        basis_in(row["fact"]),
+        tuple(row.get("judges", ())),
+        {key: _failure(one) for key, one in failures.items()},
+    )
+
+
+def _failure(row: Mapping[str, Any]) -> FailureKind:
+    basis = basis_in(row["fact"])
+    return FailureKind(row["cause"], row["says"], basis, row.get("at", ""), row.get("place", ""))
+
+
+_TABLE = documents.read(resources.schemas() / "stages.yaml", "stages").value
+STAGES = tuple(
+    _stage(name, row, _TABLE["failures"].get(row["words"], {}))
+    for name, row in _TABLE["stages"].items()
 )
-KEPT = Stage(
-    "kept-requests",
-    "kept",
-    "Every request that was kept from an earlier run is answered in order",
-    Layer.EXCHANGE,
-    _INPUTS,
-)
-FUZZED = Stage(
-    "fuzzed-requests",
-    "fuzzed",
-    "Every request that Schemathesis makes of the published document is answered as it says",
-    Layer.SCHEMA,
-    _ENVELOPE,
-)
-READS = Stage(
-    "sequence-of-reads",
-    "reads",
-    "Lists and quotes say the same in whatever order they are asked for",
-    Layer.CROSS,
-    _FLOWS,
-    ("v2.getChain", "v2.getAssets", "v2.getAssetsByChain", "v2.getBridgeQuote", "v2.getPrice"),
-)
-ORDERS = Stage(
-    "sequence-of-orders",
-    "orders",
-    "An accepted 2.0 order can be checked from then on, and its status goes forward only",
-    Layer.STATEFUL,
-    _FLOWS,
-    ("v2.getBridgeQuote", "v2.submitOrder", "v2.checkOrder"),
-)
-TICKETS = Stage(
-    "sequence-of-tickets",
-    "tickets",
-    "A ticket is listed for its address and for no other, and its status agrees with the list",
-    Layer.STATEFUL,
-    _FLOWS,
-    ("v2.submitTicket", "v2.getAllTicketByAddress", "v2.checkTicket"),
-)
-TRANSFERS = Stage(
-    "sequence-of-transfers",
-    "transfers",
-    "A v1 transfer that was submitted is found by its transaction and its user from then on",
-    Layer.STATEFUL,
-    _FLOWS,
-    (
-        "v1.getCrossChainQuote",
-        "v1.getTransferToMinterRaw",
-        "v1.submitCrossChain",
-        "v1.getOrderDetailByHashAndEvmAddress",
-    ),
-)
-FLOWS = (READS, ORDERS, TICKETS, TRANSFERS)
-"""Those of sequences."""
-STAGES = (*FLOWS, KEPT, GENERATED, FUZZED)
 """All of them, in the order of reports."""
+_BY_WORDS = {stage.words: stage for stage in STAGES}
+KEPT, GENERATED, FUZZED = (_BY_WORDS[words] for words in ("kept", "generated", "fuzzed"))
+FLOWS = READS, ORDERS, TICKETS, TRANSFERS = tuple(
+    _BY_WORDS[words] for words in ("reads", "orders", "tickets", "transfers")
+)
+"""Those of sequences."""
 
 
 def stage_rules(contract: Contract) -> tuple[Rule, ...]:

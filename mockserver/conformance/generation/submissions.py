@@ -4,7 +4,6 @@ Orders of 2.0, transfers of v1, and tickets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -38,17 +37,15 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
-from mockserver.contract import Basis, assumed, documented, observed
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
-_ORDER_ID = documented("order.id")
-_V1_SHOWN = observed("ESS1", "an order shows its 'sn' and the hash of its deposit")
-_TICKET_ID = documented("ticket.submitted")
-_CHECK_ORDER = documented("v2.check-order")
-_V1_DETAIL = documented("v1.get-order-detail")
-_TICKETS_OF_ADDRESS = documented("v2.get-all-ticket-by-address")
-_SUBMITTED_ONCE = assumed("A-152", "a deposit that is submitted again makes no second order")
+_CHANGES = {
+    Property.ENDS_ONCE: "reopened",
+    Property.GOES_ON: "earlier",
+    Property.STAYS_TOLD: "retold",
+}
+"""The failure that a broken property of a time line is, in the table."""
 
 
 @dataclass(slots=True)
@@ -60,25 +57,10 @@ class Accepted:
     line: Timeline
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """How a flow tells what goes wrong with what it submits, and what says that it must not.
-
-    Each has a cause, a sentence and a basis. `changes` are about what a look shows, in place of the
-    look before it.
-    """
-
-    used_twice: tuple[str, str, Basis]
-    lost: tuple[str, str, Basis]
-    no_number: tuple[str, str, Basis] | None = None
-    changes: Mapping[Property, tuple[str, str, Basis]] = field(default_factory=dict)
-
-
 class SubmissionFlow(Flow):
     """Submits things of one kind, and follows each of them."""
 
     kind: ClassVar[Submitted]
-    told: ClassVar[Words]
 
     def __init__(self, run: FlowRun) -> None:
         """Begin a sequence in which nothing was submitted yet."""
@@ -92,14 +74,11 @@ class SubmissionFlow(Flow):
         if exchange is None or not exchange.succeeded:
             return ()
         number = kind.number(exchange)
-        if not number and self.told.no_number:
-            cause, message, basis = self.told.no_number
-            self._broken(kind.operation_id, cause, message, basis, kind.place)
+        if not number and kind.shown:
+            self._fails("no number")
             return ()
         if number and number in self._accepted:
-            cause, message, basis = self.told.used_twice
-            message = message.format(number)
-            self._broken(kind.operation_id, cause, message, basis, kind.place)
+            self._fails("used twice", number=number)
         self._accepted[number] = Accepted(number, about, Timeline(kind))
         return (self._accepted[number],)
 
@@ -116,21 +95,22 @@ class SubmissionFlow(Flow):
         if exchange is None or exchange.answer.status in IN_BETWEEN:
             return False
         if not exchange.succeeded:
-            cause, message, basis = self.told.lost
-            message = message.format(one.number)
-            self._broken(self.kind.look_id, cause, message, basis, self.kind.key)
+            self._fails("lost", number=one.number)
         return exchange.succeeded
 
     def _follow(self, one: Accepted, look: Exchange) -> None:
         """Hold what is told of something against what was told before."""
         for change in one.line.follow(look):
-            if change.breaks in self.told.changes:
-                cause, message, basis = self.told.changes[change.breaks]
-                status = one.line.told("status")
-                message = message.format(change, number=one.number, status=status)
-                is_status = change.name == "status"
-                place = self.kind.status_place if is_status else f"data.{change.name}"
-                self._broken(self.kind.look_id, cause.format(change), message, basis, place)
+            name = _CHANGES[change.breaks]
+            if name in self.stage.failures:
+                self._fails(
+                    name,
+                    number=one.number,
+                    status=one.line.told("status"),
+                    name=change.name,
+                    was=change.was,
+                    now=change.now,
+                )
 
 
 class OrderFlow(SubmissionFlow):
@@ -138,32 +118,6 @@ class OrderFlow(SubmissionFlow):
 
     stage = ORDERS
     kind = ORDER
-    told = Words(
-        used_twice=(
-            "id used twice",
-            "two deposits are answered with the same order, {!r}",
-            _ORDER_ID,
-        ),
-        lost=("order is lost", "order {!r} was accepted, and cannot be checked", _CHECK_ORDER),
-        no_number=("no id", "an order was accepted without a text as its id", _ORDER_ID),
-        changes={
-            Property.ENDS_ONCE: (
-                "final status changes",
-                "order {number!r} was {0.was}, and is {0.now!r} now",
-                observed("GHOST", "Succeeded, Failed and Refunded are where an order ends"),
-            ),
-            Property.GOES_ON: (
-                "time goes back",
-                "order {number!r}: {0.now} follows {0.was}",
-                observed("DR", "the timestamp is that of the last change, in seconds"),
-            ),
-            Property.STAYS_TOLD: (
-                "final {0.name} changes",
-                "order {number!r} is {status}: {0.name!r} was {0.was!r}, and is {0.now!r} now",
-                observed("GHOST", "an order that has come to its end is told of as it was"),
-            ),
-        },
-    )
     orders: Bundle[Accepted] = Bundle("orders")
 
     @rule()
@@ -198,14 +152,9 @@ class OrderFlow(SubmissionFlow):
     def submit_again(self, placed: Accepted) -> None:
         """Submit the very same order once more."""
         number = self._second(f"submit order {placed.number!r} again", placed)
-        if number is None:
-            return
-        if number in self._accepted:
-            told = f"the deposit of order {placed.number!r} is answered with order {number!r}"
-            self._broken(ORDER.operation_id, "another order's id", told, _ORDER_ID, ORDER.place)
-        else:
-            told = f"the deposit of order {placed.number!r} makes a second order, {number!r}"
-            self._broken(ORDER.operation_id, "second order", told, _SUBMITTED_ONCE, ORDER.place)
+        if number is not None:
+            name = "of another" if number in self._accepted else "second"
+            self._fails(name, number=placed.number, again=number)
 
     @rule(placed=orders, times=st.sampled_from([8, 1, 2, 4]))
     def check(self, placed: Accepted, times: int) -> None:
@@ -217,9 +166,7 @@ class OrderFlow(SubmissionFlow):
 
     def _check(self, placed: Accepted, look: Exchange) -> None:
         if not ORDER.status(look):
-            told = f"the status of order {placed.number!r} is no text"
-            basis = documented("order-status.status")
-            self._broken(ORDER.look_id, "no status", told, basis, ORDER.status_place)
+            self._fails("no status", number=placed.number)
         self._follow(placed, look)
         if not ORDER.is_over(look):
             return
@@ -229,9 +176,7 @@ class OrderFlow(SubmissionFlow):
             is_alike = (other.line.told("amountOut"), other.line.told("status")) == (out, status)
             is_more = other.about["whole"] != placed.about["whole"]
             if is_alike and is_more and out not in ("", "0"):
-                pair = f"orders {other.number!r} and {placed.number!r}"
-                told = f"{pair} pay {out!r} for unequal deposits"
-                self._broken(ORDER.look_id, "another order", told, _CHECK_ORDER, "data.amountOut")
+                self._fails("alike", other=other.number, number=placed.number, out=out)
 
 
 def _swap_drafts(context: RunContext) -> tuple[Draft, ...]:
@@ -254,25 +199,6 @@ class TransferFlow(SubmissionFlow):
 
     stage = TRANSFERS
     kind = V1_ORDER
-    told = Words(
-        used_twice=(
-            "sn used twice",
-            "two deposits are answered with the same order, {!r}",
-            _V1_SHOWN,
-        ),
-        lost=(
-            "transfer is lost",
-            "a transfer was accepted, and is not found by its transaction and its user",
-            documented("flow.v1"),
-        ),
-        changes={
-            Property.ENDS_ONCE: (
-                "final status changes",
-                "a transfer had the status {0.was}, and has {0.now!r} now",
-                observed("ESS1", "2, 3 and 6 are where an order ends"),
-            )
-        },
-    )
     quotes: Bundle[Decimal] = Bundle("quotes")
     transfers: Bundle[Accepted] = Bundle("transfers")
 
@@ -315,9 +241,7 @@ class TransferFlow(SubmissionFlow):
         """Submit the very same transfer once more."""
         number = self._second("submit the same transfer again", sent)
         if number is not None:
-            told = f"the deposit of order {sent.number!r} makes a second order, {number!r}"
-            operation_id, place = V1_ORDER.operation_id, V1_ORDER.place
-            self._broken(operation_id, "second order", told, _SUBMITTED_ONCE, place)
+            self._fails("second", number=sent.number, again=number)
 
     @rule(sent=transfers, times=st.integers(1, 4))
     def look_up(self, sent: Accepted, times: int) -> None:
@@ -342,16 +266,14 @@ class TransferFlow(SubmissionFlow):
         """Hold a look against what was submitted, and against the looks before."""
         number, transaction = V1_ORDER.number(look), sent.about["deposit"]
         if number and sent.number and number != sent.number:
-            told = f"order {sent.number!r} is shown as {number!r}"
-            self._broken(V1_ORDER.look_id, "another sn", told, _V1_SHOWN, "data.order.sn")
+            self._fails("renumbered", number=sent.number, shown=number)
         self._follow(sent, look)
         if _mentions(look, transaction):
             return
         for other in self._accepted.values():
-            if _mentions(look, other.about["deposit"]):
-                shown = other.about["deposit"]
-                told = f"asked for the transfer of {transaction}, shown that of {shown}"
-                self._broken(V1_ORDER.look_id, "another transfer", told, _V1_DETAIL, V1_ORDER.key)
+            shown = other.about["deposit"]
+            if _mentions(look, shown):
+                self._fails("of another", asked=transaction, shown=shown)
 
     @rule(sent=transfers)
     def look_up_for_another(self, sent: Accepted) -> None:
@@ -360,8 +282,7 @@ class TransferFlow(SubmissionFlow):
         words, about = f"look the transfer up for {other}", {"evmAddress": other}
         look = self._ask(words, V1_ORDER.look_id, should_succeed=False, hash=transaction, **about)
         if look is not None and _mentions(look, transaction):
-            told = f"a transfer of {self._context.caller.address} is shown to {other}"
-            self._broken(V1_ORDER.look_id, "somebody else's", told, _V1_DETAIL, "query.evmAddress")
+            self._fails("for another", owner=self._context.caller.address, other=other)
 
     @rule()
     def look_up_unknown(self) -> None:
@@ -371,8 +292,7 @@ class TransferFlow(SubmissionFlow):
         deposits = [one.about["deposit"] for one in self._accepted.values()]
         known = [one for one in deposits if look is not None and _mentions(look, one)]
         if known:
-            told = f"the transfer of {known[0]} is shown for a transaction that nobody submitted"
-            self._broken(V1_ORDER.look_id, "another transfer", told, _V1_DETAIL, V1_ORDER.key)
+            self._fails("for nothing", shown=known[0])
 
     def _ask(
         self, words: str, operation_id: str, *, should_succeed: bool = True, **about: Any
@@ -403,15 +323,6 @@ class TicketFlow(SubmissionFlow):
 
     stage = TICKETS
     kind = TICKET
-    told = Words(
-        used_twice=("id used twice", "two tickets have the same id, {!r}", _TICKET_ID),
-        lost=(
-            "ticket is lost",
-            "ticket {!r} was accepted, and cannot be checked",
-            documented("v2.check-ticket"),
-        ),
-        no_number=("no id", "a ticket was accepted without an id", _TICKET_ID),
-    )
     statuses = ("Unknown", "Pending", "Succeeded")
     lists = TICKETS.operations[1]
     reported: Bundle[Accepted] = Bundle("reported")
@@ -452,9 +363,7 @@ class TicketFlow(SubmissionFlow):
             listed.update(text(item.get("ticketId")) for item in _items(exchange))
         for one in self._accepted.values():
             if one.about["userAddress"] == address and one.number not in listed:
-                told = f"ticket {one.number!r} of {address} is in no list of the address"
-                basis = _TICKETS_OF_ADDRESS
-                self._broken(self.lists, "ticket is lost", told, basis, "data.list")
+                self._fails("unlisted", number=one.number, address=address)
 
     @rule(who=st.integers(0, 1), status=st.sampled_from(statuses))
     def list_some(self, who: int, status: str) -> None:
@@ -477,10 +386,7 @@ class TicketFlow(SubmissionFlow):
         if not isinstance(said, bool) or said is before:
             return
         if self._listed(one, (status,))[1] is before:
-            said_twice = f"{before} in the list, {said} when checked"
-            told = f"ticket {one.number!r}: 'succeeded' is {said_twice}"
-            basis = assumed("A-268", "checkTicket tells of a ticket what the list tells")
-            self._broken(TICKET.look_id, "list and check differ", told, basis, TICKET.status_place)
+            self._fails("differs", number=one.number, listed=before, checked=said)
 
     def _check(self, one: Accepted) -> Exchange | None:
         look = self._ask(f"check ticket {one.number!r}", TICKET.look_id, ticketId=one.number)
@@ -506,27 +412,19 @@ class TicketFlow(SubmissionFlow):
     def _compare(self, item: Mapping[str, Json], address: str, status: str) -> None:
         """Hold a listed ticket against what was asked for and what was reported."""
         one, shown = self._accepted.get(text(item.get("ticketId"))), text(item.get("address"))
-        place, told = "data.list[].address", ""
-        if one is not None and one.about["userAddress"].lower() != address.lower():
-            told = f"ticket {one.number!r} of {one.about['userAddress']} is listed for {address}"
+        owner = "" if one is None else one.about["userAddress"]
+        if one is not None and owner.lower() != address.lower():
+            self._fails("for another", number=one.number, owner=owner, address=address)
         elif shown and shown.lower() != address.lower():
-            told = f"a ticket of {shown} is listed for {address}"
-        if told:
-            basis = _TICKETS_OF_ADDRESS
-            self._broken(self.lists, "somebody else's ticket", told, basis, place)
+            self._fails("of another", owner=shown, address=address)
         if status == "Succeeded" and item.get("succeeded") is False:
-            told = "a ticket that has not succeeded is listed under 'Succeeded'"
-            basis = documented("tickets.filter-values")
-            self._broken(self.lists, "wrong status", told, basis, "data.list[].succeeded")
+            self._fails("wrong status")
         if one is None:
             return
         for name in ("chain", "hash"):
-            said, wanted = text(item.get(name)), one.about[name]
-            if said and said.lower() != wanted.lower():
-                what = f"ticket {one.number!r} is about {name} {wanted!r}"
-                told = f"{what}, and is listed with {said!r}"
-                basis = documented("ticket.listed")
-                self._broken(self.lists, f"another {name}", told, basis, f"data.list[].{name}")
+            said, sent = text(item.get(name)), one.about[name]
+            if said and said.lower() != sent.lower():
+                self._fails("altered", number=one.number, name=name, sent=sent, shown=said)
 
 
 def _items(exchange: Exchange) -> Iterator[Mapping[str, Json]]:

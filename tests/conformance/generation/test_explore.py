@@ -6,12 +6,13 @@ from mockserver.conformance import generation
 from mockserver.conformance.generation import check_installed
 from mockserver.conformance.generation.constraints import demands_of
 from mockserver.conformance.generation.explore import explore
-from mockserver.conformance.generation.properties import (
+from mockserver.conformance.generation.rules import (
+    GENERATED,
     accepted_though_broken,
     is_to_be_refused,
     server_error,
+    stage_rules,
 )
-from mockserver.conformance.generation.rules import GENERATED, stage_rules
 from mockserver.conformance.generation.sequences import sequences
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.target import UnsafeOrWrong
