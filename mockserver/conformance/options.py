@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from mockserver import limits
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.requests.kept import KeptRequest
+from mockserver.conformance.requests.saved import SavedRequest
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import SLOW_MS
@@ -63,7 +63,7 @@ class Options:
     sequences: int = 0
     deep: int = 0
     generated_for: tuple[str, ...] = ()
-    probes: tuple[KeptRequest, ...] = ()
+    probes: tuple[SavedRequest, ...] = ()
 
     def chooses(self, rule: Rule, operation_id: str = "") -> bool:
         """Whether `only` and `skip` leave a rule over, for one of its operations where named.

@@ -16,8 +16,8 @@ from mockserver.conformance.checks.evidence import (
     sent,
 )
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.requests.late_answers import again, is_far_slower
 from mockserver.conformance.requests.odd_http import HOSTILE, is_beneath
-from mockserver.conformance.requests.slower import again, is_far_slower
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
 from mockserver.conformance.verdict import Inconclusive, Verdict

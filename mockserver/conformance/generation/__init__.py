@@ -30,7 +30,7 @@ def check_installed(options: Options) -> None:
 def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
     """Return the outcomes of the stages that are wanted, and a note where one was interrupted.
 
-    What was kept comes first, and sequences before single requests: they need submissions, of
+    What was saved comes first, and sequences before single requests: they need submissions, of
     which there are only some.
     """
     outcomes: list[Outcome] = []
@@ -44,5 +44,5 @@ def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], 
     return tuple(outcomes), ()
 
 
-_STAGES = {"probes": "kept", "sequences": "sequences", "examples": "explore", "deep": "deep"}
+_STAGES = {"probes": "saved", "sequences": "sequences", "examples": "explore", "deep": "deep"}
 """The stages by the option that wants them: each is a function in a module of its own name."""

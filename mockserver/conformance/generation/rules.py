@@ -13,6 +13,7 @@ from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.catalog import basis_in
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
+from mockserver.conformance.requests.saved import saved_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Severity
@@ -167,10 +168,14 @@ class Stage:
     operations: tuple[str, ...]
     failures: Mapping[str, FailureKind] = field(compare=False)
 
+    def has_sent(self, exchange: Exchange) -> bool:
+        """Tell whether a request is one that the stage has made up."""
+        return exchange.probe.startswith(f"{exchange.operation.id}/{self.words} ")
+
     def __call__(self, context: RunContext, operation: Operation) -> Iterator[Finding]:
         """Yield what is wrong with single exchanges of the stage."""
         for exchange in context.of(operation):
-            if f"/{self.words} " in exchange.probe:
+            if self.has_sent(exchange):
                 for problem in (*server_error(exchange), *accepted_though_broken(exchange)):
                     yield problem.finding
 
@@ -212,6 +217,13 @@ FLOWS = READS, ORDERS, TICKETS, TRANSFERS = tuple(
     _BY_WORDS[words] for words in ("reads", "orders", "tickets", "transfers")
 )
 """Those of sequences."""
+
+
+def saved_line(exchange: Exchange) -> str:
+    """Return the line that saves a request which chance has made; empty for a planned one."""
+    is_made_up = any(stage.has_sent(exchange) for stage in (KEPT, GENERATED, FUZZED))
+    saved = saved_request(exchange) if is_made_up else None
+    return "" if saved is None else saved.line
 
 
 def stage_rules(contract: Contract) -> tuple[Rule, ...]:

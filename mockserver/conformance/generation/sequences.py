@@ -102,8 +102,7 @@ def _outcome(run: FlowRun, flow: type[Flow], operation_id: str, reason: str) -> 
         [doubtful, *_] = mine.values()
         told = f"{doubtful[0].message}: not so when the sequence was played again"
         return Outcome(rule, operation, Verdict.INCONCLUSIVE, reason=told)
-    prefix = f"{operation_id}/{run.words} "
-    asked = [one for one in context.of(operation) if one.probe.startswith(prefix)]
+    asked = [one for one in context.of(operation) if flow.stage.has_sent(one)]
     if reason or not asked:
         return Outcome(rule, operation, Verdict.NOT_RUN, reason=told or "no sequence came to it")
     if not any(one.succeeded for one in asked):

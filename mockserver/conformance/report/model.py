@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from mockserver.conformance.checks.rule import Outcome, Rule
+from mockserver.conformance.generation.rules import saved_line
 from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Acceptance, Cause, causes_of
 from mockserver.conformance.report.coverage import Coverage
@@ -18,7 +19,6 @@ from mockserver.conformance.report.report import Report
 from mockserver.conformance.report.shown import Shown, shown, visible
 from mockserver.conformance.report.snippets import curl, needs
 from mockserver.conformance.report.testing import test_of, tests_of
-from mockserver.conformance.requests.kept import kept_line
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict
 from mockserver.values import dataclass
@@ -73,7 +73,7 @@ class ExchangeModel:
     @cached_property
     def kept(self) -> str:
         """The line of `--probes` that asks it in every run; empty for what is asked anyway."""
-        return self._writer.whole(kept_line(self._exchange))
+        return self._writer.whole(saved_line(self._exchange))
 
     @cached_property
     def needs(self) -> str:

@@ -13,8 +13,8 @@ from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.generation.rules import stage_rules
 from mockserver.conformance.options import MOST_EDGES, Options
 from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.late_answers import FEWEST_ROUNDS, ROUNDS, suspects
 from mockserver.conformance.requests.probe import Need, Probe, ProbeIndex, Stage
-from mockserver.conformance.requests.slower import FEWEST_ROUNDS, ROUNDS, probes, suspects
 from mockserver.conformance.requests.targets import targets_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -246,4 +246,4 @@ def what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> Request
         rounds = min((session.transport.left - kept) // 2, ROUNDS)
         if rounds < FEWEST_ROUNDS:
             return
-        yield from probes(suspect, rounds)
+        yield from suspect.probes(rounds)

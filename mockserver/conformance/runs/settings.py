@@ -11,7 +11,7 @@ from mockserver import documents
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.conformance.option_table import OPTIONS, Kind, Option
 from mockserver.conformance.options import Options, with_generation
-from mockserver.conformance.requests.kept import read_kept
+from mockserver.conformance.requests.saved import read_saved
 from mockserver.conformance.session.bindings import ROLES, Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.permit import Arming
@@ -110,7 +110,7 @@ def options_from(values: Mapping[str, Any], target: Target | None = None) -> Opt
         arming=Arming(**{to: chosen[name] for name, to in _ARMING.items() if name in chosen}),
         caller=_caller(chosen),
         bindings=_bindings(chosen),
-        probes=read_kept(Path(chosen["probes"])) if "probes" in chosen else (),
+        probes=read_saved(Path(chosen["probes"])) if "probes" in chosen else (),
     )
     if target is None:
         return options

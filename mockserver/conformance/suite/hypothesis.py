@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mockserver.conformance.requests.kept import KeptRequest, kept_line, kept_of
+from mockserver.conformance.generation.rules import KEPT, saved_line
+from mockserver.conformance.requests.saved import SavedRequest, saved_in
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.contract import load
@@ -39,7 +40,7 @@ def of_hypothesis(config: pytest.Config) -> dict[str, Any]:
     return found
 
 
-def stored(dialect: str) -> tuple[KeptRequest, ...]:
+def stored(dialect: str) -> tuple[SavedRequest, ...]:
     """Return the requests that found something in an earlier run, from the user's database."""
     database = _database(reading=True)
     if database is None:
@@ -59,10 +60,10 @@ def store(result: Result) -> None:
         for outcome in result.outcomes
         for finding in outcome.findings
         for exchange in finding.exchanges[-1:]
-        if (line := kept_line(exchange))
+        if (line := saved_line(exchange))
     }
     for exchange in result.exchanges:
-        line = kept_line(exchange) if "/kept " in exchange.probe else ""
+        line = saved_line(exchange) if KEPT.has_sent(exchange) else ""
         if line and line not in found:
             database.delete(_KEY, line.encode())
     for line in found:
@@ -78,9 +79,9 @@ def _database(*, reading: bool = False) -> "ExampleDatabase | None":
     return None if reading and Phase.reuse not in usual.phases else usual.database
 
 
-def _read(raw: bytes) -> Iterator[KeptRequest]:
+def _read(raw: bytes) -> Iterator[SavedRequest]:
     """Yield the request of an entry; nothing where another version has written it."""
     try:
-        yield from kept_of([raw.decode()], "the database")
+        yield from saved_in([raw.decode()], "the database")
     except (UnsafeOrWrong, UnicodeDecodeError):
         return

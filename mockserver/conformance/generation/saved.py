@@ -1,4 +1,4 @@
-"""The stage of requests that were kept: each is sent once, and judged as a generated one is."""
+"""The stage of requests that were saved: each is sent once, and judged as a generated one is."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,15 +13,15 @@ from mockserver.conformance.generation.rules import (
     server_error,
 )
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.kept import KeptRequest
+from mockserver.conformance.requests.saved import SavedRequest
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Operation
 
 
-def kept(session: Session, options: Options, rules: Iterable[Rule] = RULES) -> tuple[Outcome, ...]:
-    """Return an outcome for each operation of which a request was kept."""
+def saved(session: Session, options: Options, rules: Iterable[Rule] = RULES) -> tuple[Outcome, ...]:
+    """Return an outcome for each operation of which a request was saved."""
     chosen = tuple(rules)
     return tuple(
         _outcome(session, operation, requests, chosen)
@@ -32,7 +32,7 @@ def kept(session: Session, options: Options, rules: Iterable[Rule] = RULES) -> t
 
 
 def _outcome(
-    session: Session, operation: Operation, requests: list[KeptRequest], rules: tuple[Rule, ...]
+    session: Session, operation: Operation, requests: list[SavedRequest], rules: tuple[Rule, ...]
 ) -> Outcome:
     rule = KEPT.rule(operation.id)
     if not is_answered(session, operation):

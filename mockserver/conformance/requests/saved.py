@@ -4,7 +4,7 @@ What generation has found once becomes such a line, so that the next run asks it
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from mockserver import userfiles
@@ -21,13 +21,12 @@ from mockserver.values import dataclass
 _MEMBERS = {"operation": str, "query": str, "headers": dict, "body": str, "signed": bool}
 _MADE = ("appkey", "expiretime", "timestamp", "signature", "content-type")
 """Headers that are made anew whenever a request is sent."""
-_OF_CHANCE = ("generated ", "fuzzed ", "kept ")
 _SECRET = frozenset(name.lower() for name in SECRET_HEADERS)
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRequest:
-    """A request as a line keeps it, without the time and the keys it was made with.
+class SavedRequest:
+    """A request as a line has it, without the time and the keys it was made with.
 
     `query` is as it travels, `body` text. Where it was `signed` it is signed anew.
     """
@@ -40,17 +39,15 @@ class KeptRequest:
 
     @property
     def line(self) -> str:
-        """The line that keeps it."""
-        told: dict[str, Json] = {"operation": self.operation_id}
-        if self.query:
-            told["query"] = self.query
-        if self.headers:
-            told["headers"] = dict(self.headers)
-        if self.body is not None:
-            told["body"] = self.body
-        if self.signed:
-            told["signed"] = True
-        return json.dumps(told)
+        """The line that saves it."""
+        members: dict[str, Json] = {
+            "query": self.query or None,
+            "headers": dict(self.headers) or None,
+            "body": self.body,
+            "signed": self.signed or None,
+        }
+        there = {name: value for name, value in members.items() if value is not None}
+        return json.dumps({"operation": self.operation_id, **there})
 
     def draft(self, context: RunContext, operation: Operation) -> Draft:
         """Return the request as it is sent, signed as the caller of the run."""
@@ -68,8 +65,8 @@ class KeptRequest:
         return signed(draft, operation, caller) if self.signed else draft
 
 
-def kept_request(exchange: Exchange) -> KeptRequest | None:
-    """Return what keeps a request; None where it is not the operation's own, or is no text."""
+def saved_request(exchange: Exchange) -> SavedRequest | None:
+    """Return what saves a request; None where it is not the operation's own, or is no text."""
     request, operation = exchange.request, exchange.operation
     try:
         body = request.body.decode("utf-8") if request.body else None
@@ -78,21 +75,13 @@ def kept_request(exchange: Exchange) -> KeptRequest | None:
     if (request.method, request.path) != (operation.method, operation.path):
         return None
     sent = request.headers.items_sent
-    names = {name.lower() for name, _ in sent}
-    is_signed = bool(names & _SECRET)
+    is_signed = any(name.lower() in _SECRET for name, _ in sent)
     made = _MADE if is_signed else ("content-type",)
-    kept = tuple((name, value) for name, value in sent if name.lower() not in made)
-    return KeptRequest(operation.id, request.query, kept, body, is_signed)
+    headers = tuple((name, value) for name, value in sent if name.lower() not in made)
+    return SavedRequest(operation.id, request.query, headers, body, is_signed)
 
 
-def kept_line(exchange: Exchange) -> str:
-    """Return the line that keeps a request which chance has made; empty for a planned one."""
-    words = exchange.probe.partition("/")[2]
-    kept = kept_request(exchange) if words.startswith(_OF_CHANCE) else None
-    return "" if kept is None else kept.line
-
-
-def read_kept(file: Path) -> tuple[KeptRequest, ...]:
+def read_saved(file: Path) -> tuple[SavedRequest, ...]:
     """Return the requests of a file; lines that are empty or begin with `#` say nothing.
 
     Raises `UnsafeOrWrong` with the line for what is no request.
@@ -101,11 +90,11 @@ def read_kept(file: Path) -> tuple[KeptRequest, ...]:
         text = userfiles.read_text(file)
     except userfiles.NotReadable as error:
         raise UnsafeOrWrong(f"the probes {str(file)!r}: {error}") from None
-    return kept_of(text.splitlines(), str(file))
+    return saved_in(text.splitlines(), str(file))
 
 
-def kept_of(lines: Iterable[str], source: str) -> tuple[KeptRequest, ...]:
-    """Return the requests of lines. Raises as `read_kept` does, with `source` as the file."""
+def saved_in(lines: Iterable[str], source: str) -> tuple[SavedRequest, ...]:
+    """Return the requests of lines. Raises as `read_saved` does, with `source` as the file."""
     return tuple(
         _parsed(line, f"{source}:{number}")
         for number, line in enumerate(lines, 1)
@@ -113,24 +102,18 @@ def kept_of(lines: Iterable[str], source: str) -> tuple[KeptRequest, ...]:
     )
 
 
-def _parsed(line: str, place: str) -> KeptRequest:
+def _parsed(line: str, place: str) -> SavedRequest:
     try:
-        told = json.loads(line)
+        row = json.loads(line)
     except (ValueError, RecursionError):
         raise UnsafeOrWrong(f"{place}: expected a JSON object, got {line[:60]!r}") from None
-    if not isinstance(told, dict) or "operation" not in told:
+    if not isinstance(row, dict) or "operation" not in row:
         raise UnsafeOrWrong(f"{place}: expected an object with 'operation', got {line[:60]!r}")
-    for name, value in told.items():
+    for name, value in row.items():
         if not isinstance(value, _MEMBERS.get(name, ())):
             wanted = ", ".join(f"{one} ({kind.__name__})" for one, kind in _MEMBERS.items())
             raise UnsafeOrWrong(f"{place}: {name} is {value!r}; expected {wanted}")
-    headers: Mapping[str, Json] = told.get("headers", {})
+    headers = row.pop("headers", {})
     if not all(isinstance(value, str) for value in headers.values()):
         raise UnsafeOrWrong(f"{place}: headers: expected texts, got {headers!r}")
-    return KeptRequest(
-        operation_id=told["operation"],
-        query=told.get("query", ""),
-        headers=tuple((name, str(value)) for name, value in headers.items()),
-        body=told.get("body"),
-        signed=told.get("signed", False),
-    )
+    return SavedRequest(row.pop("operation"), headers=tuple(headers.items()), **row)

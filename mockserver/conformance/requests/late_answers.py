@@ -13,6 +13,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import shipped_facts
+from mockserver.values import dataclass
 
 KINDS = (
     shipped_facts().lists,
@@ -32,28 +33,45 @@ ROUNDS, FEWEST_ROUNDS = 4, 2
 """How often an answer is asked for again, where the budget has room, and at the least."""
 _FEWEST = 5
 _MOST = 2
-_SLOWER = "slower than its kind, asked again"
-_BESIDE = "beside what is slower"
 
 
-Suspect = tuple[int, Exchange, Exchange]
-"""A late answer, by its number among those of its operation, and one of its kind that came as soon
-as most; they are asked for in turn."""
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A late answer, by its number among those of its operation, and a usual one of its kind.
+
+    They are asked for in turn, under names of their own in each round.
+    """
+
+    number: int
+    late: Exchange
+    usual: Exchange
+
+    def probes(self, rounds: int) -> Iterator[tuple[str, Draft]]:
+        """Yield what to send, by the names of the probes."""
+        late_id, usual_id = self.late.operation.id, self.usual.operation.id
+        for turn in range(1, rounds + 1):
+            yield _beside(usual_id, late_id, self.number, turn), _draft(self.usual)
+            yield _again(late_id, self.number, turn), _draft(self.late)
 
 
-def probes(suspect: Suspect, rounds: int) -> Iterator[tuple[str, Draft]]:
-    """Yield what to send, each round of it under names of its own."""
-    number, late, usual = suspect
-    about = f"{late.operation.id} {number}"
-    for turn in range(1, rounds + 1):
-        yield f"{usual.operation.id}/{_BESIDE}: {about}, {turn}", _draft(usual)
-        yield f"{late.operation.id}/{_SLOWER}: {about}, {turn}", _draft(late)
+def _again(late_id: str, number: int, turn: int) -> str:
+    return f"{late_id}/slower than its kind, asked again: {late_id} {number}, {turn}"
+
+
+def _beside(usual_id: str, late_id: str, number: int, turn: int) -> str:
+    return f"{usual_id}/beside what is slower: {late_id} {number}, {turn}"
+
+
+def _draft(exchange: Exchange) -> Draft:
+    request = exchange.request
+    return Draft(headers=dict(request.headers.items_sent), raw_query=request.query)
 
 
 def suspects(context: RunContext) -> Iterator[Suspect]:
     """Yield late answers of each operation, but for those above the bound."""
     for kind in KINDS:
-        every = list(_plain(context, kind))
+        sent = [one for operation_id in kind for one in context.of(operation_id)]
+        every = [one for one in sent if one.succeeded and not is_negative(one)]
         if len(every) < _FEWEST:
             continue
         ordered = sorted(every, key=lambda one: one.answer.elapsed_ms)
@@ -65,15 +83,23 @@ def suspects(context: RunContext) -> Iterator[Suspect]:
                 by_request[one.operation.id].setdefault(one.request.query, one)
         for found in by_request.values():
             for number, late in enumerate([*found.values()][:_MOST], 1):
-                yield number, late, usual
+                yield Suspect(number, late, usual)
 
 
 def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exchange], float]]:
     """Yield the looks at each late request, and the usual time of what was asked in turn, in ms."""
+    kinds = [kind for kind in KINDS if operation_id in kind]
     for number in range(1, _MOST + 1):
-        about = f": {operation_id} {number}, "
-        late = [one for one in context.of(operation_id) if f"{_SLOWER}{about}" in one.probe]
-        beside = [one for one in context.exchanges if f"{_BESIDE}{about}" in one.probe]
+        turns = range(1, ROUNDS + 1)
+        names = {_again(operation_id, number, turn) for turn in turns}
+        others = {
+            _beside(one, operation_id, number, turn)
+            for kind in kinds
+            for one in kind
+            for turn in turns
+        }
+        late = [one for one in context.exchanges if one.probe in names]
+        beside = [one for one in context.exchanges if one.probe in others]
         whole = all(one.whole for one in (*late, *beside))
         if whole and FEWEST_ROUNDS <= len(late) == len(beside):
             yield late, median(one.answer.elapsed_ms for one in beside)
@@ -86,15 +112,3 @@ def is_far_slower(looks: Sequence[Exchange], usual_ms: float) -> bool:
 
 def _bound(usual_ms: float) -> float:
     return max(usual_ms * TIMES, usual_ms + MORE_MS)
-
-
-def _plain(context: RunContext, kind: Sequence[str]) -> Iterator[Exchange]:
-    for operation_id in kind:
-        for one in context.of(operation_id):
-            if one.succeeded and not is_negative(one):
-                yield one
-
-
-def _draft(exchange: Exchange) -> Draft:
-    request = exchange.request
-    return Draft(headers=dict(request.headers.items_sent), raw_query=request.query)

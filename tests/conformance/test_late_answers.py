@@ -3,7 +3,7 @@
 import pytest
 
 from mockserver.conformance import Verdict, run
-from mockserver.conformance.requests.slower import KINDS, ROUNDS, suspects
+from mockserver.conformance.requests.late_answers import KINDS, ROUNDS, suspects
 from mockserver.conformance.session.context import SLOW_MS
 from tests.blind.edits import http
 from tests.blind.rows import fault
@@ -25,7 +25,7 @@ def seen(*times):
 
 def looked_into(*times):
     context = context_of(seen(*times))
-    return [(late.operation.id, usual.operation.id) for _, late, usual in suspects(context)]
+    return [(one.late.operation.id, one.usual.operation.id) for one in suspects(context)]
 
 
 @pytest.mark.parametrize(

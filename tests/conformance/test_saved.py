@@ -1,4 +1,4 @@
-"""Requests that are kept: a finding prints its line, and the line finds it again by itself."""
+"""Requests that are saved: a finding prints its line, and the line finds it again by itself."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mockserver.conformance import UnsafeOrWrong, run
-from mockserver.conformance.requests.kept import kept_line
+from mockserver.conformance.generation.rules import saved_line
 from tests.blind.edits import boom, when
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service
@@ -38,7 +38,7 @@ def line():
         result = run(url, examples=20, edges=False, only=["generated-requests", BRIDGE])
     [(operation, finding), *_] = findings(result, "generated-requests")
     assert operation == BRIDGE
-    return kept_line(finding.exchanges[-1])
+    return saved_line(finding.exchanges[-1])
 
 
 def test_a_line_finds_again_what_chance_has_found(line, tmp_path):
@@ -57,7 +57,7 @@ def test_a_signed_request_is_kept_without_its_keys_and_signed_anew(tmp_path):
     file = tmp_path / "probes.jsonl"
     with blind_service() as url:
         result = run(url, examples=4, edges=False, only=["generated-requests", V1_QUOTE])
-        lines = [kept_line(one) for one in result.exchanges if one.operation.id == V1_QUOTE]
+        lines = [saved_line(one) for one in result.exchanges if one.operation.id == V1_QUOTE]
         signed = [one for one in lines if one and json.loads(one).get("signed")]
         assert signed
         file.write_text("\n".join(signed))
