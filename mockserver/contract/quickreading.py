@@ -77,7 +77,10 @@ class QuickReader:
 
     def __init__(self, parts: Mapping[str, Mapping[str, QuickInput]], tied: Iterable[str]) -> None:
         """Take the inputs by location and name, and the roles of those that are tied."""
-        self._headers = [(name.lower(), one) for name, one in parts["headers"].items()]
+        self._headers = [
+            (name.lower(), one.role, one.typed, one.seen, one.takes)
+            for name, one in parts["headers"].items()
+        ]
         self._query = parts["query"]
         self._body = parts.get("body")
         members = (self._body or {}).items()
@@ -114,14 +117,14 @@ class QuickReader:
     def _read_headers(self, headers: Headers, values: dict[str, Json]) -> bool:
         if headers.repeats():
             return False
-        for lowered, one in self._headers:
+        for lowered, role, typed, seen, takes in self._headers:
             text = headers.lowered(lowered)
             if text is None:
                 continue
-            value = text.strip() if one.typed is None else one.typed(text.strip())
-            if not (value in one.seen or one.takes(value)):
+            value = text.strip() if typed is None else typed(text.strip())
+            if value not in seen and not takes(value):
                 return False
-            values[one.role] = value
+            values[role] = value
         return True
 
     def _read_query(self, query: str, values: dict[str, Json]) -> bool:

@@ -21,8 +21,8 @@ def writer_of(schema: Mapping[str, Any]) -> Writer:
     """Return a function that writes what a schema declares, in its types."""
     members = dict(_members(schema))
     if members:
-        writer = _object_writer(members)
-        return _whole_writer(members, writer) if len(members) > 1 else writer
+        whole = _whole_writer if len(members) > 1 else _single_writer
+        return whole(members, _object_writer(members))
     items = schema.get("items")
     if isinstance(items, Mapping):
         return _array_writer(writer_of(items))
@@ -92,6 +92,24 @@ def _whole_writer(members: Mapping[str, Mapping[str, Any]], otherwise: Writer) -
                 return template % tuple(map(call, writers, values(value)))
             except (KeyError, TypeError):
                 # One is missing, or should be a text and is none.
+                pass
+        return otherwise(value)
+
+    return write
+
+
+def _single_writer(members: Mapping[str, Mapping[str, Any]], otherwise: Writer) -> Writer:
+    """Return a writer for objects that have, nearly always, their one member."""
+    [(name, node)] = members.items()
+    before = f"{{{encode_basestring_ascii(name)}:"
+    writer = encode_basestring_ascii if _is_text(node) else writer_of(node)
+
+    def write(value: Json) -> str:
+        if type(value) is dict:
+            try:
+                return f"{before}{writer(value[name])}}}"
+            except (KeyError, TypeError):
+                # It is missing, or should be a text and is none.
                 pass
         return otherwise(value)
 

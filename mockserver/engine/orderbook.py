@@ -96,10 +96,13 @@ class OrderBook(View):
         An order that moves by polls moves; an `auto` clock that would show no change jumps to the
         order's next event. Raises `Refusal` for an unknown order.
         """
-        order = self._ticked(self._core.order(order_id))
-        if self._core.state.clock.mode is _AUTO:
+        core = self._core
+        order = core.order(order_id)
+        if order.policy is _POLLS:
+            order = self._ticked(order)
+        if core.state.clock.mode is _AUTO:
             order = self._jumped(order)
-        return self._view(order)
+        return view(order, core.state.calendar, core.now(), core.scenario.seed)
 
     def look(self, order_id: str) -> OrderView:
         """Return an order without counting the question. Raises `Refusal` for an unknown one."""
@@ -264,7 +267,7 @@ class OrderBook(View):
         return order
 
     def _ticked(self, order: Order) -> Order:
-        if order.policy is not _POLLS or len(order.ticks) >= order.polls_needed:
+        if len(order.ticks) >= order.polls_needed:
             return order
         now, calendar = self._core.now(), self._core.state.calendar
         status = at(history(order, calendar), now).status

@@ -98,23 +98,28 @@ class Service:
     def respond(self, request: Request) -> Response | Delivery:
         """Return the answer to a request; how it is sent only where that is not at once."""
         path, key = self._place(request)
-        control = path.startswith(_CONTROL) and _is_control(path)
-        if control and (denied := self._control.denied(path.removeprefix(_CONTROL), request)):
-            return denied
+        if path.startswith(_CONTROL) and _is_control(path):
+            return self._controlled(path.removeprefix(_CONTROL), key, request)
         try:
             hosted = self.worlds.get(key)
         except (BadWorldKey, TooManyWorlds) as error:
-            if control:
-                return refused(400, str(error))
             name = "unknown-path" if isinstance(error, BadWorldKey) else "limit-reached"
             lost = self._refused(path, name, str(error))
             return self._opened(lost, DEFAULT_WORLD, request.headers)
-        if control:
-            return self._control.answer(hosted, path.removeprefix(_CONTROL), request)
         operation = hosted.contract.find(request.method, path)
         if operation is None:
             return self._beside(hosted, path, request)
         return self._called(HostedCall(operation, request, hosted), path)
+
+    def _controlled(self, path: str, key: str, request: Request) -> Response | Delivery:
+        """Return the answer of the control API, to whom it lets in."""
+        if denied := self._control.denied(path, request):
+            return denied
+        try:
+            hosted = self.worlds.get(key)
+        except (BadWorldKey, TooManyWorlds) as error:
+            return refused(400, str(error))
+        return self._control.answer(hosted, path, request)
 
     def tells_why(self, dialect: str) -> bool:
         """Whether the texts of a dialect's refusals have their reasons."""
