@@ -164,7 +164,7 @@ class SwapQuotes:
             rate_bps=rate,
             slippage=self.rates.recommended_slippage_percent,
             price_impact=self.impact_percent(amount, source, now_ms),
-            route_summary=self._route(key) if _told_route(aggregator, source, execution) else None,
+            route_summary=self._route(key) if _shows_route(aggregator, source, execution) else None,
         )
 
     def _known(self, key: QuoteKey) -> AggregateQuote | None:
@@ -299,7 +299,7 @@ def _free(source: Placed, target: Placed) -> bool:
     return source.chain.nickname == target.chain.nickname and source.chain.evm
 
 
-def _told_route(aggregator: str, source: Placed, execution: Placed) -> bool:
+def _shows_route(aggregator: str, source: Placed, execution: Placed) -> bool:
     """Whether a quote shows its route: of Kyber (DEMO), and of Solana, to be packed (SDK2)."""
     return aggregator == "Kyber" or SOLANA_FAMILY in (source.chain.family, execution.chain.family)
 

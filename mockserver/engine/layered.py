@@ -1,6 +1,6 @@
 """A mapping whose copies cost the same at any size: what two have in common, they share."""
 
-from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -97,14 +97,6 @@ class Layered(Mapping[K, V], Generic[K, V]):
     def values(self) -> ValuesView[V]:
         """Return the values in the order of their keys."""
         return super().values() if self._below else self._own.values()
-
-    def items(self) -> ItemsView[K, V]:
-        """Return keys and values in the order of the keys."""
-        return super().items() if self._below else self._own.items()
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._begin((), 0)
 
     def copy(self) -> "Layered[K, V]":
         """Return a mapping with the same entries; from now on each goes its own way."""

@@ -16,14 +16,14 @@ class NotPlain(ValueError):
 class _Misfit(Exception):
     """The same, while its place is found out: from the inside outwards."""
 
-    def __init__(self, told: str) -> None:
-        self.told = told
+    def __init__(self, message: str) -> None:
+        self.message = message
         self.place = ""
 
 
-Kept = dict[Any, Any]
-"""Values read so far, so that equal ones are kept once: orders share courses and routes."""
-_Reader = Callable[[Any, Kept], Any]
+Shared = dict[Any, Any]
+"""Values read so far, so that equal ones are one object: orders share courses and routes."""
+_Reader = Callable[[Any, Shared], Any]
 _CARRIED = frozenset({str, int, bool, NoneType})
 
 
@@ -46,7 +46,7 @@ def from_plain(wanted: Any, data: Any, place: str = "") -> Any:
     try:
         return _reader(wanted)(data, {})
     except _Misfit as error:
-        raise NotPlain(f"{place}{error.place}: {error.told}") from None
+        raise NotPlain(f"{place}{error.place}: {error.message}") from None
 
 
 @cache
@@ -67,36 +67,36 @@ def _reader(wanted: Any) -> _Reader:
 
 def _optional(choices: tuple[Any, ...]) -> _Reader:
     read, empty = _reader(next(one for one in choices if one is not NoneType)), NoneType in choices
-    return lambda data, kept: None if data is None and empty else read(data, kept)
+    return lambda data, shared: None if data is None and empty else read(data, shared)
 
 
 def _sequence(read: _Reader) -> _Reader:
-    def items(data: Any, kept: Kept) -> Iterator[Any]:
+    def items(data: Any, shared: Shared) -> Iterator[Any]:
         if not isinstance(data, list):
             raise _Misfit("a list was expected")
         for number, item in enumerate(data):
             try:
-                yield read(item, kept)
+                yield read(item, shared)
             except _Misfit as error:
                 error.place = f"[{number}]{error.place}"
                 raise
 
-    return lambda data, kept: tuple(items(data, kept))
+    return lambda data, shared: tuple(items(data, shared))
 
 
 def _dataclass(wanted: Any) -> _Reader:
     types = get_type_hints(wanted)
-    readers = {name: _shared(_reader(types[name]), types[name]) for name in _names(wanted)}
+    readers = {name: _once(_reader(types[name]), types[name]) for name in _names(wanted)}
     # A member that came later is missing from older dumps, and then has its default.
     needed = {item.name for item in fields(wanted) if item.default is MISSING}
 
-    def made(data: Any, kept: Kept) -> Any:
+    def made(data: Any, shared: Shared) -> Any:
         if not isinstance(data, Mapping) or not needed <= data.keys() <= readers.keys():
             raise _Misfit(f"the keys of {wanted.__name__} were expected: {sorted(readers)}")
         found = {}
         for name, value in data.items():
             try:
-                found[name] = readers[name](value, kept)
+                found[name] = readers[name](value, shared)
             except _Misfit as error:
                 error.place = f".{name}{error.place}"
                 raise
@@ -105,22 +105,22 @@ def _dataclass(wanted: Any) -> _Reader:
     return made
 
 
-def _shared(read: _Reader, wanted: Any) -> _Reader:
+def _once(read: _Reader, wanted: Any) -> _Reader:
     """Return what reads a member; one that is a value of its own is kept once."""
     if not is_dataclass(wanted):
         return read
 
-    def once(data: Any, kept: Kept) -> Any:
-        value = read(data, kept)
-        return kept.setdefault(value, value)
+    def reader(data: Any, shared: Shared) -> Any:
+        value = read(data, shared)
+        return shared.setdefault(value, value)
 
-    return once
+    return reader
 
 
 def _scalar(wanted: Any) -> _Reader:
     members = {one.value: one for one in wanted} if issubclass(wanted, Enum) else None
 
-    def read(data: Any, _: Kept) -> Any:
+    def read(data: Any, _: Shared) -> Any:
         if type(data) is wanted and members is None:
             return data
         try:

@@ -1,6 +1,6 @@
 """Outages made and ended while a world runs; what has happened never changes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from mockserver.clock import iso
@@ -50,15 +50,16 @@ class Suspensions(View):
         taken, added = Taken(before), []
         for window in windows:
             one = replace(window, from_ms=max(window.from_ms, now), closed=False)
-            issues = list(window_issues(one, self._core.scenario.catalog, taken))
+            catalog = self._core.scenario.catalog
+            issues = list(window_issues(one, catalog, taken))
             if issues:
-                catalog = self._core.scenario.catalog
                 near = {
                     "chain": _near(catalog.chain, one.chain),
                     "token": _near(catalog.token, one.token),
                 }
-                told = (f"{field}: {text}{near.get(field, '')}" for field, text in issues)
-                raise InvalidOutage("; ".join(told))
+                raise InvalidOutage(
+                    "; ".join(f"{field}: {text}{near.get(field, '')}" for field, text in issues)
+                )
             taken.add(one)
             added.append(one)
         self._core.state.calendar = Calendar((*before, *added))
@@ -74,30 +75,47 @@ class Suspensions(View):
 
         Raises `InvalidOutage` where there is none.
         """
-        now, kept, ended = self._core.now(), [], []
-        for window in self._core.state.calendar.windows:
-            mine = (window.chain, window.token) == (chain, token)
-            if mine and direction in (None, window.direction) and window.covers(now):
-                window = replace(window, until_ms=now, closed=True)  # noqa: PLW2901 - its successor
-                ended.append(window)
-            kept.append(window)
+        now = self._core.now()
+        ended = {
+            window: replace(window, until_ms=now, closed=True)
+            for window in self._of(chain, token, direction)
+            if window.covers(now)
+        }
         if not ended:
-            subject = " on ".join(name for name in (token, chain) if name) or "nothing named"
-            raise InvalidOutage(f"{subject} is not suspended at {iso(now)}")
-        self._core.state.calendar = Calendar(tuple(kept))
-        return tuple(ended)
+            raise InvalidOutage(f"{_subject(chain, token)} is not suspended at {iso(now)}")
+        windows = self._core.state.calendar.windows
+        self._core.state.calendar = Calendar(tuple(ended.get(one, one) for one in windows))
+        return tuple(ended.values())
 
-    def cancel(self, *windows: Window) -> None:
-        """Strike outages that have not begun off the calendar.
+    def cancel(
+        self,
+        chain: str | None = None,
+        token: str | None = None,
+        direction: Direction | None = None,
+    ) -> tuple[Window, ...]:
+        """Take the outages of a subject that have not begun off the calendar and return them.
 
-        Raises `InvalidOutage` for one that has begun or is not planned.
+        Raises `InvalidOutage` where there is none.
         """
-        planned, now, struck = self._core.state.calendar.windows, self._core.now(), set(windows)
-        odd = next((one for one in struck - set(planned)), None)
-        odd = odd or next((one for one in struck if one.from_ms <= now), None)
-        if odd is not None:
-            raise InvalidOutage(f"{odd.subject} has no such outage ahead")
-        self._core.state.calendar = Calendar(tuple(one for one in planned if one not in struck))
+        now = self._core.now()
+        planned = tuple(one for one in self._of(chain, token, direction) if one.from_ms > now)
+        if not planned:
+            raise InvalidOutage(f"{_subject(chain, token)} has no outage ahead at {iso(now)}")
+        windows = self._core.state.calendar.windows
+        self._core.state.calendar = Calendar(tuple(one for one in windows if one not in planned))
+        return planned
+
+    def _of(
+        self, chain: str | None, token: str | None, direction: Direction | None
+    ) -> Iterator[Window]:
+        for window in self._core.state.calendar.windows:
+            subject = window.chain, window.token
+            if subject == (chain, token) and direction in (None, window.direction):
+                yield window
+
+
+def _subject(chain: str | None, token: str | None) -> str:
+    return " on ".join(name for name in (token, chain) if name) or "nothing named"
 
 
 def _near(find: Callable[[str], object], name: str | None) -> str:

@@ -15,7 +15,7 @@ from mockserver.engine.orders import Kind
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
-from mockserver.operations.rules import rules_of
+from mockserver.operations.order_texts import rules_of
 from mockserver.values import dataclass
 
 VAULT_OUT = bytes.fromhex("3f163c47")
@@ -111,8 +111,8 @@ def order_text(world: World, raw: bytes) -> OrderText:
 def _vault_out(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> OrderRequest:
     token = _address_on(chain, given["token"])
     source = world.scenario.catalog.placed_at(chain, token, "source token address")
-    told = order_text(world, _raw(given["order"]))
-    return _request(call, source, given["amount"], told, minimum=0)
+    order = order_text(world, _raw(given["order"]))
+    return _request(call, source, given["amount"], order, minimum=0)
 
 
 def _address_on(chain: Chain, argument: str) -> str:
@@ -131,39 +131,39 @@ def _swap(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> 
         raise Reverted(f"{router} is the router of no aggregator; take 'to' of getAggregateSwap")
     if len(_raw(given["data"])) < 4:
         raise Reverted("the router is called without data; take 'data' of getAggregateSwap")
-    told = order_text(world, _raw(given["order"]))
-    if (told.target_chain, told.target.token.index) != (chain.nickname, receives.token.index):
+    order = order_text(world, _raw(given["order"]))
+    if (order.target_chain, order.target.token.index) != (chain.nickname, receives.token.index):
         raise Reverted(
-            f"the order goes to {told.target.symbol!r} on {told.target_chain!r}, the call receives "
-            f"{receives.symbol!r} on {chain.nickname!r}; a direct swap stays on its chain"
+            f"the order goes to {order.target.symbol!r} on {order.target_chain!r}, the call "
+            f"receives {receives.symbol!r} on {chain.nickname!r}; a direct swap stays on its chain"
         )
-    if told.recipient.lower() != receiver:
-        raise Reverted(f"the order pays {told.recipient!r}, the call {receiver!r}")
-    return _request(call, source, given["amountIn"], told, minimum=given["minimum"])
+    if order.recipient.lower() != receiver:
+        raise Reverted(f"the order pays {order.recipient!r}, the call {receiver!r}")
+    return _request(call, source, given["amountIn"], order, minimum=given["minimum"])
 
 
 def _request(
-    call: ContractCall, source: Placed, amount: int, told: OrderText, *, minimum: int
+    call: ContractCall, source: Placed, amount: int, order: OrderText, *, minimum: int
 ) -> OrderRequest:
     if source.contract.native and call.value != amount:
         raise Reverted(
             f"the call brings {call.value} smallest units of {source.symbol!r}, the order needs "
             f"{amount}"
         )
-    rules = rules_of(told.extra)
-    same = source.token.index == told.target.token.index
+    rules = rules_of(order.extra)
+    same = source.token.index == order.target.token.index
     return OrderRequest(
         kind=Kind.BRIDGE if same else Kind.AGGREGATE,
         source_chain=call.chain,
         source_index=source.token.index,
         amount=amount,
         sender=call.sender,
-        target_index=told.target.token.index,
-        recipient=told.recipient,
+        target_index=order.target.token.index,
+        recipient=order.recipient,
         cert_hash=call.hash,
-        target_chain=told.target_chain,
-        slippage_bps=told.slippage_bps,
-        channel=told.channel,
+        target_chain=order.target_chain,
+        slippage_bps=order.slippage_bps,
+        channel=order.channel,
         channel_bps=rules.channel_bps,
         expected=rules.expected,
         minimum=max(minimum, rules.minimum or 0) or None,

@@ -1,6 +1,6 @@
-"""What an exchange tells of money: what was quoted and paid, and how an order was said to stand.
+"""What an exchange says of money: what was quoted and paid, and the reported status of an order.
 
-Nothing here raises: requests that break the contract, and disturbed answers, tell less.
+Nothing here raises: of requests that break the contract, and of disturbed answers, less is known.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,8 +18,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.tickets import TicketView
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.operations.certificates import certificate
-from mockserver.operations.rules import OrderRules, order_rules, rules_of
+from mockserver.operations.order_texts import OrderRules, certificate, order_rules, rules_of
 from mockserver.values import value_class
 
 _UNREADABLE = (Refusal, ArithmeticError, KeyError, TypeError, ValueError)
@@ -42,7 +41,7 @@ class Transfer:
 
 @value_class(frozen=True, slots=True)
 class Quoted:
-    """A transfer and what it was said to give, in smallest units; None where that is not told."""
+    """A transfer and what its quote gives, in smallest units; None where the quote does not say."""
 
     transfer: Transfer
     net: int | None
@@ -64,7 +63,7 @@ class Paid:
 
 @value_class(frozen=True, slots=True)
 class Standing:
-    """How an order was said to be: a status of 2.0 or v1, or how a ticket about it was resolved.
+    """How an answer reports an order: a status of 2.0 or v1, or how a ticket about it was resolved.
 
     `back` tells whether a v1 answer named the transaction that gave the deposit back.
     """
@@ -95,7 +94,7 @@ def paid(world: World, inputs: Inputs) -> Paid | None:
         return None
 
 
-def wishes(inputs: Inputs) -> OrderRules | None:
+def requested_rules(inputs: Inputs) -> OrderRules | None:
     """Return the rules that a 2.0 submission gives; None where it has none that can be read."""
     try:
         return order_rules(inputs) if inputs.has("extra") else None
@@ -103,8 +102,10 @@ def wishes(inputs: Inputs) -> OrderRules | None:
         return None
 
 
-def told_of(world: World, operation: str, inputs: Inputs, data: Json) -> list[tuple[str, Standing]]:
-    """Return the orders that an answer tells of, as ids, and how it says that they stand."""
+def reported_orders(
+    world: World, operation: str, inputs: Inputs, data: Json
+) -> list[tuple[str, Standing]]:
+    """Return the ids of the orders that an answer reports on, and how they stand in it."""
     try:
         if operation == "v2.checkOrder":
             return [(inputs.text("id"), Standing(str(data["status"])))]

@@ -11,10 +11,9 @@ from mockserver.engine.tickets import TicketStatus, TicketView
 from mockserver.engine.world import World
 from mockserver.jsontext import Json, plain
 from mockserver.operations import lists
-from mockserver.operations.certificates import certificate
 from mockserver.operations.deposits import refuse_used
 from mockserver.operations.lists import held_tokens, token_info
-from mockserver.operations.rules import STRICT, order_rules, rules_of
+from mockserver.operations.order_texts import STRICT_RULES, certificate, order_rules, rules_of
 
 _ENDS = {"source": "from", "target": "to"}
 _KINDS = {kind.value: kind for kind in Kind}
@@ -116,7 +115,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
     catalog, kind = world.scenario.catalog, _KINDS[inputs.integer("orderType")]
     if inputs.has("signerChain"):
         catalog.chain(inputs.text("signerChain"), "signer chain")
-    if rules.execution is not None and inputs.reading("extra") == STRICT:
+    if rules.execution is not None and inputs.reading("extra") == STRICT_RULES:
         catalog.chain(rules.execution, "order rules")
     if deposit is None:
         opaque = OpaqueOrderRequest(

@@ -6,7 +6,7 @@ from mockserver.contract import Inputs, Operation
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.exchange import Request
-from mockserver.operations.certificates import Certificate, certificate
+from mockserver.operations.order_texts import Certificate, certificate
 from mockserver.values import dataclass
 
 _CHAINS = ("chain", "fromChain", "toChain")

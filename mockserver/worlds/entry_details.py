@@ -10,7 +10,7 @@ from mockserver.engine import abi
 from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Headers, Request, pairs_or
 from mockserver.jsontext import Json
-from mockserver.operations.rules import rules_of
+from mockserver.operations.order_texts import rules_of
 from mockserver.worlds.journal import Entry, withheld
 
 _MOST = 100

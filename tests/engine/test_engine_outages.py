@@ -365,10 +365,10 @@ def test_an_outage_is_announced_before_it_begins_and_may_be_called_off() -> None
     assert here.outages.announced() == ()
     here.time.advance(50 * 60_000)
     assert here.outages.announced() == (planned,)
-    here.outages.cancel(planned)
+    assert here.outages.cancel("BNB") == (planned,)
     assert here.outages.all() == ()
-    with pytest.raises(InvalidOutage):
-        here.outages.cancel(planned)
+    with pytest.raises(InvalidOutage, match="BNB has no outage ahead"):
+        here.outages.cancel("BNB")
 
 
 def test_what_cannot_be_suspended_or_restored_is_refused_and_changes_nothing() -> None:

@@ -11,7 +11,6 @@ KEYS = st.integers(0, 12)
 STEPS = st.one_of(
     st.tuples(st.just("put"), st.integers(0, 3), KEYS, st.integers(1, 9)),
     st.tuples(st.just("copy"), st.integers(0, 3)),
-    st.tuples(st.just("clear"), st.integers(0, 3)),
 )
 
 
@@ -24,9 +23,6 @@ def test_copies_are_like_dictionaries_that_were_copied(steps) -> None:
             key, value = rest
             layered.put(key, value)
             known[key] = value
-        elif what == "clear":
-            layered.clear()
-            known.clear()
         elif len(pairs) < 6:
             pairs.append((layered.copy(), dict(known)))
         for one, wanted in pairs:

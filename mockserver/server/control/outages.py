@@ -1,10 +1,9 @@
 """Control of outages: suspended, restored, loaded as a calendar, and drawn as a time line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from mockserver import jsontext, limits, scenarios
 from mockserver.clock import iso
-from mockserver.engine.errors import InvalidOutage
 from mockserver.engine.outages import Direction, Window
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
@@ -13,7 +12,7 @@ from mockserver.server.control.row import ControlRequest
 from mockserver.validation import did_you_mean
 
 _MOST = limits.OUTAGES.most
-_DAY_MS = 86_400_000
+_WEEK_MS = 7 * 86_400_000
 _IN_FILES = {"inFlight": "in_flight", "downPercent": "down_percent", "lead": "announced"}
 """Members of an outage that calendars call otherwise."""
 
@@ -38,13 +37,10 @@ def restore(request: ControlRequest) -> Json:
     given = {**request.query, **request.body}
     if not given.keys() & {"chain", "token"}:
         raise BadControl("name the 'chain' or the 'token' to restore")
-    chain, token = given.get("chain"), given.get("token")
     direction = Direction(given["direction"]) if "direction" in given else None
     world = request.hosted.world
-    if given.get("planned"):
-        ended: Sequence[Window] = _struck(world, chain, token, direction)
-    else:
-        ended = world.outages.restore(chain, token, direction)
+    end = world.outages.cancel if given.get("planned") else world.outages.restore
+    ended = end(given.get("chain"), given.get("token"), direction)
     return {"restored": [shown(window, world.now()) for window in ended]}
 
 
@@ -53,8 +49,14 @@ def calendar(request: ControlRequest) -> Json:
     body, world = request.body, request.hosted.world
     if ("name" in body) == ("windows" in body):
         raise BadControl("body: give either 'name', a shipped calendar, or 'windows'")
+    if "windows" in body and "start" in body:
+        raise BadControl("body field 'start': goes with 'name'; outages have times of their own")
     now = world.now()
-    windows = _shipped(body, world) if "name" in body else _given(body, now)
+    windows = (
+        _shipped(body, world)
+        if "name" in body
+        else tuple(_window(item, now) for item in body["windows"])
+    )
     ahead = [window for window in windows if window.until_ms is None or window.until_ms > now]
     _room(world, len(ahead))
     added = world.outages.suspend_all(ahead)
@@ -64,11 +66,8 @@ def calendar(request: ControlRequest) -> Json:
 def timeline(request: ControlRequest) -> Json:
     """Return the outages between two moments, by subject, cut to them."""
     world, query = request.hosted.world, request.query
-    begin = instant_ms(query["from"]) if "from" in query else world.now()
-    if "until" in query and "for" in query:
-        raise BadControl("query: give 'until' (a time) or 'for' (a duration), not both")
-    end = begin + (duration_ms(query["for"]) if "for" in query else 7 * _DAY_MS)
-    end = instant_ms(query["until"]) if "until" in query else end
+    begin, end = _times(query, world.now(), "query")
+    end = begin + _WEEK_MS if end is None else end
     if end <= begin:
         raise BadControl("query parameter 'until': not later than the beginning")
     return {
@@ -102,52 +101,30 @@ def shown(window: Window, now_ms: int) -> dict[str, Json]:
 
 
 def _window(body: Mapping[str, Json], now_ms: int) -> Window:
-    begin = instant_ms(body["from"]) if "from" in body else now_ms
-    if "until" in body and "for" in body:
-        raise BadControl(
-            "body field 'until': give 'until' (a time) or 'for' (a duration), not both"
-        )
-    end = instant_ms(body["until"]) if "until" in body else None
-    end = begin + duration_ms(body["for"]) if "for" in body else end
-    told = {_IN_FILES.get(name, name): value for name, value in body.items()}
-    return Window.of(told, begin, end, duration_ms)
+    begin, end = _times(body, now_ms, "body field 'until'")
+    options = {_IN_FILES.get(name, name): value for name, value in body.items()}
+    return Window.of(options, begin, end, duration_ms)
 
 
-def _given(body: Mapping[str, Json], now_ms: int) -> list[Window]:
-    if "start" in body:
-        raise BadControl("body field 'start': goes with 'name'; outages have times of their own")
-    return [_window(item, now_ms) for item in body["windows"]]
+def _times(given: Mapping[str, Json], now_ms: int, where: str) -> tuple[int, int | None]:
+    """Return when something begins, now by default, and when it ends; None where that is open."""
+    begin = instant_ms(given["from"]) if "from" in given else now_ms
+    if "until" in given and "for" in given:
+        raise BadControl(f"{where}: give 'until' (a time) or 'for' (a duration), not both")
+    if "until" in given:
+        return begin, instant_ms(given["until"])
+    return begin, begin + duration_ms(given["for"]) if "for" in given else None
 
 
 def _shipped(body: Mapping[str, Json], world: World) -> tuple[Window, ...]:
-    names = scenarios.calendar_names()
-    name = body["name"]
+    name, names = body["name"], scenarios.calendar_names()
     if name not in names:
-        near = did_you_mean(name, names)
-        known = ", ".join(names)
-        raise BadControl(f"body field 'name': {name!r} is no shipped calendar{near} ({known})")
+        near = f"{did_you_mean(name, names)} ({', '.join(names)})"
+        raise BadControl(f"body field 'name': {name!r} is no shipped calendar{near}")
     start = instant_ms(body["start"]) if "start" in body else world.now()
     return scenarios.load_calendar(
         name, start_ms=start, catalog=world.scenario.catalog, seed=world.scenario.seed
     )
-
-
-def _struck(
-    world: World, chain: str | None, token: str | None, direction: Direction | None
-) -> list[Window]:
-    now = world.now()
-    planned = [
-        window
-        for window in world.outages.all()
-        if (window.chain, window.token) == (chain, token)
-        and direction in (None, window.direction)
-        and window.from_ms > now
-    ]
-    if not planned:
-        subject = " on ".join(name for name in (token, chain) if name)
-        raise InvalidOutage(f"{subject} has no outage ahead at {iso(now)}")
-    world.outages.cancel(*planned)
-    return planned
 
 
 def _room(world: World, wanted: int) -> None:

@@ -14,7 +14,7 @@ from mockserver.engine.outages import Route
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.operations import traces
-from mockserver.operations.rules import OrderRules
+from mockserver.operations.order_texts import OrderRules
 from mockserver.operations.traces import Paid, Quoted, Standing
 from mockserver.responders.delivery import Cut
 from mockserver.responders.replay.playback import Playback
@@ -125,7 +125,7 @@ class Evidence:
         if traces.is_submission(operation.id) and entry.responder not in _MADE_UP:
             paid = traces.paid(self.world, inputs)
             if paid is not None:
-                taken = Submission(entry, paid, traces.wishes(inputs), data is not None)
+                taken = Submission(entry, paid, traces.requested_rules(inputs), data is not None)
                 self.submissions.setdefault(paid.key, []).append(taken)
         if data is None:
             return
@@ -134,7 +134,7 @@ class Evidence:
             quote, transfer = Quote(entry, quoted), quoted.transfer
             self.quotes.append(quote)
             self._by_transfer[transfer.kind, transfer.route, transfer.amount].append(quote)
-        for order_id, standing in traces.told_of(self.world, operation.id, inputs, data):
+        for order_id, standing in traces.reported_orders(self.world, operation.id, inputs, data):
             self.answers[order_id].append(StatusAnswer(entry, standing))
 
 

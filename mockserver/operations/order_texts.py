@@ -1,0 +1,194 @@
+"""What a 2.0 order says in texts of its own: its deposit in `sourceCerts`, its rules in `extra`.
+
+Rules are `type_value`, joined by a semicolon (GB2-order; facts §6).
+"""
+
+import re
+from collections.abc import Mapping
+from operator import itemgetter
+
+from mockserver import jsontext
+from mockserver.contract import Inputs
+from mockserver.engine.refusal import Refusal
+from mockserver.jsontext import Json
+from mockserver.values import value_class
+
+STRICT_DEPOSIT, STRICT_RULES = "deposit", "order-rules"
+"""The dialect's words for taking the observed form alone (E-35, E-14)."""
+
+_TEXTS = ("fromChain", "fromAddr", "certHash")
+_NEEDED = ("fromAmount", "fromIndex", *_TEXTS)
+_ALL = (*_NEEDED, "fromPublicKey", "signature")
+_NEEDED_SET, _ALL_SET = frozenset(_NEEDED), frozenset(_ALL)
+_texts_of = itemgetter(*_TEXTS)
+_DIGITS = re.compile(r"0|[1-9][0-9]{0,76}")
+_PUBLIC_KEY = re.compile(r"(?:0x)?(?:[0-9a-fA-F]{64}|0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})?")
+
+
+@value_class(frozen=True, slots=True)
+class Certificate:
+    """What a client says of the deposit: smallest units, token index, chain, address, hash."""
+
+    amount: int
+    index: int
+    chain: str
+    address: str
+    cert_hash: str
+
+
+def certificate(inputs: Inputs) -> Certificate | None:
+    """Return the deposit that `sourceCerts` tells of, or None where it has another form.
+
+    The description says no more than "order information as a hex string": there, hex of anything
+    but the observed JSON object is an order whose deposit nobody here can read (A-035). Raises
+    `Refusal` where the observed object lacks a key or a key has no usable value, and in the
+    observed dialect for every other form as well.
+    """
+    strict = inputs.reading("sourceCerts") == STRICT_DEPOSIT
+    given = _decoded(inputs.text("sourceCerts"), strict=strict)
+    if given is None:
+        return None
+    if not given.keys() >= (_ALL_SET if strict else _NEEDED_SET):
+        if not strict and given.keys().isdisjoint(_NEEDED):
+            return None
+        missing = [key for key in (_ALL if strict else _NEEDED) if key not in given]
+        raise _bad_certificate(f"the order information lacks {', '.join(map(repr, missing))}")
+    if strict:
+        _check_public_key(given["fromPublicKey"])
+    amount, index = _number(given, "fromAmount"), _number(given, "fromIndex")
+    chain, address, cert_hash = texts = _texts_of(given)
+    if not type(chain) is type(address) is type(cert_hash) is str:
+        key = next(key for key, text in zip(_TEXTS, texts, strict=True) if type(text) is not str)
+        raise _bad_certificate(f"{key!r} is {ascii(given[key])[:60]}, expected text")
+    return Certificate(amount, index, chain, address, cert_hash)
+
+
+def _decoded(text: str, *, strict: bool) -> Mapping[str, Json] | None:
+    try:
+        value = jsontext.decode(bytes.fromhex(text.removeprefix("0x")))
+    except jsontext.NotJson as error:
+        if strict:
+            raise _bad_certificate(f"the bytes behind the hex are no JSON: {error}") from None
+        return None
+    except ValueError:
+        if strict:
+            raise _bad_certificate("no hex of whole bytes") from None
+        return None
+    if isinstance(value, dict):
+        return value
+    if strict:
+        raise _bad_certificate("the JSON behind the hex is no object")
+    return None
+
+
+def _check_public_key(value: Json) -> None:
+    if not isinstance(value, str) or not _PUBLIC_KEY.fullmatch(value):
+        raise _bad_certificate(
+            f"'fromPublicKey' is {ascii(value)[:140]}, expected an empty text or a public key in "
+            "hex, of 32, 33 or 65 bytes"
+        )
+
+
+def _number(given: Mapping[str, Json], key: str) -> int:
+    value = given[key]
+    if type(value) is str and _DIGITS.fullmatch(value):
+        return int(value)
+    if type(value) is int and _DIGITS.fullmatch(str(value)):
+        return value
+    raise _bad_certificate(f"{key!r} is {ascii(value)[:60]}, expected a whole number as text")
+
+
+def _bad_certificate(reason: str) -> Refusal:
+    return Refusal("bad-source-certs", reason, about="order information")
+
+
+_RULE = re.compile(r"([1-5])_([^;]+)")
+_VERSIONS = ("1", "2")
+
+
+@value_class(frozen=True, slots=True)
+class OrderRules:
+    """What an order asks for: amounts in smallest units of the token out, a fee in bps.
+
+    `expected` is what the client counts on and `minimum` the least it takes, both net of fees;
+    `channel_bps` is the third party's fee, `execution` the nickname of the chain that swaps.
+    """
+
+    expected: int | None = None
+    channel_bps: int = 0
+    version: str | None = None
+    minimum: int | None = None
+    execution: str | None = None
+
+
+_NONE = OrderRules()
+
+
+def order_rules(inputs: Inputs) -> OrderRules:
+    """Return the rules of `extra`.
+
+    The description knows an empty text and nothing else: there, a text in another form has no
+    rules. In the observed dialect it is refused. Raises `Refusal`.
+    """
+    text = inputs.text("extra")
+    if not text:
+        return _NONE
+    if inputs.reading("extra") == STRICT_RULES:
+        return rules_of(text)
+    try:
+        return rules_of(text)
+    except Refusal:
+        return OrderRules()
+
+
+def rules_of(text: str) -> OrderRules:
+    """Return the rules that a text has; an empty one has none. Raises `Refusal`."""
+    rules: dict[str, str] = {}
+    for part in text.split(";") if text else ():
+        found = _RULE.fullmatch(part)
+        if found is None:
+            raise _bad_rules(
+                f"{part[:80]!r} is no rule; expected a number from 1 to 5, '_' and a value"
+            )
+        if found[1] in rules:
+            raise _bad_rules(f"rule {found[1]} is given twice")
+        rules[found[1]] = found[2]
+    expected, minimum = _amount(rules, "1"), _amount(rules, "4")
+    if expected is not None and minimum is not None and minimum > expected:
+        raise _bad_rules(
+            f"the minimum (rule 4) {minimum} is more than the expected (rule 1) {expected}"
+        )
+    return OrderRules(
+        expected=expected,
+        channel_bps=_fee(rules.get("2", "0")),
+        version=_version(rules.get("3")),
+        minimum=minimum,
+        execution=rules.get("5"),
+    )
+
+
+def _amount(rules: dict[str, str], rule: str) -> int | None:
+    text = rules.get(rule)
+    if text is None:
+        return None
+    if not _DIGITS.fullmatch(text) or int(text) == 0:
+        raise _bad_rules(
+            f"rule {rule} is {text[:90]!r}, expected smallest units as digits, above 0"
+        )
+    return int(text)
+
+
+def _fee(text: str) -> int:
+    if _DIGITS.fullmatch(text):
+        return int(text)
+    raise _bad_rules(f"the third party's fee (rule 2) is {text[:90]!r}, expected bps as digits")
+
+
+def _version(text: str | None) -> str | None:
+    if text is None or text in _VERSIONS:
+        return text
+    raise _bad_rules(f"the order version (rule 3) is {text[:90]!r}, expected 1 or 2")
+
+
+def _bad_rules(reason: str) -> Refusal:
+    return Refusal("bad-extra", reason, about="order rules")
