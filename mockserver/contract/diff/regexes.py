@@ -1,5 +1,6 @@
 """Regular expressions of the simple kind, read into a tree: classes, groups, choices, counts."""
 
+import re
 from collections.abc import Iterable
 
 from mockserver.values import dataclass
@@ -25,6 +26,11 @@ _SPACE: Ranges = (
 _LINE_ENDS: Ranges = ((10, 10), (13, 13), (8232, 8233))
 _CLASSES = {"d": _DIGITS, "w": _WORD, "s": _SPACE}
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
+_MEMBER = re.compile(r"\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL)
+_CLASS, _BRACES = r"\[(?:\\.|[^]\\])*\]", r"\{[0-9]{1,5}(?:,[0-9]{0,5})?\}"
+_PART = re.compile(rf"{_CLASS}|\(\?[:=]|{_BRACES}|{_MEMBER.pattern}", re.DOTALL)
+_COUNT = re.compile(r"[*+?]|\{(?P<least>[0-9]+)(?P<comma>,(?P<most>[0-9]*))?\}")
+_SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _MOST_CHARACTERS, _MOST_NESTED, _MOST_COUNT = 1000, 20, 2000
 
 
@@ -104,143 +110,119 @@ def inverted(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 class _Parser:
-    """Reads one pattern from left to right."""
+    """Reads one pattern from left to right; `_ahead` are the parts to come, the next one last."""
 
     def __init__(self, text: str, *, alone: bool) -> None:
-        self._text = text
+        self._ahead = _PART.findall(text)[::-1]
         self._alone = alone
-        self._at = 0
-        self._nested = 0
 
     def whole(self) -> Tree:
         branches = [self._anchored()]
         while self._take("|"):
             branches.append(self._anchored())
-        if self._at < len(self._text):
-            raise NotSimple(f"{self._text[self._at]!r} at {self._at}")
-        return branches[0] if len(branches) == 1 else Choice(tuple(branches))
+        if self._ahead:
+            raise NotSimple(f"{self._ahead[-1]!r} where it cannot be")
+        return _choice(branches)
 
     def _anchored(self) -> Tree:
         """Read a choice of the outermost level: only there an anchor is simple."""
-        starts = self._take("^") or self._alone
-        items = self._items()
-        ends = self._take("$") or self._alone
-        return Sequence((*(() if starts else (ANYTHING,)), *items, *(() if ends else (ANYTHING,))))
+        before = () if self._take("^") or self._alone else (ANYTHING,)
+        items = self._items(0)
+        after = () if self._take("$") or self._alone else (ANYTHING,)
+        return Sequence((*before, *items, *after))
 
-    def _items(self) -> tuple[Tree, ...]:
+    def _items(self, depth: int) -> tuple[Tree, ...]:
         items: list[Tree] = []
-        while self._at < len(self._text) and self._text[self._at] not in "|)$":
-            items.append(self._counted(self._item()))
+        while self._ahead and self._ahead[-1] not in "|)$":
+            items.append(self._counted(self._item(depth)))
         return tuple(items)
 
-    def _item(self) -> Tree:
-        char = self._next()
-        match char:
-            case "(":
-                return self._group()
-            case "[":
-                return Chars(self._class())
-            case ".":
-                return Chars(inverted(_LINE_ENDS))
-            case "\\":
-                return Chars(self._escape())
-            case "^" | "*" | "+" | "?" | "{" | "}" | "]":
-                raise NotSimple(f"{char!r} at {self._at - 1}")
-        return Chars(((ord(char), ord(char)),))
+    def _item(self, depth: int) -> Tree:
+        part = self._ahead.pop()
+        if part[0] == "(":
+            return self._group(part, depth + 1)
+        if part == ".":
+            return Chars(inverted(_LINE_ENDS))
+        if part[0] == "[" and len(part) > 1:
+            return Chars(_class(part[1:-1]))
+        if part[0] in "^*+?{}[]":
+            raise NotSimple(f"{part!r} where it cannot be")
+        return Chars(_member(part))
 
-    def _group(self) -> Tree:
-        ahead = self._alone and self._take("?=")
-        if self._take("?") and not self._take(":"):
-            raise NotSimple("a group that looks around or has a name")
-        self._nested += 1
-        if self._nested > _MOST_NESTED:
+    def _group(self, part: str, depth: int) -> Tree:
+        if part == "(?=" and not self._alone:
+            raise NotSimple("a group that looks ahead")
+        if depth > _MOST_NESTED:
             raise NotSimple("nested too deep")
-        branches = [Sequence(self._items())]
+        branches: list[Tree] = [Sequence(self._items(depth))]
         while self._take("|"):
-            branches.append(Sequence(self._items()))
+            branches.append(Sequence(self._items(depth)))
         if not self._take(")"):
             raise NotSimple("a group that does not end, or an anchor inside")
-        self._nested -= 1
-        tree = branches[0] if len(branches) == 1 else Choice(tuple(branches))
-        return Ahead(tree) if ahead else tree
+        tree = _choice(branches)
+        return Ahead(tree) if part == "(?=" else tree
 
     def _counted(self, item: Tree) -> Tree:
-        if self._take("*"):
-            item = Repeat(item, 0, None)
-        elif self._take("+"):
-            item = Repeat(item, 1, None)
-        elif self._take("?"):
-            item = Repeat(item, 0, 1)
-        elif self._take("{"):
-            item = self._braces(item)
-        else:
+        found = _COUNT.fullmatch(self._ahead[-1]) if self._ahead else None
+        if found is None:
             return item
+        self._ahead.pop()
+        least, most = _SIGNS.get(found[0]) or _bounds(found)
         # A lazy count finds the same texts.
         self._take("?")
-        if self._at < len(self._text) and self._text[self._at] in "*+?{":
+        if self._ahead and self._ahead[-1][0] in "*+?{":
             raise NotSimple("a count of a count")
-        return item
-
-    def _braces(self, item: Tree) -> Tree:
-        end = self._text.find("}", self._at)
-        least, comma, most = self._text[self._at : end].partition(",")
-        self._at = end + 1
-        if end < 0 or not _count(least) or (most and not _count(most)):
-            raise NotSimple("braces that are no count")
-        highest = None if comma and not most else int(most or least)
-        if highest is not None and highest < int(least):
-            raise NotSimple("a count that goes down")
-        return Repeat(item, int(least), highest)
-
-    def _class(self) -> Ranges:
-        negated = self._take("^")
-        ranges: list[tuple[int, int]] = []
-        while not self._take("]"):
-            first = self._member()
-            if self._text[self._at : self._at + 1] == "-" and self._text[self._at + 1 :][:1] != "]":
-                self._next()
-                last = self._member()
-                if len({*first, *last}) > 2 or first[0][0] > last[0][1]:
-                    raise NotSimple("a range that is none")
-                ranges.append((first[0][0], last[0][1]))
-            else:
-                ranges.extend(first)
-        return inverted(ranges) if negated else inverted(inverted(ranges))
-
-    def _member(self) -> Ranges:
-        char = self._next()
-        return self._escape() if char == "\\" else ((ord(char), ord(char)),)
-
-    def _escape(self) -> Ranges:
-        char = self._next()
-        if char.lower() in _CLASSES:
-            ranges = _CLASSES[char.lower()]
-            return ranges if char.islower() else inverted(ranges)
-        if char in "xu":
-            digits = self._text[self._at : self._at + (2 if char == "x" else 4)]
-            self._at += len(digits)
-            if len(digits) != (2 if char == "x" else 4) or set(digits) - set(
-                "0123456789abcdefABCDEF"
-            ):
-                raise NotSimple("an escape that is not read")
-            return ((int(digits, 16), int(digits, 16)),)
-        char = _CONTROLS.get(char, char)
-        if char.isalnum():
-            raise NotSimple("an escape that is not read")
-        return ((ord(char), ord(char)),)
-
-    def _next(self) -> str:
-        if self._at >= len(self._text):
-            raise NotSimple("it ends too early")
-        self._at += 1
-        return self._text[self._at - 1]
+        return Repeat(item, least, most)
 
     def _take(self, wanted: str) -> bool:
-        if not self._text.startswith(wanted, self._at):
+        if not self._ahead or self._ahead[-1] != wanted:
             return False
-        self._at += len(wanted)
+        self._ahead.pop()
         return True
 
 
-def _count(text: str) -> bool:
-    return text.isdecimal() and text.isascii() and len(text) < 6 and int(text) <= _MOST_COUNT
+def _choice(branches: list[Tree]) -> Tree:
+    return branches[0] if len(branches) == 1 else Choice(tuple(branches))
+
+
+def _bounds(count: re.Match[str]) -> tuple[int, int | None]:
+    """Return how often braces let something stand: `{2}`, `{2,}` or `{2,3}`."""
+    least = int(count["least"])
+    most = least if count["comma"] is None else int(count["most"]) if count["most"] else None
+    if max(least, most or 0) > _MOST_COUNT:
+        raise NotSimple("a count that is too high")
+    if most is not None and most < least:
+        raise NotSimple("a count that goes down")
+    return least, most
+
+
+def _class(text: str) -> Ranges:
+    """Return the characters of a class, of which the text inside its brackets is given."""
+    negated = text.startswith("^")
+    members = _MEMBER.findall(text[negated:])[::-1]
+    ranges: list[tuple[int, int]] = []
+    while members:
+        first = _member(members.pop())
+        if len(members) > 1 and members[-1] == "-":
+            members.pop()
+            last = _member(members.pop())
+            if len({*first, *last}) > 2 or first[0][0] > last[0][1]:
+                raise NotSimple("a range that is none")
+            ranges.append((first[0][0], last[0][1]))
+        else:
+            ranges.extend(first)
+    return inverted(ranges) if negated else inverted(inverted(ranges))
+
+
+def _member(part: str) -> Ranges:
+    """Return what a character or an escape stands for."""
+    if part[0] != "\\":
+        return ((ord(part), ord(part)),)
+    name = part[1:]
+    if name.lower() in _CLASSES:
+        ranges = _CLASSES[name.lower()]
+        return ranges if name.islower() else inverted(ranges)
+    char = chr(int(name[1:], 16)) if len(name) > 1 else _CONTROLS.get(name, name)
+    if not char or (len(name) == 1 and char.isalnum()):
+        raise NotSimple("an escape that is not read")
+    return ((ord(char), ord(char)),)
