@@ -4,7 +4,7 @@ Windows may be a thousand and flap for years, so nothing here looks at each turn
 are sorted once and looked at while they last, and turns that repeat are counted.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import lcm
 
@@ -88,84 +88,73 @@ def _pace(window: Window) -> int:
 
 
 class _Turns:
-    """The phases of a stretch that are up: how long they are, and when so much of them is over."""
+    """The phases of a stretch that are up: how long they are, and when so much of them is over.
+
+    They are counted from the stretch's beginning. Where they repeat soon, one cycle is looked at.
+    """
 
     def __init__(self, stretch: Stretch) -> None:
         self._stretch = stretch
-        self._cycle, turns = 0, 0
-        if stretch.flapping:
-            self._cycle = lcm(*[one.period_ms for one in stretch.flapping])
-            turns = sum([2 * self._cycle // one.period_ms for one in stretch.flapping])
-        self._repeats = turns <= _MOST_TURNS
+        periods = [one.period_ms for one in stretch.flapping]
+        cycle = lcm(*periods)
+        self._cycle = cycle if sum([2 * cycle // one for one in periods]) <= _MOST_TURNS else None
         self._pattern: list[tuple[int, int]] | None = None
 
     def up(self, until_ms: int) -> int:
         """Return how long it is up from its beginning to a moment in it."""
-        begin = self._stretch.begin
+        rest = until_ms - self._stretch.begin
         if not self._stretch.flapping:
-            return until_ms - begin
-        if not self._repeats:
-            return sum([min(end, until_ms) - start for start, end in self._each(until_ms)])
-        cycles, rest = divmod(until_ms - begin, self._cycle)
-        inside = [min(end, rest) - start for start, end in self._ups() if start < rest]
-        return cycles * self._length() + sum(inside)
+            return rest
+        cycles, length = 0, 0
+        if self._cycle is not None:
+            (cycles, rest), length = divmod(rest, self._cycle), self._length()
+        inside = [min(end, rest) - start for start, end in self._ups(rest) if start < rest]
+        return cycles * length + sum(inside)
 
     def after(self, wanted: int) -> int | None:
         """Return the moment by which it was up so long, or None where it is not, ere it ends."""
         begin, end = self._stretch.begin, self._stretch.end
-        found: int | None
-        if not self._stretch.flapping:
-            found = begin + wanted
-        elif self._repeats:
-            length = self._length()
+        found: int | None = wanted
+        if self._stretch.flapping:
+            length = 0 if self._cycle is None else self._length()
             cycles = (wanted - 1) // length if length else 0
-            found = _reached(self._ups(), wanted - cycles * length)
-            found = None if found is None else begin + cycles * self._cycle + found
-        else:
-            found = _reached(self._each(end), wanted)
-        return found if found is not None and (end is None or found <= end) else None
+            found = _reached(
+                self._ups(None if end is None else end - begin), wanted - cycles * length
+            )
+            found = None if found is None else cycles * (self._cycle or 0) + found
+        return None if found is None or (end is not None and begin + found > end) else begin + found
 
-    def _ups(self) -> list[tuple[int, int]]:
-        """Return the phases of one cycle that are up, from the stretch's beginning on."""
+    def _ups(self, until: int | None) -> Iterable[tuple[int, int]]:
+        """Return the phases that are up: all up to a moment, or those of the cycle."""
+        if self._cycle is None:
+            return self._phases(until, _MOST_TURNS * _MOST_CYCLES)
         if self._pattern is None:
-            begin = self._stretch.begin
-            until = begin + self._cycle
-            found = _phases(self._stretch.flapping, begin, until, _MOST_TURNS * 2)
-            self._pattern = [(start - begin, min(end, until) - begin) for start, end in found]
+            found = self._phases(self._cycle, _MOST_TURNS * 2)
+            self._pattern = [(start, min(end, self._cycle)) for start, end in found]
         return self._pattern
 
     def _length(self) -> int:
-        return sum([end - start for start, end in self._ups()])
+        return sum([end - start for start, end in self._ups(None)])
 
-    def _each(self, until_ms: int | None) -> Iterator[tuple[int, int]]:
-        most = _MOST_TURNS * _MOST_CYCLES
-        return _phases(self._stretch.flapping, self._stretch.begin, until_ms, most)
-
-
-def _phases(
-    flapping: Sequence[Window], begin: int, until_ms: int | None, most: int
-) -> Iterator[tuple[int, int]]:
-    """Yield the phases in which no window is down; `most` turns are looked at."""
-    for _ in range(most):
-        if until_ms is not None and begin >= until_ms:
-            return
-        phases = [(begin - one.from_ms) % one.period_ms for one in flapping]
-        downs = [
-            one.down_ms - phase
-            for one, phase in zip(flapping, phases, strict=True)
-            if phase < one.down_ms
-        ]
-        if downs:
-            begin += max(downs)
-            continue
-        turn = begin + min(
-            [one.period_ms - phase for one, phase in zip(flapping, phases, strict=True)]
-        )
-        yield begin, turn
-        begin = turn
+    def _phases(self, until: int | None, most: int) -> Iterator[tuple[int, int]]:
+        """Yield the phases in which no window is down; `most` turns are looked at."""
+        begin = 0
+        for _ in range(most):
+            if until is not None and begin >= until:
+                return
+            turns, downs = [], []
+            for one in self._stretch.flapping:
+                phase = (self._stretch.begin + begin - one.from_ms) % one.period_ms
+                turns.append(one.period_ms - phase)
+                downs.append(one.down_ms - phase)
+            if max(downs) > 0:
+                begin += max(downs)
+                continue
+            yield begin, begin + min(turns)
+            begin += min(turns)
 
 
-def _reached(phases: Iterator[tuple[int, int]] | list[tuple[int, int]], wanted: int) -> int | None:
+def _reached(phases: Iterable[tuple[int, int]], wanted: int) -> int | None:
     for start, end in phases:
         if wanted <= end - start:
             return start + wanted
