@@ -1,11 +1,11 @@
 """Recording files in YAML: where they are found, read, and written the same byte for byte."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, urlencode
 
 import yaml
 
@@ -23,26 +23,65 @@ from mockserver.values import dataclass
 FORMAT = "crosschain-mock/recording@2"
 
 
+def _joined(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else ",".join(value)
+
+
+def _signed(text: str) -> int:
+    return -parse_duration(text[1:]) if text.startswith("-") else parse_duration(text)
+
+
+_Convert = Callable[[Any], Any]
+_Members = tuple[tuple[str, str, _Convert, _Convert], ...]
+"""Fields of a value: their names, the keys of a file, and how they are read and written there."""
+
+_HEAD: _Members = (
+    ("title", "title", str, str),
+    ("description", "description", str, str),
+    ("origin", "origin", str, str),
+    ("source", "source", str, str),
+    ("dialect", "dialect", _joined, lambda name: name.split(",") if name[:2] == "E-" else name),
+    ("scenario", "scenario", str, str),
+    ("start", "start", str, str),
+    ("clock_skew_ms", "clockSkew", _signed, duration),
+    (
+        "stand_ins",
+        "standIns",
+        lambda given: StandIns(tuple(given.get("of", ())), given.get("salt", "")),
+        lambda chosen: {"of": list(chosen.of), "salt": chosen.salt} if chosen.of else {},
+    ),
+    ("remarks", "remarks", tuple, list),
+)
+_EXCHANGE: _Members = (
+    ("name", "name", str, str),
+    ("operation", "operation", str, str),
+    ("note", "note", str, str),
+    ("advance_ms", "advance", parse_duration, lambda ms: duration(ms) if ms else ""),
+    ("origin", "origin", str, str),
+    ("time_ms", "time", parse_instant, iso),
+    ("duration_ms", "duration", parse_duration, duration),
+    ("removed", "removed", tuple, list),
+)
+
+
+def _read(members: _Members, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: read(row[key]) for field, key, read, _ in members if key in row}
+
+
+def _written(members: _Members, value: object) -> dict[str, Json]:
+    """Return the members of a file; what is None or written as nothing is left out."""
+    given = ((key, getattr(value, field), write) for field, key, _, write in members)
+    written = {key: write(one) for key, one, write in given if one is not None}
+    return {key: one for key, one in written.items() if one}
+
+
 def load(file: Path) -> Recording:
     """Return a recording file. Raises `InvalidFile` with file and line of every problem."""
     document = documents.read(file, "recording")
-    value = document.value
-    chosen = value.get("standIns", {})
-    origin = value["origin"]
-    return Recording(
-        title=value["title"],
-        description=value.get("description", ""),
-        origin=origin,
-        source=value.get("source", ""),
-        dialect=_dialect(value.get("dialect", "documented" if origin == "simulation" else None)),
-        scenario=value.get("scenario", "default"),
-        start=value.get("start"),
-        clock_skew_ms=_signed(value["clockSkew"]) if "clockSkew" in value else None,
-        stand_ins=StandIns(tuple(chosen.get("of", ())), chosen.get("salt", "")),
-        remarks=tuple(value.get("remarks", ())),
-        exchanges=_exchanges(document, origin),
-        file=file,
-    )
+    head = _read(_HEAD, document.value)
+    if head["origin"] == "simulation":
+        head.setdefault("dialect", "documented")
+    return Recording(**head, exchanges=_exchanges(document, head["origin"]), file=file)
 
 
 def load_folder(folder: Path) -> tuple[Recording, ...]:
@@ -63,22 +102,10 @@ def text_of(recording: Recording) -> str:
 
 def head_text(recording: Recording) -> str:
     """Return the text of a recording's file up to its first exchange."""
-    dialect = recording.dialect
-    skew, stand_ins = recording.clock_skew_ms, recording.stand_ins
-    members = {
-        "format": FORMAT,
-        "title": recording.title,
-        "description": recording.description,
-        "origin": recording.origin,
-        "source": recording.source,
-        "dialect": dialect.split(",") if dialect and dialect.startswith("E-") else dialect,
-        "scenario": recording.scenario if recording.origin == "simulation" else "",
-        "start": recording.start,
-        "clockSkew": None if skew is None else duration(skew),
-        "standIns": {"of": list(stand_ins.of), "salt": stand_ins.salt} if stand_ins.of else {},
-        "remarks": list(recording.remarks),
-    }
-    return yaml_text({key: value for key, value in members.items() if value}) + "exchanges:\n"
+    members = _written(_HEAD, recording)
+    if recording.origin != "simulation":
+        members.pop("scenario", None)
+    return yaml_text({"format": FORMAT, **members}) + "exchanges:\n"
 
 
 def exchange_text(
@@ -88,7 +115,22 @@ def exchange_text(
 
     `files` names the files that hold large bodies, by body.
     """
-    row = _row(exchange, origin, files or {})
+    row = _written(_EXCHANGE, exchange)
+    if exchange.origin == origin:
+        row.pop("origin", None)
+    request, response = exchange.request, exchange.response
+    row["request"] = {
+        "method": request.method,
+        "path": request.path,
+        **_query_row(request.query),
+        **_headers_row(request.headers.items_sent),
+        **_body_row(request.body, exchange.request_omitted, files or {}),
+    }
+    row["response"] = {
+        "status": response.status,
+        **_headers_row(response.headers),
+        **_body_row(response.body, exchange.response_omitted, files or {}),
+    }
     return yaml_text([row])
 
 
@@ -110,37 +152,22 @@ def _exchange(
 ) -> RecordedExchange:
     request, response = row["request"], row["response"]
     return RecordedExchange(
-        name=row["name"],
-        operation=row["operation"],
         request=Request(
             request["method"],
             quote(request["path"], safe="/%:@!$&'()*+,;=~"),
-            request.get("rawQuery", _query(request.get("query", {}))),
-            Headers(_headers(request)),
+            request.get("rawQuery", urlencode(_spread(request.get("query", {})))),
+            Headers(tuple(_spread(request.get("headers", {})))),
             bodies.read(document, (*place, "request"), request),
         ),
         response=Response(
             response["status"],
-            _headers(response),
+            tuple(_spread(response.get("headers", {}))),
             bodies.read(document, (*place, "response"), response),
         ),
-        origin=row.get("origin", origin),
-        time_ms=parse_instant(row["time"]) if "time" in row else None,
-        duration_ms=parse_duration(row["duration"]) if "duration" in row else None,
-        advance_ms=parse_duration(row["advance"]) if "advance" in row else 0,
-        removed=tuple(row.get("removed", ())),
         request_omitted=request.get("bodyOmitted", ""),
         response_omitted=response.get("bodyOmitted", ""),
-        note=row.get("note", ""),
+        **{"origin": origin, **_read(_EXCHANGE, row)},
     )
-
-
-def _headers(part: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple(_spread(part.get("headers", {})))
-
-
-def _query(query: Mapping[str, Any]) -> str:
-    return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for name, value in _spread(query))
 
 
 def _spread(members: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -149,39 +176,6 @@ def _spread(members: Mapping[str, Any]) -> list[tuple[str, str]]:
         for name, values in members.items()
         for value in ([values] if isinstance(values, str) else values)
     ]
-
-
-def _row(exchange: RecordedExchange, origin: str, files: Mapping[bytes, str]) -> dict[str, Json]:
-    time, took = exchange.time_ms, exchange.duration_ms
-    members = {
-        "name": exchange.name,
-        "operation": exchange.operation,
-        "note": exchange.note,
-        "advance": duration(exchange.advance_ms) if exchange.advance_ms else "",
-        "origin": exchange.origin if exchange.origin != origin else "",
-        "time": None if time is None else iso(time),
-        "duration": None if took is None else duration(took),
-        "removed": list(exchange.removed),
-        "request": _request_row(exchange, files),
-        "response": _response_row(exchange, files),
-    }
-    return {key: value for key, value in members.items() if value}
-
-
-def _request_row(exchange: RecordedExchange, files: Mapping[bytes, str]) -> dict[str, Json]:
-    request = exchange.request
-    row: dict[str, Json] = {"method": request.method, "path": request.path}
-    row |= _query_row(request.query)
-    headers = folded(request.headers.items_sent)
-    row |= {"headers": headers} if headers else {}
-    return row | _body_row(request.body, exchange.request_omitted, files)
-
-
-def _response_row(exchange: RecordedExchange, files: Mapping[bytes, str]) -> dict[str, Json]:
-    response = exchange.response
-    headers = folded(response.headers)
-    row: dict[str, Json] = {"status": response.status} | ({"headers": headers} if headers else {})
-    return row | _body_row(response.body, exchange.response_omitted, files)
 
 
 def _query_row(query: str) -> dict[str, Json]:
@@ -195,20 +189,17 @@ def _query_row(query: str) -> dict[str, Json]:
     return {"rawQuery": query}
 
 
+def _headers_row(pairs: Iterable[tuple[str, str]]) -> dict[str, Json]:
+    headers = folded(pairs)
+    return {"headers": headers} if headers else {}
+
+
 def _body_row(body: bytes, omitted: str, files: Mapping[bytes, str]) -> dict[str, Json]:
     if omitted:
         return {"bodyOmitted": omitted}
     if body in files:
         return {"bodyFile": {"name": files[body], "sha256": bodies.checksum_of(body)}}
     return bodies.shown(body)
-
-
-def _dialect(value: str | list[str] | None) -> str | None:
-    return value if value is None or isinstance(value, str) else ",".join(value)
-
-
-def _signed(text: str) -> int:
-    return -parse_duration(text[1:]) if text.startswith("-") else parse_duration(text)
 
 
 def yaml_text(value: Json) -> str:

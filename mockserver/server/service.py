@@ -12,7 +12,8 @@ from mockserver.exchange import Request, Response, printable
 from mockserver.responders.breaks import Outcome
 from mockserver.responders.delivery import Delivery, charged, delivery_of
 from mockserver.responders.dialects import Contracts
-from mockserver.responders.faults import Strike, may_reserve, reserved_strike
+from mockserver.responders.faults.registry import Strike
+from mockserver.responders.faults.reserved import may_reserve, reserved_strike
 from mockserver.responders.listings import list_operations
 from mockserver.responders.refusing import JSON_HEADERS, REFUSAL_HEADER
 from mockserver.responders.replay.playback import Playback

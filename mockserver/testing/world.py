@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from mockserver.engine.outages import Window
 from mockserver.jsontext import Json
-from mockserver.responders.faults import Fault
+from mockserver.responders.faults.registry import Fault
 from mockserver.responders.stubs import Stub
 from mockserver.testing.border import bordered
 from mockserver.testing.clock import MockClock

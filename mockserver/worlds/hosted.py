@@ -11,7 +11,7 @@ from mockserver.engine.dumps import Listed
 from mockserver.exchange import Headers
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks
-from mockserver.responders.faults import Faults
+from mockserver.responders.faults.registry import Faults
 from mockserver.responders.forms import BadControl
 from mockserver.responders.replay import PlaybackState
 from mockserver.responders.responder import Call, CalledWorld

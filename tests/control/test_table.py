@@ -8,7 +8,7 @@ from openapi_spec_validator import validate
 
 from mockserver.engine.reserved import RESERVED
 from mockserver.errors import InvalidFile
-from mockserver.responders.faults import KINDS
+from mockserver.responders.faults.kinds import KINDS
 from mockserver.server.control import ROWS, about
 from mockserver.server.control.openapi import document, operation_id
 from mockserver.server.control.pages import answered_examples, pages

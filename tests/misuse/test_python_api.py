@@ -9,7 +9,7 @@ import pytest
 import mockserver
 from mockserver.engine.courses import COURSES, Policy, Status
 from mockserver.engine.outages import Direction, InFlight, Mode
-from mockserver.responders.faults import KINDS
+from mockserver.responders.faults.kinds import KINDS
 from mockserver.testing import (
     CrosschainMock,
     CrosschainMockError,

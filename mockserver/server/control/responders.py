@@ -4,7 +4,8 @@ The catalogue of breaks is imported where somebody asks for it: many servers hav
 """
 
 from mockserver.jsontext import Json
-from mockserver.responders import faults, stubs
+from mockserver.responders import stubs
+from mockserver.responders.faults import registry as faults
 from mockserver.responders.faults.registry import Tally
 from mockserver.server.control.row import ControlRequest
 
