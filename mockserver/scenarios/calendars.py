@@ -63,11 +63,10 @@ def calendar_windows(
         except _Unreadable as error:
             complaints.append(((*place, error.field), str(error)))
     if "random" in value:
-        complaints += _random_complaints(value["random"], setting)
-        if not complaints:
-            drawn = _drawn(value["random"], setting)
-            windows += drawn
-            places += [("random",)] * len(drawn)
+        drawn, wrong = _drawn(value["random"], setting)
+        complaints += wrong
+        windows += drawn
+        places += [("random",)] * len(drawn)
     complaints += _window_complaints(windows, places, setting.catalog)
     return tuple(windows), complaints
 
@@ -119,35 +118,34 @@ def _near(name: str | None, known: list[str]) -> str:
     return did_you_mean(name or "", known).removesuffix("?")
 
 
-def _random_complaints(item: Mapping[str, Any], setting: Setting) -> Iterator[Complaint]:
+def _drawn(item: Mapping[str, Any], setting: Setting) -> tuple[tuple[Window, ...], list[Complaint]]:
+    """Return the windows that are drawn from the seed, or all that is wrong with their rule."""
     nicknames = [chain.nickname for chain in setting.catalog.chains]
-    chains = item.get("chains", nicknames)
-    for number, chain in enumerate(chains):
-        if chain not in nicknames:
-            text = f"{chain!r} is no nickname of the catalog{_near(chain, nicknames)}"
-            yield ("random", "chains", number), text
+    chains = item.get("chains") or nicknames
+    complaints: list[Complaint] = [
+        (
+            ("random", "chains", number),
+            f"{chain!r} is no nickname of the catalog{_near(chain, nicknames)}",
+        )
+        for number, chain in enumerate(chains)
+        if chain not in nicknames
+    ]
     try:
         begin = _moment(item, "at", setting.start_ms)
-        end = _end(item, begin, setting.start_ms)
+        end = _end(item, begin, setting.start_ms) or begin
     except _Unreadable as error:
-        yield ("random", error.field), str(error)
-        return
-    length = (end or begin) - begin
-    if length <= 0:
-        yield ("random", "until"), "ends before it begins; the end must be later than the beginning"
-    expected = length * len(chains) // max(1, parse_duration(item["mean_between"]))
+        return (), [*complaints, (("random", error.field), str(error))]
+    if end <= begin:
+        text = "ends before it begins; the end must be later than the beginning"
+        complaints.append((("random", "until"), text))
+    mean_between = parse_duration(item["mean_between"])
+    expected = (end - begin) * len(chains) // max(1, mean_between)
     if expected > MOST_DRAWN:
         text = f"would draw about {expected} outages, at most {MOST_DRAWN} are right"
-        yield ("random", "mean_between"), f"{text}; make it longer or name fewer chains"
-
-
-def _drawn(item: Mapping[str, Any], setting: Setting) -> tuple[Window, ...]:
-    begin = _moment(item, "at", setting.start_ms)
-    rule = RandomOutages(
-        parse_duration(item["mean_between"]),
-        parse_duration(item["mean_length"]),
-        tuple(Mode(mode) for mode in item.get("modes", ["listed-dead"])),
-    )
-    chains = item.get("chains") or [chain.nickname for chain in setting.catalog.chains]
-    end = _end(item, begin, setting.start_ms) or begin
-    return random_windows(item.get("seed", setting.seed), chains, rule, begin, end)
+        text += "; make it longer or name fewer chains"
+        complaints.append((("random", "mean_between"), text))
+    if complaints:
+        return (), complaints
+    modes = tuple(Mode(mode) for mode in item.get("modes", ["listed-dead"]))
+    rule = RandomOutages(mean_between, parse_duration(item["mean_length"]), modes)
+    return random_windows(item.get("seed", setting.seed), chains, rule, begin, end), []

@@ -48,7 +48,8 @@ def load_catalog(folder: str | Path | None = None, added: Document | None = None
         for one in _items([added], "assets"):
             (more if one[2]["symbol"] in known else assets).append(one)
         problems += _renamings(more, known)
-    problems += _chain_problems(chains)
+    for keys in (("nickname",), ("index",), ("network",), ("v1", "name"), ("v1", "id")):
+        problems += _twice(chains, keys)
     problems += _asset_problems(chains, assets, more)
     if problems:
         raise InvalidFile(problems)
@@ -113,14 +114,6 @@ def _missing(
     for key, items in (("chains", chains), ("assets", assets)):
         if not items:
             yield documents[0].problem((), f"no file of the catalog has {key!r}; give at least one")
-
-
-def _chain_problems(chains: Sequence[_Item]) -> Iterator[Problem]:
-    yield from _twice(chains, ("nickname",))
-    yield from _twice(chains, ("index",))
-    yield from _twice(chains, ("network",))
-    yield from _twice(chains, ("v1", "name"))
-    yield from _twice(chains, ("v1", "id"))
 
 
 def _renamings(more: Sequence[_Item], known: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:

@@ -170,21 +170,13 @@ def _start(layers: Layers, problems: list[Problem]) -> int | None:
 
 
 def _calendar(layers: Layers, setting: Setting, problems: list[Problem]) -> tuple[Window, ...]:
-    given = layers.value.get("calendar", [])
-    if isinstance(given, str):
-        return _named_calendar(given, layers, setting, problems)
-    windows, complaints = calendar_windows({"windows": given}, setting)
-    for path, text in complaints:
-        problems.append(layers.problem(("calendar", *path[1:]), text))
-    return windows
-
-
-def _named_calendar(
-    name: str, layers: Layers, setting: Setting, problems: list[Problem]
-) -> tuple[Window, ...]:
-    owner = layers.owner(("calendar",))
+    given, owner = layers.value.get("calendar", []), layers.owner(("calendar",))
+    if not isinstance(given, str):
+        windows, complaints = calendar_windows({"windows": given}, setting)
+        problems += [layers.problem(("calendar", *path[1:]), text) for path, text in complaints]
+        return windows
     try:
-        file = located("calendars", name, owner.file.parent)
+        file = located("calendars", given, owner.file.parent)
     except InvalidFile as error:
         problems.append(owner.problem(("calendar",), error.problems[0].message))
         return ()

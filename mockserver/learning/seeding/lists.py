@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mockserver.documents import Document, item_checks, part_of
-from mockserver.engine.catalog import EVM_FAMILY, NATIVE, Catalog, address_key
+from mockserver.engine.catalog import EVM_FAMILY, NATIVE, Catalog, Chain, address_key
 from mockserver.jsontext import Json, camel
 from mockserver.learning.seeding.reading import Success, items_of
 from mockserver.operations.lists import CHAIN_MEMBERS
@@ -144,7 +144,7 @@ def additions_of(last: Lists, catalog: Catalog) -> Additions:
     """
     found = Additions()
     _add_chains(found, last, catalog)
-    _add_tokens(found, last, catalog)
+    _add_tokens(found, last, found.catalog() if found.chains else catalog)
     return found
 
 
@@ -196,14 +196,15 @@ def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
 
 def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
     checks = item_checks("catalog", "assets")
-    chains = {chain.nickname for chain in catalog.chains} | {
-        one["nickname"] for one in found.chains
-    }
+    chains = {chain.nickname: chain for chain in catalog.chains}
     nicknames = {chain.v1_name: chain.nickname for chain in catalog.v1_chains()}
-    nicknames |= {one["v1"]["name"]: one["nickname"] for one in found.chains if "v1" in one}
     known = {token.symbol: token for token in catalog.tokens}
     indexes = {token.index for token in catalog.tokens}
-    owners = _Owners(found, catalog)
+    owned = {
+        (nickname, address_key(chains[nickname], contract.address))
+        for token in catalog.tokens
+        for nickname, contract in token.contracts.items()
+    }
     for symbol, (item, contracts) in _listed_tokens(last, nicknames).items():
         if not checks["symbol"].accepts(symbol):
             found.remarks.append(f"left out: {symbol[:40]!r} is no symbol that a catalog takes")
@@ -213,7 +214,7 @@ def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
         for nickname, one in contracts.items():
             if nickname in chains and (there is None or nickname not in there.contracts):
                 contract = _fields(one, _CONTRACT_MEMBERS, checks, nickname)
-                why = owners.refused(symbol, nickname, contract)
+                why = _refused(symbol, chains[nickname], contract, owned)
                 if why:
                     found.remarks.append(f"left out: {symbol!r} on {nickname!r}, {why}")
                 else:
@@ -235,41 +236,20 @@ def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
         found.symbols.append(symbol)
 
 
-class _Owners:
-    """Whose an address on a chain is, and what the chain's own coin is."""
-
-    def __init__(self, found: Additions, catalog: Catalog) -> None:
-        self._coins = {
-            chain.nickname: (chain.base_coin, chain.decimals, chain.evm) for chain in catalog.chains
-        } | {
-            one["nickname"]: (
-                one["base_coin"],
-                one.get("decimals", 18),
-                one.get("family", EVM_FAMILY) == EVM_FAMILY,
-            )
-            for one in found.chains
-        }
-        self._owners = {
-            (chain.nickname, address_key(chain, token.contracts[chain.nickname].address))
-            for chain in catalog.chains
-            for token in catalog.tokens
-            if chain.nickname in token.contracts
-        }
-
-    def refused(self, symbol: str, nickname: str, contract: Mapping[str, Any]) -> str:
-        """Note a contract; return why the catalog cannot have it, empty where it can."""
-        if not {"address", "decimals"} <= contract.keys():
-            return "no recorded list shows its address and decimals there"
-        coin, decimals, evm = self._coins[nickname]
-        address = str(contract["address"])
-        native = address.lower() == NATIVE
-        if native and (symbol, contract["decimals"]) != (coin, decimals):
-            return f"the chain's own coin is {coin!r} of {decimals} decimals"
-        key = (nickname, address.lower() if evm or native else address)
-        if key in self._owners:
-            return f"{address} is the address of another token there"
-        self._owners.add(key)
-        return ""
+def _refused(
+    symbol: str, chain: Chain, contract: Mapping[str, Any], owned: set[tuple[str, str]]
+) -> str:
+    """Note whose an address is; return why the catalog cannot have a contract, empty if it can."""
+    if not {"address", "decimals"} <= contract.keys():
+        return "no recorded list shows its address and decimals there"
+    address, coin = str(contract["address"]), (chain.base_coin, chain.decimals)
+    if address.lower() == NATIVE and (symbol, contract["decimals"]) != coin:
+        return f"the chain's own coin is {coin[0]!r} of {coin[1]} decimals"
+    key = chain.nickname, address_key(chain, address)
+    if key in owned:
+        return f"{address} is the address of another token there"
+    owned.add(key)
+    return ""
 
 
 def _listed_tokens(

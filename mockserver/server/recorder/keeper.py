@@ -73,8 +73,7 @@ class ClockSkew:
 
     def __init__(self) -> None:
         """Begin without any bound."""
-        self._least: int | None = None
-        self._most: int | None = None
+        self._bounds: tuple[int, int] | None = None
 
     def note(self, response: Response, sent_ms: int, duration_ms: int) -> None:
         """Take in the `Date` of an answer."""
@@ -82,18 +81,18 @@ class ClockSkew:
         if shown is None:
             return
         least, most = shown - sent_ms - duration_ms, shown + 999 - sent_ms
-        if self._least is None or self._most is None or least > self._most or most < self._least:
-            # The first one, or one of the clocks was set: what was known before is void.
-            self._least, self._most = least, most
-        else:
-            self._least, self._most = max(self._least, least), min(self._most, most)
+        if self._bounds is not None and least <= self._bounds[1] and most >= self._bounds[0]:
+            # Else it is the first one, or a clock was set: what was known before is void.
+            least, most = max(self._bounds[0], least), min(self._bounds[1], most)
+        self._bounds = least, most
 
     @property
     def ms(self) -> int | None:
         """The skew in milliseconds: 0 where the clocks may agree, None where no answer told."""
-        if self._least is None or self._most is None:
+        if self._bounds is None:
             return None
-        return 0 if self._least <= 0 <= self._most else (self._least + self._most) // 2
+        least, most = self._bounds
+        return 0 if least <= 0 <= most else (least + most) // 2
 
 
 def _date_ms(response: Response) -> int | None:

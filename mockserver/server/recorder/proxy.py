@@ -69,7 +69,7 @@ class ProxyOptions:
     tls: ssl.SSLContext | None = field(default=None, repr=False)
 
 
-class _Trouble(Exception):
+class _NoAnswer(Exception):
     """Why a request got no answer of the service: an HTTP status of ours and a sentence."""
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -110,20 +110,20 @@ class RecordingProxy:
             await session.close()
 
     async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
-        passage = _Passage(http)
+        relayed = _RelayedAnswer(http)
         try:
             request = await _read(http)
-            await self._pass(passage, request)
-        except _Trouble as trouble:
-            self._say(http, str(trouble))
-            return await passage.failed(trouble)
-        return passage.response or web.Response()
+            await self._pass(relayed, request)
+        except _NoAnswer as error:
+            self._say(http, str(error))
+            return await relayed.failed(error)
+        return relayed.response or web.Response()
 
-    async def _pass(self, passage: "_Passage", request: Request) -> None:
+    async def _pass(self, relayed: "_RelayedAnswer", request: Request) -> None:
         base = self._base(request)
         reason = self._options.refusal(request)
         if reason:
-            raise _Trouble(403, f"{reason}; nothing was sent")
+            raise _NoAnswer(403, f"{reason}; nothing was sent")
         self._options.note(request)
         began, ticks = wall_ms(), ticks_ms()
         with _explained(request, base):
@@ -134,26 +134,26 @@ class RecordingProxy:
                 data=request.body or None,
                 allow_redirects=False,
             ) as upstream:
-                await passage.take(upstream)
-        taken = passage.taken(request, began, ticks_ms() - ticks)
+                await relayed.take(upstream)
+        taken = relayed.taken(request, began, ticks_ms() - ticks)
         if not await self._keep(taken):
             self._say(
-                passage.http, f"{request.method} {request.path} is no operation of the service"
+                relayed.http, f"{request.method} {request.path} is no operation of the service"
             )
-        await passage.finish()
+        await relayed.finish()
 
     async def _keep(self, exchange: RecordedExchange) -> bool:
         try:
             return await asyncio.to_thread(self.keeper.keep, exchange)
         except CrosschainMockError as error:
-            raise _Trouble(507, f"{error}; the answer was not kept") from None
+            raise _NoAnswer(507, f"{error}; the answer was not kept") from None
 
     def _base(self, request: Request) -> str:
         generation = self.keeper.contract.generation_of(request.path).id
         base = self._options.upstreams.get(generation)
         if base is None:
             asked = f"{request.method} {request.path} is of {generation}"
-            raise _Trouble(
+            raise _NoAnswer(
                 421, f"{asked}, which has no address here; name one with --upstream-{generation}"
             )
         return base
@@ -186,7 +186,7 @@ class RecordingProxy:
             self._options.tell(sentence)
 
 
-class _Passage:
+class _RelayedAnswer:
     """One answer on its way through: its end waits until `finish`."""
 
     def __init__(self, http: web.BaseRequest) -> None:
@@ -214,7 +214,7 @@ class _Passage:
             self._remember(part)
             whole = self._held + part
             # Of an answer that goes on, one byte suffices to keep its end from the client; one that
-            # is whole already waits as a whole, so that trouble can still be told.
+            # is whole already waits as a whole, so that an error can still be sent.
             at = 0 if upstream.content.is_eof() and self.response is None else len(whole) - 1
             if at:
                 await self._send(whole[:at])
@@ -234,13 +234,13 @@ class _Passage:
         with contextlib.suppress(ConnectionError):
             await response.write_eof()
 
-    async def failed(self, trouble: _Trouble) -> web.StreamResponse:
-        """Answer with the trouble, or cut the answer off where it has begun already."""
+    async def failed(self, error: _NoAnswer) -> web.StreamResponse:
+        """Answer with an error of ours, or cut the answer off where it has begun already."""
         if self.response is None:
-            sentence = " ".join(str(trouble).split())
+            sentence = " ".join(str(error).split())
             return web.Response(
-                status=trouble.status,
-                body=jsontext.encode({"code": trouble.status, "msg": f"recorder: {sentence}"}),
+                status=error.status,
+                body=jsontext.encode({"code": error.status, "msg": f"recorder: {sentence}"}),
                 content_type="application/json",
                 headers={TROUBLE_HEADER: "trouble"},
             )
@@ -293,7 +293,7 @@ async def _read(http: web.BaseRequest) -> Request:
     try:
         body = await http.read() if http.can_read_body else b""
     except web.HTTPRequestEntityTooLarge:
-        raise _Trouble(413, f"the body has more than {MOST_REQUEST} bytes") from None
+        raise _NoAnswer(413, f"the body has more than {MOST_REQUEST} bytes") from None
     headers = Headers(tuple((str(name), value) for name, value in http.headers.items()))
     return Request(http.method, path, query, headers, body)
 
@@ -328,17 +328,19 @@ def _explained(request: Request, base: str) -> Any:
         yield
     except aiohttp.ClientConnectorCertificateError as error:
         reason = error.certificate_error
-        raise _Trouble(502, f"{asked}: the certificate of {base} is not valid: {reason}") from None
+        raise _NoAnswer(502, f"{asked}: the certificate of {base} is not valid: {reason}") from None
     except aiohttp.ClientSSLError as error:
-        raise _Trouble(502, f"{asked}: {base} speaks no TLS that works: {_reason(error)}") from None
+        raise _NoAnswer(
+            502, f"{asked}: {base} speaks no TLS that works: {_reason(error)}"
+        ) from None
     except (aiohttp.ConnectionTimeoutError, aiohttp.SocketTimeoutError, TimeoutError):
-        raise _Trouble(504, f"{asked}: {base} took too long to answer") from None
+        raise _NoAnswer(504, f"{asked}: {base} took too long to answer") from None
     except aiohttp.ClientConnectorError as error:
-        raise _Trouble(502, f"{asked}: {base} cannot be reached: {_reason(error)}") from None
+        raise _NoAnswer(502, f"{asked}: {base} cannot be reached: {_reason(error)}") from None
     except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-        raise _Trouble(502, f"{asked}: {base} broke off before the answer was whole") from None
+        raise _NoAnswer(502, f"{asked}: {base} broke off before the answer was whole") from None
     except (aiohttp.ClientError, ValueError) as error:
-        raise _Trouble(502, f"{asked}: {base} answers no HTTP: {_reason(error)}") from None
+        raise _NoAnswer(502, f"{asked}: {base} answers no HTTP: {_reason(error)}") from None
 
 
 def _reason(error: BaseException) -> str:
