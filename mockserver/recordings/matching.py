@@ -67,21 +67,18 @@ def load_rules(file: Path | None = None) -> MatchRules:
 
 
 def _rule(row: Mapping[str, Any], every: MatchRule) -> MatchRule:
+    route = row.get("route", {})
+    ends = {
+        name: End(**{one: _part(part) for one, part in route[name].items()})
+        for name in ("source", "target")
+        if name in route
+    }
     return MatchRule(
         ignored=(*every.ignored, *map(_part, row.get("ignored", ()))),
         bound=(*every.bound, *map(_part, row.get("bound", ()))),
         near={_part(name): Decimal(most) for name, most in row.get("near", {}).items()},
-        route=_route(row["route"]) if "route" in row else None,
+        route=RouteParts(route["phase"], **ends) if route else None,
     )
-
-
-def _route(row: Mapping[str, Any]) -> RouteParts:
-    target = _end(row["target"]) if "target" in row else None
-    return RouteParts(row["phase"], _end(row["source"]), target)
-
-
-def _end(row: Mapping[str, str]) -> End:
-    return End(_part(row["chain"]), _part(row["token"]) if "token" in row else ())
 
 
 def _part(text: str) -> Part:
@@ -159,26 +156,19 @@ class RequestParts:
         self.headers = {name: text for name, text in self.headers.items() if name not in names}
         self.body = _without(self.body, names)
 
-    def take(self, part: Part) -> str:
-        """Return a part as text and take it out; empty where there is none."""
-        return self._named(part, take=True)
-
-    def text(self, part: Part) -> str:
-        """Return a part as text; empty where there is none."""
-        return self._named(part, take=False)
-
     def form(self, operation: str) -> RequestForm:
         """Return what is left, in a form to be compared."""
         body = "" if self.body is None else jsontext.encode(_sorted(self.body)).decode()
         headers = sorted(self.headers.items())
         return RequestForm(operation, tuple(sorted(self.query)), tuple(headers), body)
 
-    def _named(self, part: Part, *, take: bool) -> str:
+    def text(self, part: Part, *, take: bool = False) -> str:
+        """Return a part as text, and take it out where that is asked; empty where it is none."""
         where, *names = part
         if where == "body":
             return self._in_body(names, take=take)
         if where == "headers":
-            return (self.headers.pop(names[0], "")) if take else self.headers.get(names[0], "")
+            return (self.headers.pop if take else self.headers.get)(names[0], "")
         found = next((value for name, value in self.query if name == names[0]), "")
         if take:
             self.query = [pair for pair in self.query if pair[0] != names[0]]
@@ -226,15 +216,13 @@ def read_request(
     if removed:
         parts.drop(removed)
     for part in rule.ignored:
-        parts.take(part)
-    bound = {part: value for part in rule.bound if (value := parts.take(part))}
-    amounts = {}
+        parts.text(part, take=True)
+    bound = {part: value for part in rule.bound if (value := parts.text(part, take=True))}
     form = parts.form(operation)
-    for part in rule.near:
-        amount = _amount(parts.text(part))
-        if amount is not None:
-            amounts[part] = amount
-            parts.take(part)
+    read = {part: _amount(parts.text(part)) for part in rule.near}
+    amounts = {part: amount for part, amount in read.items() if amount is not None}
+    for part in amounts:
+        parts.text(part, take=True)
     loose = parts.form(operation) if amounts else form
     return RequestReading(form, loose, bound, amounts)
 
@@ -285,13 +273,13 @@ def _members(body: str) -> dict[str, Any]:
 def _differ(kind: str, recorded: Mapping[str, Any], came: Mapping[str, Any]) -> Iterator[str]:
     for name in sorted({*recorded, *came}):
         if name not in came:
-            yield f"{kind} {name!r} is missing, recorded {_shown(recorded[name])}"
+            yield f"{kind} {name!r} is missing, recorded {_short(recorded[name])}"
         elif name not in recorded:
             yield f"{kind} {name!r} was not recorded"
         elif recorded[name] != came[name]:
-            yield f"{kind} {name!r} is {_shown(came[name])}, recorded {_shown(recorded[name])}"
+            yield f"{kind} {name!r} is {_short(came[name])}, recorded {_short(recorded[name])}"
 
 
-def _shown(value: Json) -> str:
+def _short(value: Json) -> str:
     text = repr(value) if isinstance(value, str) else jsontext.encode(value).decode()
     return text if len(text) <= 200 else f"{text[:200]}…"
