@@ -44,7 +44,7 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any
     """
     from mockserver.conformance.comparison import Band, Terms
     from mockserver.conformance.comparison import compare as held_against
-    from mockserver.conformance.comparison.rendering import facts, lines
+    from mockserver.conformance.comparison.result import facts, lines
     from mockserver.conformance.report.progress import Progress
     from mockserver.conformance.result import INTERRUPTED
     from mockserver.conformance.runs.settings import options_from

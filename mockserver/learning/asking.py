@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from mockserver.clock import wall_ms
-from mockserver.conformance.comparison.resigning import stamped
+from mockserver.conformance.comparison.requests import stamped
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.permit import Limits, Permit, Refusing
 from mockserver.conformance.session.target import target_of

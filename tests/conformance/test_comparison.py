@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 from mockserver import contract, resources
 from mockserver.conformance import run
 from mockserver.conformance.comparison import Band, Kind, Terms, compare
-from mockserver.conformance.comparison.answers import Reading, compared
-from mockserver.conformance.comparison.items import match
-from mockserver.conformance.comparison.rendering import facts, lines
-from mockserver.conformance.comparison.roles import Role, Roles
-from mockserver.conformance.comparison.translating import Translation, draft_from
-from mockserver.conformance.comparison.values import equal, form
+from mockserver.conformance.comparison.answers import NOTHING, Reading, compared, matched
+from mockserver.conformance.comparison.requests import Translation, draft_from
+from mockserver.conformance.comparison.result import facts, lines
+from mockserver.conformance.comparison.values import Role, Roles, equal, form
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
 from mockserver.conformance.session.permit import Arming
@@ -285,20 +283,19 @@ def test_roles_come_from_the_contract_and_else_from_names():
 def test_items_are_found_by_what_names_them():
     left = [{"n": 1, "symbol": "A"}, {"n": 2, "symbol": "B"}, {"n": 3, "symbol": "A"}]
     right = [{"n": 9, "symbol": "B"}, {"n": 8, "symbol": "A"}, {"n": 7, "symbol": "A"}]
-    matched = match(left[:2], right[:2], lambda name: True)
-    assert [(key, one["n"], other["n"]) for key, one, other in matched.pairs] == [
+    found = matched(left[:2], right[:2], lambda name: True)
+    assert [(key, one["n"], other["n"]) for key, one, other in found] == [
         ("a", 1, 8),
         ("b", 2, 9),
     ]
-    moved = match(left, list(reversed(left)), lambda name: True)
-    assert [one for _, one, other in moved.pairs if one != other] == []
-    assert (moved.lost, moved.gained) == ((), ())
+    moved = [*matched(left, list(reversed(left)), lambda name: True)]
+    assert [one["n"] for _, one, _ in moved] == [1, 2, 3]
+    assert all(one == other for _, one, other in moved)
 
 
 def test_lists_without_names_are_compared_as_they_are():
-    matched = match(["a", "b"], ["b", "c"], lambda name: True)
-    assert [key for key, _ in matched.lost] == ['"a"']
-    assert [key for key, _ in matched.gained] == ['"c"']
+    found = [*matched(["a", "b"], ["b", "c"], lambda name: True)]
+    assert found == [('"a"', "a", NOTHING), ('"c"', NOTHING, "c")]
 
 
 JSON = st.recursive(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.comparison.resigning import resigned
+from mockserver.conformance.comparison.requests import signed_again
 from mockserver.conformance.report.snippets import needs
 from mockserver.conformance.runs.settings import options_of
 from mockserver.conformance.session.caller import EXAMPLE_ADDRESS, Caller
@@ -85,7 +85,7 @@ def test_a_key_that_does_not_fit_is_a_sentence(given, words):
 def test_masked_signatures_are_made_again():
     sent = CALLER.sign_v2(submission()).request(TICKET)
     masked = submission(headers={"EvmAddress": CALLER.address, "Signature": "****"})
-    assert resigned(masked.request(TICKET), CALLER) == sent
+    assert signed_again(masked.request(TICKET), CALLER) == sent
 
 
 def test_a_curl_line_says_how_its_signature_is_made():

@@ -1,8 +1,8 @@
 """Two services, or yesterday's journal and today's service, held against each other."""
 
+from mockserver.conformance.comparison.answers import Difference, Kind
 from mockserver.conformance.comparison.compare import Terms, compare
-from mockserver.conformance.comparison.comparison import Cause, Comparison
-from mockserver.conformance.comparison.difference import Difference, Found, Kind
+from mockserver.conformance.comparison.result import Cause, Comparison, Found
 from mockserver.conformance.comparison.values import Band
 
 __all__ = ["Band", "Cause", "Comparison", "Difference", "Found", "Kind", "Terms", "compare"]

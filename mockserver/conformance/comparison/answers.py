@@ -1,21 +1,71 @@
 """Two answers to the same request, compared from the outside in, member by member."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
+from enum import StrEnum
+from itertools import combinations
 
-from mockserver.conformance.comparison.difference import NOTHING, Difference, Kind, shown
-from mockserver.conformance.comparison.items import match
-from mockserver.conformance.comparison.roles import Place, Role, Roles
-from mockserver.conformance.comparison.values import Band, equal, same_kind
+from mockserver import jsontext
+from mockserver.conformance.comparison.values import Band, Place, Role, Roles, equal, same_kind
 from mockserver.conformance.session.exchange import Exchange, Trouble
+from mockserver.contract.diff.nodes import canonical
 from mockserver.exchange import Request, pairs_or
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
+NOTHING = object()
+"""Stands where one side has no value at all."""
 _NEVER_CAME = (Trouble.UNREACHABLE, Trouble.TLS, Trouble.TIMED_OUT)
 _WIDE = Band(Decimal(50))
 _UNNAMING = (Role.AMOUNT, Role.TIME, Role.VERSION, Role.WORDS, Role.OPAQUE)
+_MOST_SHOWN = 120
+_MOST_MEMBERS = 12
+_MOST_TOGETHER = 3
+_LONG = 2000
+
+
+class Kind(StrEnum):
+    """In what two answers differ."""
+
+    OUTCOME = "outcome"
+    """One side says yes, the other no, or neither."""
+    CODE = "refusal-code"
+    STATUS = "http-status"
+    MEDIA_TYPE = "media-type"
+    NO_ANSWER = "no-answer"
+    """One side's answer broke off, or is no HTTP."""
+    NO_JSON = "no-json"
+    TYPE = "type"
+    MISSING = "member-missing"
+    EXTRA = "member-extra"
+    LOST = "item-lost"
+    GAINED = "item-gained"
+    VALUE = "value"
+
+
+OF_THE_WORLD = (Kind.VALUE, Kind.LOST, Kind.GAINED)
+"""Kinds that come by themselves where the world moves between two reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where the right side answers otherwise than the left one.
+
+    `left` and `right` are what the two say, as text; `item` names the item of a list.
+    """
+
+    kind: Kind
+    place: Place = ()
+    left: str = ""
+    right: str = ""
+    item: str = ""
+
+    @property
+    def where(self) -> str:
+        """The place as people write it: `data.list[].decimals`."""
+        return dotted(self.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,51 +99,41 @@ def missing_answer(left: Exchange, right: Exchange) -> str:
 
 def compared(left: Exchange, right: Exchange, reading: Reading) -> Iterator[Difference]:
     """Yield where two answers differ."""
-    troubles = [_trouble(one) for one in (left, right)]
-    if any(troubles):
-        if troubles[0] != troubles[1]:
-            yield Difference(Kind.NO_ANSWER, (), *(text or "an answer" for text in troubles))
+    both = (left, right)
+    if left.answer.trouble or right.answer.trouble:
+        if left.answer.trouble != right.answer.trouble:
+            texts = (str(one.answer.trouble or "an answer") for one in both)
+            yield Difference(Kind.NO_ANSWER, (), *texts)
         return
     if left.answer.status != right.answer.status:
-        yield Difference(Kind.STATUS, (), str(left.answer.status), str(right.answer.status))
-    outcomes = [_outcome(one) for one in (left, right)]
-    if outcomes[0] != outcomes[1]:
-        yield Difference(Kind.OUTCOME, (), *map(_told, (left, right)))
+        yield Difference(Kind.STATUS, (), *(str(one.answer.status) for one in both))
+    if _outcome(left) != _outcome(right):
+        yield Difference(Kind.OUTCOME, (), *map(_outcome_in_words, both))
         return
-    media = [_media_type(one) for one in (left, right)]
+    media = [_media_type(one) for one in both]
     if media[0] != media[1]:
         yield Difference(Kind.MEDIA_TYPE, ("Content-Type",), *media)
     if bool(left.unreadable) is not bool(right.unreadable):
-        texts = (one.unreadable or "JSON" for one in (left, right))
-        yield Difference(Kind.NO_JSON, (), *texts)
+        yield Difference(Kind.NO_JSON, (), *(one.unreadable or "JSON" for one in both))
         return
-    yield from _bodies(left, right, reading)
-
-
-def _bodies(left: Exchange, right: Exchange, reading: Reading) -> Iterator[Difference]:
-    refused, echoes = not left.succeeded, (inputs_of(left.request), inputs_of(right.request))
     one, other = left.body, right.body
-    if refused and isinstance(one, Mapping) and isinstance(other, Mapping):
+    if not left.succeeded and isinstance(one, Mapping) and isinstance(other, Mapping):
         if left.code != right.code:
-            codes = (shown(body.get("code", NOTHING)) for body in (one, other))
+            codes = (_shown(body.get("code", NOTHING)) for body in (one, other))
             yield Difference(Kind.CODE, ("code",), *codes)
-        one, other = (_without_code(body) for body in (one, other))
-    yield from differences(one, other, replace(reading, refused=refused, echoes=echoes))
+        one, other = (
+            {name: value for name, value in body.items() if name != "code"} for body in (one, other)
+        )
+    echoes = (_inputs_of(left.request), _inputs_of(right.request))
+    reading = replace(reading, refused=not left.succeeded, echoes=echoes)
+    yield from differences(one, other, reading)
 
 
-def inputs_of(request: Request) -> frozenset[str]:
+def _inputs_of(request: Request) -> frozenset[str]:
     """Return the texts that a request carries as inputs, in lower case."""
     found = [value for _, value in pairs_or(request.query)]
     found += [value for value in request.members.values() if isinstance(value, str)]
     return frozenset(text.lower() for text in found if text)
-
-
-def _without_code(body: Mapping[str, Json]) -> dict[str, Json]:
-    return {name: value for name, value in body.items() if name != "code"}
-
-
-def _trouble(exchange: Exchange) -> str:
-    return str(exchange.answer.trouble) if exchange.answer.trouble else ""
 
 
 def _outcome(exchange: Exchange) -> str:
@@ -102,10 +142,11 @@ def _outcome(exchange: Exchange) -> str:
     return "refusal" if exchange.refused else "neither"
 
 
-def _told(exchange: Exchange) -> str:
+def _outcome_in_words(exchange: Exchange) -> str:
     code = f", code {exchange.code}" if exchange.code is not None else ""
-    said = exchange.member("msg")
-    words = f": {said[:100]}" if isinstance(said, str) and not exchange.succeeded else ""
+    message = exchange.member("msg")
+    is_said = isinstance(message, str) and not exchange.succeeded
+    words = f": {message[:100]}" if is_said else ""
     return f"{_outcome(exchange)} (HTTP {exchange.answer.status}{code}){words}"
 
 
@@ -120,13 +161,13 @@ def differences(
     """Yield where two values differ, with all that is inside them."""
     role = reading.role(place)
     if not same_kind(left, right, role):
-        yield Difference(Kind.TYPE, place, shown(left), shown(right), item)
+        yield Difference(Kind.TYPE, place, _shown(left), _shown(right), item)
     elif isinstance(left, Mapping):
-        yield from _members(left, right, reading, place, item)
+        yield from _in_members(left, right, reading, place, item)
     elif isinstance(left, list | tuple):
-        yield from _lists(left, right, reading, place, item)
+        yield from _in_items(left, right, reading, place, item)
     elif not _same(left, right, role, reading, place):
-        yield Difference(Kind.VALUE, place, shown(left), shown(right), item)
+        yield Difference(Kind.VALUE, place, _shown(left), _shown(right), item)
 
 
 def _same(left: Json, right: Json, role: Role, reading: Reading, place: Place) -> bool:
@@ -144,11 +185,11 @@ def _echoed(value: Json, inputs: frozenset[str]) -> bool:
     return isinstance(value, str) and len(value) > 2 and value.lower() in inputs
 
 
-def _members(
+def _in_members(
     left: Mapping[str, Json], right: Mapping[str, Json], reading: Reading, place: Place, item: str
 ) -> Iterator[Difference]:
     is_map = reading.roles.is_map(place)
-    for name in [*left, *(name for name in right if name not in left)]:
+    for name in dict.fromkeys((*left, *right)):
         inside = (*place, "{}" if is_map else name)
         named = f"{item} {name}".strip() if is_map else item
         one, other = left.get(name, NOTHING), right.get(name, NOTHING)
@@ -157,10 +198,10 @@ def _members(
         elif not (is_map and inside in reading.moving):
             lost, gained = (Kind.LOST, Kind.GAINED) if is_map else (Kind.MISSING, Kind.EXTRA)
             kind = lost if other is NOTHING else gained
-            yield Difference(kind, inside, shown(one), shown(other), named)
+            yield Difference(kind, inside, _shown(one), _shown(other), named)
 
 
-def _lists(
+def _in_items(
     left: Sequence[Json], right: Sequence[Json], reading: Reading, place: Place, item: str
 ) -> Iterator[Difference]:
     inside = (*place, "[]")
@@ -169,12 +210,93 @@ def _lists(
         here = (*inside, member)
         return here not in reading.moving and reading.role(here) not in _UNNAMING
 
-    matched = match(left, right, names_items)
-    for key, one, other in matched.pairs:
-        yield from differences(one, other, reading, inside, f"{item} {key}".strip())
-    if inside in reading.moving:
+    for key, one, other in matched(left, right, names_items):
+        named = f"{item} {key}".strip()
+        if one is not NOTHING and other is not NOTHING:
+            yield from differences(one, other, reading, inside, named)
+        elif inside not in reading.moving:
+            kind = Kind.LOST if other is NOTHING else Kind.GAINED
+            yield Difference(kind, inside, _shown(one), _shown(other), named)
+
+
+def matched(
+    left: Sequence[Json], right: Sequence[Json], usable: Callable[[str], bool]
+) -> Iterator[tuple[str, Json, Json]]:
+    """Yield the items of two lists that belong together, then those of one only.
+
+    Each comes with the words that name it. Items that are objects are known by the fewest members
+    that name each of them and find most of them on the other side, never by their position;
+    `usable` tells which members may be among them. Others are compared as they are.
+    """
+    names = _naming(left, right, usable)
+    if names is None:
+        yield from _matched_whole(left, right)
         return
-    for key, value in matched.lost:
-        yield Difference(Kind.LOST, inside, shown(value), shown(NOTHING), f"{item} {key}".strip())
-    for key, value in matched.gained:
-        yield Difference(Kind.GAINED, inside, shown(NOTHING), shown(value), f"{item} {key}".strip())
+    mine = {_key(item, names): item for item in left}
+    other = {_key(item, names): item for item in right}
+    in_both_first = sorted(mine, key=lambda key: key not in other)
+    for key in (*in_both_first, *(key for key in other if key not in mine)):
+        yield " ".join(key)[:80], mine.get(key, NOTHING), other.get(key, NOTHING)
+
+
+def _naming(
+    left: Sequence[Json], right: Sequence[Json], usable: Callable[[str], bool]
+) -> tuple[str, ...] | None:
+    """Return the members that name every item of both lists, or None where none do."""
+    every = (*left, *right)
+    if not every or not all(isinstance(item, Mapping) for item in every):
+        return None
+    members = [
+        name
+        for name in every[0]
+        if usable(name) and all(isinstance(item.get(name), str | int) for item in every)
+    ][:_MOST_MEMBERS]
+    together = _MOST_TOGETHER if len(every) < _LONG else 2
+    best: tuple[str, ...] | None = None
+    most = -1
+    for size in range(1, together + 1):
+        for names in combinations(members, size):
+            mine = {_key(item, names) for item in left}
+            other = {_key(item, names) for item in right}
+            if len(mine) != len(left) or len(other) != len(right):
+                continue
+            common = len(mine & other)
+            if common > most:
+                best, most = names, common
+            # No other members could find more, and those with more names would be told worse.
+            if common == min(len(mine), len(other)):
+                return best
+    return best
+
+
+def _key(item: Mapping[str, Json], names: Sequence[str]) -> tuple[str, ...]:
+    # Addresses are written in either case, and mean the same.
+    return tuple(str(item[name]).lower() for name in names)
+
+
+def _matched_whole(left: Sequence[Json], right: Sequence[Json]) -> Iterator[tuple[str, Json, Json]]:
+    known = {canonical(item): item for item in (*left, *right)}
+    mine, other = (Counter(map(canonical, items)) for items in (left, right))
+    lost, gained = mine - other, other - mine
+    if len(left) == len(right) == 1 and lost:
+        yield "0", left[0], right[0]
+        return
+    yield from ((text[:80], known[text], NOTHING) for text in lost.elements())
+    yield from ((text[:80], NOTHING, known[text]) for text in gained.elements())
+
+
+def dotted(place: Place) -> str:
+    """Return a place as people write it."""
+    text = "".join(part if part in ("[]", "{}") else f".{part}" for part in place)
+    return text.removeprefix(".")
+
+
+def _shown(value: Json) -> str:
+    """Return a value as a short text."""
+    if value is NOTHING:
+        return "nothing"
+    try:
+        text = jsontext.encode(value).decode("ascii")
+    except (TypeError, RecursionError):
+        text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"

@@ -1,33 +1,37 @@
 """Two services, or what journals kept of them, asked the same and compared."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import field, replace
+from decimal import Decimal
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.comparison.answers import Reading, compared, missing_answer
-from mockserver.conformance.comparison.comparison import Comparison, SideSummary
-from mockserver.conformance.comparison.difference import OF_THE_WORLD, Difference, Found
-from mockserver.conformance.comparison.mirroring import Mirror, Pair
-from mockserver.conformance.comparison.moving import Moving
-from mockserver.conformance.comparison.replaying import Replay, paired
-from mockserver.conformance.comparison.roles import Roles
-from mockserver.conformance.comparison.sides import Side, side_of
-from mockserver.conformance.comparison.translating import draft_from
-from mockserver.conformance.comparison.values import Band
+from mockserver.conformance.comparison.answers import (
+    OF_THE_WORLD,
+    Difference,
+    Reading,
+    compared,
+    differences,
+    missing_answer,
+)
+from mockserver.conformance.comparison.requests import Mirror, Pair, Replay, draft_from, paired
+from mockserver.conformance.comparison.result import Comparison, Found, SideSummary
+from mockserver.conformance.comparison.values import Band, Place, Roles
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.masking import masker_for
+from mockserver.conformance.runs.journal import Run, is_journal, read_run, request_key
 from mockserver.conformance.runs.planner import context_of, permit_of
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.runs.stamping import begin_with_the_time
-from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session, Watch
-from mockserver.conformance.session.target import Target
+from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract, Operation
 from mockserver.values import dataclass
@@ -35,6 +39,7 @@ from mockserver.values import dataclass
 SECOND_LOOKS = 30
 """How many requests are asked again, to tell what differs from what moves."""
 _LOOKS_ALIKE = 2
+_NO_BAND = Band(Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,60 @@ class Terms:
     band: Band = field(default_factory=Band)
     words: bool = False
     ignore: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Side:
+    """A side: a service that is asked, or the journal of a `run`, which is asked nothing.
+
+    `requests` and `submissions` are those that went out beside the `session`.
+    """
+
+    name: str
+    target: Target | None = None
+    run: Run | None = None
+    session: Session | None = None
+    requests: int = 0
+    submissions: int = 0
+
+    def again(self, exchange: Exchange) -> Exchange | None:
+        """Ask the same once more; what a journal said stays, None where nothing can be asked."""
+        if self.session is None:
+            return exchange
+        try:
+            return self.session.ask(exchange.probe, draft_from(exchange.request))
+        except (Refusing, Spent):
+            return None
+
+    def summary(self, contract: Contract) -> SideSummary:
+        """Return what was sent to it in all."""
+        requests, submissions = self.requests, self.submissions
+        if self.session is not None:
+            requests += self.session.transport.count
+            submissions += sum(
+                self.session.sent[operation.id] for operation in contract if operation.writes
+            )
+        return SideSummary(self.name, requests, submissions)
+
+
+def _side_of(text: str) -> _Side:
+    """Return the side that an address or the name of a journal stands for.
+
+    Two addresses with a comma between them are those of v1 and of 2.0. Raises `UnsafeOrWrong`.
+    """
+    if "://" in text:
+        first, comma, second = text.partition(",")
+        return _Side(text, target=target_of(v1=first, v2=second) if comma else target_of(first))
+    path = Path(text)
+    if is_journal(path):
+        return _Side(text, run=read_run(path))
+    if path.exists():
+        raise UnsafeOrWrong(
+            f"{text!r} is no journal of a run; write one with crosschain-mock conform --journal"
+        )
+    raise UnsafeOrWrong(
+        f"{text!r} is neither an address nor a file; write for example 'http://127.0.0.1:8080'"
+    )
 
 
 def compare(
@@ -63,30 +122,27 @@ def compare(
     service lists, or the requests of a journal. Between journals nothing is sent. Raises
     `UnsafeOrWrong` before anything is.
     """
-    sides = (side_of(left), side_of(right))
-    chosen = _as_in_journals(sides, options or Options())
+    began = ticks_ms()
+    sides = (_side_of(left), _side_of(right))
+    chosen = options or Options()
+    for side in sides:
+        if side.run is not None:
+            # The seed and the dialect of a journal made its requests.
+            header = side.run.header
+            chosen = replace(chosen, seed=header.seed, dialect=header.dialect)
+            break
     contract = contracts.load(chosen.dialect)
     # Leave is asked for both sides before the first byte goes to either.
     transports = [
         None if side.target is None else _transport(side.target, contract, chosen) for side in sides
     ]
-    began = ticks_ms()
     with ExitStack() as stack:
-        lines = [
-            _Line(side, _session(stack, transport, context_of(contract, chosen)))
-            for side, transport in zip(sides, transports, strict=True)
-        ]
-        comparing = _Comparing(contract, chosen, terms or Terms(), lines[0], lines[1])
+        for side, transport in zip(sides, transports, strict=True):
+            if transport is not None:
+                context = context_of(contract, chosen)
+                side.session = Session(stack.enter_context(transport), context)
+        comparing = _Comparing(contract, chosen, terms or Terms(), *sides)
         return comparing.comparison(watch, began)
-
-
-def _as_in_journals(sides: Iterable[Side], options: Options) -> Options:
-    """Return the options with the seed and dialect of a journal, which made its requests."""
-    for side in sides:
-        if side.run is not None:
-            header = side.run.header
-            return replace(options, seed=header.seed, dialect=header.dialect)
-    return options
 
 
 def _transport(target: Target, contract: Contract, options: Options) -> Transport:
@@ -95,70 +151,36 @@ def _transport(target: Target, contract: Contract, options: Options) -> Transpor
     return Transport(target, permit_of(contract, target, options), limits)
 
 
-def _session(stack: ExitStack, transport: Transport | None, context: RunContext) -> Session | None:
-    return None if transport is None else Session(stack.enter_context(transport), context)
-
-
-@dataclass(slots=True)
-class _Line:
-    """A side and the conversation with it; a journal has none. `sent` counts other requests."""
-
-    side: Side
-    session: Session | None
-    requests: int = 0
-    submissions: int = 0
-
-    def again(self, exchange: Exchange) -> Exchange | None:
-        """Ask the same once more; what a journal said stays, None where nothing can be asked."""
-        if self.session is None:
-            return exchange
-        try:
-            return self.session.ask(exchange.probe, draft_from(exchange.request))
-        except (Refusing, Spent):
-            return None
-
-    def told(self, contract: Contract) -> SideSummary:
-        """Return what was sent to it in all."""
-        requests, submissions = self.requests, self.submissions
-        if self.session is not None:
-            requests += self.session.transport.count
-            submissions += sum(
-                self.session.sent[operation.id] for operation in contract if operation.writes
-            )
-        return SideSummary(self.side.name, requests, submissions)
-
-
 class _Comparing:
     """One comparison on its way."""
 
     def __init__(
-        self, contract: Contract, options: Options, terms: Terms, left: _Line, right: _Line
+        self, contract: Contract, options: Options, terms: Terms, left: _Side, right: _Side
     ) -> None:
         self._contract = contract
         self._options = options
         self._terms = terms
         self._left, self._right = left, right
         self._roles: dict[str, Roles] = {}
-        self._moving = Moving(self._roles_of)
+        self._moving: dict[str, set[Place]] = defaultdict(set)
         self._left_out: dict[str, str] = {}
         self._notes: tuple[str, ...] = ()
 
     def comparison(self, watch: Watch | None, began: int) -> Comparison:
-        """Ask, compare, look again where the world may have moved, and tell."""
-        pairs = self._pairs(watch)
-        self._left_out |= {
-            pair.source.probe: reason
-            for pair in pairs
-            if (reason := missing_answer(pair.source, pair.other))
-        }
-        whole = [pair for pair in pairs if not missing_answer(pair.source, pair.other)]
-        self._moving.learn_all(pair.source for pair in whole)
-        self._moving.learn_all(pair.other for pair in whole)
-        found = self._kept(whole, self._looked_at_again(whole))
+        """Ask, compare, and look again where the world may have moved."""
+        pairs, whole = self._pairs(watch), []
+        for pair in pairs:
+            if reason := missing_answer(pair.source, pair.other):
+                self._left_out[pair.source.probe] = reason
+            else:
+                whole.append(pair)
+        self._learn_all(pair.source for pair in whole)
+        self._learn_all(pair.other for pair in whole)
+        found = self._lasting(whole, self._looked_at_again(whole))
         every = [exchange for pair in pairs for exchange in (pair.source, pair.other)]
         return Comparison(
-            left=self._left.told(self._contract),
-            right=self._right.told(self._contract),
+            left=self._left.summary(self._contract),
+            right=self._right.summary(self._contract),
             seed=self._options.seed,
             dialect=self._options.dialect,
             band=f"{self._terms.band.percent:f}",
@@ -166,7 +188,7 @@ class _Comparing:
             found=tuple(found),
             masker=masker_for(every, self._options.caller),
             left_out=self._left_out,
-            moving=self._moving.places,
+            moving={name: frozenset(places) for name, places in self._moving.items() if places},
             notes=self._notes,
             elapsed_ms=ticks_ms() - began,
         )
@@ -174,68 +196,88 @@ class _Comparing:
     def _pairs(self, watch: Watch | None) -> list[Pair]:
         """Return what both sides answered, the left one as `source`."""
         left, right = self._left, self._right
-        if left.side.run is not None and right.side.run is not None:
-            replays = [
-                Replay(side.run, self._fresh()) for side in (left.side, right.side) if side.run
-            ]
-            pairs, self._left_out = paired(replays[0], replays[1])
+        if left.run is not None and right.run is not None:
+            replays = [self._replay(left.run), self._replay(right.run)]
+            pairs, self._left_out = paired(*replays)
             return pairs
-        if left.side.run is not None:
-            return self._replayed(left, right, watch)
-        if right.side.run is not None:
-            return [Pair(one.other, one.source) for one in self._replayed(right, left, watch)]
+        if left.run is not None:
+            return self._replayed(left.run, right, watch)
+        if right.run is not None:
+            return [Pair(one.other, one.source) for one in self._replayed(right.run, left, watch)]
         return self._asked(watch)
 
-    def _replayed(self, journal: _Line, service: _Line, watch: Watch | None) -> list[Pair]:
+    def _replay(self, journal: Run) -> Replay:
+        return Replay(journal, context_of(self._contract, self._options))
+
+    def _replayed(self, journal: Run, service: _Side, watch: Watch | None) -> list[Pair]:
         """Ask a service what is in a journal."""
-        assert journal.side.run is not None  # noqa: S101  # the caller looked
         assert service.session is not None  # noqa: S101  # one of the two is a service
-        context = self._fresh()
+        context = context_of(self._contract, self._options)
         begin_with_the_time(context)
-        replay = Replay(journal.side.run, context)
+        replay = Replay(journal, context)
         mirror = Mirror(service.session, self._options.caller)
+        both = _Both(mirror, watch)
         for exchange in replay.exchanges():
-            _tell((mirror, watch), exchange, len(journal.side.run.entries))
+            both.sent(exchange, len(journal.entries))
         self._left_out = {**replay.left_out, **mirror.left_out}
         return mirror.pairs
 
     def _asked(self, watch: Watch | None) -> list[Pair]:
         """Ask the left service as in any run, and the right one the same."""
-        assert self._left.side.target is not None  # noqa: S101  # neither is a journal
+        assert self._left.target is not None  # noqa: S101  # neither is a journal
         assert self._right.session is not None  # noqa: S101
         mirror = Mirror(self._right.session, self._options.caller)
         asking = [rule.silent() for rule in RULES]
         both = _Both(mirror, watch)
-        result = run(self._left.side.target, self._options, rules=asking, watch=both)
+        result = run(self._left.target, self._options, rules=asking, watch=both)
         self._left.requests, self._left.submissions = result.requests, result.submissions
         self._left_out = {**(result.unsent or {}), **mirror.left_out}
         self._notes = result.notes
         return mirror.pairs
 
+    def _learn_all(self, exchanges: Iterable[Exchange]) -> None:
+        """Take in the answers of one side, of which some were to the same request."""
+        first: dict[Hashable, Exchange] = {}
+        for exchange in exchanges:
+            if not exchange.operation.writes:
+                # The first of its kind is held against itself, which shows nothing.
+                self._learn(first.setdefault(request_key(exchange.request), exchange), exchange)
+
+    def _learn(self, first: Exchange, second: Exchange) -> None:
+        """Learn what changes by itself: where two answers of one side to a request differ."""
+        if first.succeeded and second.succeeded:
+            operation = first.operation
+            reading = Reading(self._roles_of(operation), _NO_BAND)
+            self._moving[operation.id] |= {
+                one.place
+                for one in differences(first.body, second.body, reading)
+                if one.kind in OF_THE_WORLD
+            }
+
     def _looked_at_again(self, pairs: Sequence[Pair]) -> dict[int, Pair]:
         """Ask again where values or lists differ; learn what moves meanwhile."""
         again: dict[int, Pair] = {}
-        alike: dict[object, int] = {}
+        alike: dict[object, int] = defaultdict(int)
         for number, pair in enumerate(pairs):
             places = frozenset(
                 one.place for one in self._differences(pair) if one.kind in OF_THE_WORLD
             )
+            kind = (pair.source.operation.id, places)
             if not places or pair.source.operation.writes or len(again) >= SECOND_LOOKS:
                 continue
-            context = alike.setdefault((pair.source.operation.id, places), 0)
             # Requests that differ alike show the same thing again, and looks are few.
-            if context >= _LOOKS_ALIKE:
+            if alike[kind] >= _LOOKS_ALIKE:
                 continue
-            alike[pair.source.operation.id, places] = context + 1
+            alike[kind] += 1
             left, right = self._left.again(pair.source), self._right.again(pair.other)
             if left is None or right is None:
                 continue
-            self._moving.learn(pair.source, left)
-            self._moving.learn(pair.other, right)
+            self._learn(pair.source, left)
+            self._learn(pair.other, right)
             again[number] = Pair(left, right)
         return again
 
-    def _kept(self, pairs: Sequence[Pair], again: dict[int, Pair]) -> Iterator[Found]:
+    def _lasting(self, pairs: Sequence[Pair], again: dict[int, Pair]) -> Iterator[Found]:
         """Yield the differences that are still there at the second look."""
         for number, pair in enumerate(pairs):
             still = None
@@ -249,44 +291,33 @@ class _Comparing:
 
     def _differences(self, pair: Pair) -> Iterator[Difference]:
         operation = pair.source.operation
-        roles, moving = self._roles_of(operation), self._moving.of(operation)
+        roles, moving = self._roles_of(operation), frozenset(self._moving[operation.id])
         reading = Reading(roles, self._terms.band, words=self._terms.words, moving=moving)
         return compared(pair.source, pair.other, reading)
 
     def _ignored(self, one: Difference, operation: Operation) -> bool:
         names = (one.where, operation.id, f"{operation.id}:{one.where}")
-        return any(fnmatchcase(name, _literal(p)) for name in names for p in self._terms.ignore)
+        # `[]` stands for itself; `*` alone is a wildcard.
+        patterns = [pattern.replace("[", "[[]") for pattern in self._terms.ignore]
+        return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
     def _roles_of(self, operation: Operation) -> Roles:
         if operation.id not in self._roles:
             self._roles[operation.id] = Roles(operation)
         return self._roles[operation.id]
 
-    def _fresh(self) -> RunContext:
-        return context_of(self._contract, self._options)
-
 
 class _Both:
     """Tells two of an exchange."""
 
     def __init__(self, *watches: Watch | None) -> None:
-        self._watches = watches
+        self._watches = [watch for watch in watches if watch is not None]
 
     def sent(self, exchange: Exchange, planned: int) -> None:
         """Hear of an exchange, and pass it on."""
-        _tell(self._watches, exchange, planned)
-
-
-def _tell(watches: Iterable[Watch | None], exchange: Exchange, planned: int) -> None:
-    for watch in watches:
-        if watch is not None:
+        for watch in self._watches:
             watch.sent(exchange, planned)
 
 
 def _spot(one: Difference) -> tuple[object, ...]:
     return (one.kind, one.place, one.item)
-
-
-def _literal(pattern: str) -> str:
-    """Return a pattern in which `[]` stands for itself; `*` alone is a wildcard."""
-    return pattern.replace("[", "[[]")

@@ -1,16 +1,122 @@
-"""Two values of one role, and whether the difference between them means anything."""
+"""What a value in an answer stands for, and whether two of them differ in a way that matters.
+
+The contract tells: its descriptions and expectations name times, amounts and identifiers. Where it
+says nothing of a member, as in v1 data, the member's own name is all there is to go by.
+"""
 
 import re
+from collections.abc import Iterator, Mapping
 from decimal import Context, Decimal, InvalidOperation
+from enum import StrEnum
+from typing import Any
 
-from mockserver.conformance.comparison.roles import Role
+from mockserver.contract import Operation
 from mockserver.jsontext import Json, type_of
 from mockserver.values import dataclass
 
+Place = tuple[str, ...]
+"""Where a value is: member names, `[]` for the items of a list, `{}` for the values of a map."""
+
+
+class Role(StrEnum):
+    """How two values at a place are compared."""
+
+    PLAIN = "plain"
+    """They are equal, or they differ."""
+    AMOUNT = "amount"
+    """Prices, amounts and fees: equal within a band."""
+    TIME = "time"
+    """In the same unit; times pass."""
+    IDENTIFIER = "identifier"
+    """Of the same form; each service gives its own."""
+    VERSION = "version"
+    """Whole numbers; each service counts its own changes."""
+    OPAQUE = "opaque"
+    """Of the same form; what is inside is nobody's business."""
+    WORDS = "words"
+    """For people: there, or not there."""
+
+
+_DESCRIBED = (
+    (Role.TIME, re.compile(r"\btime\b|since 1970")),
+    (Role.VERSION, re.compile(r"\bversion of the list\b")),
+    (Role.IDENTIFIER, re.compile(r"\bidentifier of\b|\bserial number\b|\bhash of\b|\ba hash\b")),
+    (Role.WORDS, re.compile(r"^why\b|\bhow it was solved\b|\bname for people\b")),
+    (Role.OPAQUE, re.compile(r"\bin hex\b|\bhex digits\b|\bcall data\b")),
+    (
+        Role.AMOUNT,
+        re.compile(
+            r"\bsmallest units\b|\bwhole (?:tokens|coins)\b|\bin usd\b|\bdecimal number\b"
+            r"|\boutput amount\b|\bamount that\b|\bcost of\b|\bpercent\b|\bprice\b"
+        ),
+    ),
+)
+_NAMED = (
+    (Role.TIME, re.compile(r"time|timestamp|date|created|updated|expire", re.IGNORECASE)),
+    (Role.VERSION, re.compile(r"^version$", re.IGNORECASE)),
+    (Role.IDENTIFIER, re.compile(r"hash|^id$|Id$|_id$|^sn$|uuid|nonce")),
+    (Role.WORDS, re.compile(r"^(?:reason|remark|note|message)$", re.IGNORECASE)),
+    (Role.OPAQUE, re.compile(r"^(?:raw|tx|calldata|routeSummary)$", re.IGNORECASE)),
+    (
+        Role.AMOUNT,
+        re.compile(
+            r"price|amount|fee$|fees$|usd|^gas|balance|impact|rate$|liquidity", re.IGNORECASE
+        ),
+    ),
+)
 _EXACT = Context(prec=200)
 _LONGEST_NUMBER = 90
 _APART = 100
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
+_FORMS = {
+    "empty": re.compile(r""),
+    "digits": re.compile(r"[0-9]+"),
+    "hex with 0x": re.compile(r"0x(?:[0-9a-fA-F]{2})*"),
+    "odd hex with 0x": re.compile(r"0x[0-9a-fA-F]+"),
+    "hex": re.compile(r"(?:[0-9a-fA-F]{2})+"),
+}
+
+
+class Roles:
+    """The roles of the places in an operation's answers."""
+
+    def __init__(self, operation: Operation) -> None:
+        """Read what the contract says of an operation's data."""
+        inside: Place = ("data",) if operation.enveloped else ()
+        self._texts: dict[Place, list[str]] = {}
+        self._maps: set[Place] = set()
+        for place, node in _nodes(operation.data_schema, inside):
+            words = (str(node.get(name, "")) for name in ("description", "x-expects"))
+            self._texts.setdefault(place, []).extend(text.lower() for text in words if text)
+            if isinstance(node.get("additionalProperties"), Mapping):
+                self._maps.add(place)
+
+    def at(self, place: Place, *, refused: bool = False) -> Role:
+        """Return the role of a place; the words of a refusal are for people."""
+        if place == ("msg",) and refused:
+            return Role.WORDS
+        texts, patterns = self._texts.get(place), _DESCRIBED
+        if not texts:
+            name = next((part for part in reversed(place) if part not in ("[]", "{}")), "")
+            texts, patterns = [name], _NAMED
+        found = (role for text in texts for role, pattern in patterns if pattern.search(text))
+        return next(found, Role.PLAIN)
+
+    def is_map(self, place: Place) -> bool:
+        """Tell whether an object's member names are data, such as the names of chains."""
+        return place in self._maps
+
+
+def _nodes(schema: Json, place: Place) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    if not isinstance(schema, Mapping):
+        return
+    yield place, schema
+    for name, node in schema.get("properties", {}).items():
+        yield from _nodes(node, (*place, name))
+    for branch in schema.get("allOf", ()):
+        yield from _nodes(branch, place)
+    yield from _nodes(schema.get("items"), (*place, "[]"))
+    yield from _nodes(schema.get("additionalProperties"), (*place, "{}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +144,20 @@ def same_kind(left: Json, right: Json, role: Role) -> bool:
 
 def equal(left: Json, right: Json, role: Role, band: Band) -> bool:
     """Tell whether two scalars of one type are the same for what they stand for."""
-    if left == right or _same_hex(left, right):
+    if left == right or _same_address(left, right):
         return True
+    one, other = number(left), number(right)
     match role:
         case Role.AMOUNT:
-            return _amounts(left, right, band)
+            return one is not None and other is not None and band.holds(one, other)
+        case Role.TIME if one is not None and other is not None:
+            # Seconds and milliseconds are a thousand apart.
+            return 0 not in (one, other) and max(one, other) < min(one, other) * _APART
         case Role.TIME:
-            return _times(left, right)
+            texts = isinstance(left, str) and isinstance(right, str)
+            return texts and _letters_and_digits(left) == _letters_and_digits(right)
         case Role.VERSION:
-            return all(isinstance(one, int) and one >= 0 for one in (left, right))
+            return all(isinstance(value, int) and value >= 0 for value in (left, right))
         case Role.IDENTIFIER | Role.OPAQUE:
             return form(left) == form(right)
         case Role.WORDS:
@@ -65,15 +176,6 @@ def form(value: Json) -> str:
     return "text"
 
 
-_FORMS = {
-    "empty": re.compile(r""),
-    "digits": re.compile(r"[0-9]+"),
-    "hex with 0x": re.compile(r"0x(?:[0-9a-fA-F]{2})*"),
-    "odd hex with 0x": re.compile(r"0x[0-9a-fA-F]+"),
-    "hex": re.compile(r"(?:[0-9a-fA-F]{2})+"),
-}
-
-
 def number(value: Json) -> Decimal | None:
     """Return the number that a JSON number or a text is, or None."""
     if isinstance(value, bool) or value is None:
@@ -87,36 +189,12 @@ def number(value: Json) -> Decimal | None:
         return None
 
 
-def _same_hex(left: Json, right: Json) -> bool:
+def _same_address(left: Json, right: Json) -> bool:
     """Tell whether two texts are hex that differs in case only, as checksummed addresses do."""
-    hexes = ("hex with 0x", "odd hex with 0x")
-    return (
-        isinstance(left, str)
-        and isinstance(right, str)
-        and left.lower() == right.lower()
-        and form(left) in hexes
-        and form(right) in hexes
-    )
-
-
-def _amounts(left: Json, right: Json, band: Band) -> bool:
-    one, other = number(left), number(right)
-    if one is None or other is None:
+    if not (isinstance(left, str) and isinstance(right, str) and left.lower() == right.lower()):
         return False
-    return band.holds(one, other)
+    return all(form(text).endswith("hex with 0x") for text in (left, right))
 
 
-def _times(left: Json, right: Json) -> bool:
-    """Tell whether two times have one unit: seconds and milliseconds are a thousand apart."""
-    one, other = number(left), number(right)
-    if one is None or other is None:
-        return (
-            isinstance(left, str) and isinstance(right, str) and _pattern(left) == _pattern(right)
-        )
-    if not one or not other:
-        return False
-    return max(one, other) < min(one, other) * _APART
-
-
-def _pattern(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     return re.sub(r"[A-Za-z]+", "a", re.sub(r"[0-9]+", "0", text))

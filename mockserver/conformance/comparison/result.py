@@ -1,0 +1,254 @@
+"""What a comparison came to: differences by cause, what was not compared, as text and as JSON."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+
+from mockserver.conformance.comparison.answers import Difference, Kind, dotted
+from mockserver.conformance.comparison.values import Place
+from mockserver.conformance.report.masking import Masker
+from mockserver.conformance.report.shown import visible
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.jsontext import Json, picked
+from mockserver.values import dataclass
+from mockserver.wording import counted, listed, one_line
+
+FORMAT = "crosschain-mock/comparison@1"
+SAYS = {
+    Kind.OUTCOME: "one takes what the other does not",
+    Kind.CODE: "refuses with another code",
+    Kind.STATUS: "answers with another HTTP status",
+    Kind.MEDIA_TYPE: "answers in another media type",
+    Kind.NO_ANSWER: "an answer breaks off",
+    Kind.NO_JSON: "an answer is no JSON",
+    Kind.TYPE: "another type",
+    Kind.MISSING: "a member is missing on the right",
+    Kind.EXTRA: "a member is on the right only",
+    Kind.LOST: "an item is missing on the right",
+    Kind.GAINED: "an item is on the right only",
+    Kind.VALUE: "another value",
+}
+_PARTICULAR = (
+    Kind.OUTCOME,
+    Kind.CODE,
+    Kind.STATUS,
+    Kind.MEDIA_TYPE,
+    Kind.NO_ANSWER,
+    Kind.TYPE,
+)
+_MOST_EXAMPLES = 3
+_MOST_REASONS = 5
+_MOST_IN_JSON = 50
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A difference, with the exchanges that show it."""
+
+    difference: Difference
+    left: Exchange
+    right: Exchange
+
+    @property
+    def probe(self) -> str:
+        """The name of the probe that asked both sides."""
+        return self.left.probe
+
+    @property
+    def request(self) -> str:
+        """What both sides were asked."""
+        return f"{self.left.request.method} {self.left.request.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Differences that are one for a person: in one way, at one place, in some operations."""
+
+    found: tuple[Found, ...]
+
+    @property
+    def kind(self) -> Kind:
+        """In what the answers differ."""
+        return self.found[0].difference.kind
+
+    @property
+    def place(self) -> str:
+        """Where; empty for the answer as a whole."""
+        return self.found[0].difference.where
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """The ids of the operations that show it."""
+        return tuple(dict.fromkeys(one.left.operation.id for one in self.found))
+
+
+@dataclass(frozen=True, slots=True)
+class SideSummary:
+    """One side as it is told: its name, and what was sent to it."""
+
+    name: str
+    requests: int = 0
+    submissions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sides held against each other.
+
+    `compared` counts requests that both sides answered, `left_out` are those that one did not,
+    with the reason. `moving` are places that were left out of the comparison, by operation, since
+    they change from read to read on one side. `elapsed_ms` is wall time in milliseconds.
+    """
+
+    left: SideSummary
+    right: SideSummary
+    seed: int
+    dialect: str
+    band: str
+    compared: int
+    found: tuple[Found, ...]
+    masker: Masker
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    moving: Mapping[str, frozenset[Place]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    elapsed_ms: int = 0
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The differences, those of one cause together, the most telling kind first."""
+        groups: dict[tuple[str, ...], list[Found]] = {}
+        for one in self.found:
+            groups.setdefault(_cause_of(one), []).append(one)
+        order = tuple(Kind)
+        causes = (Cause(tuple(found)) for found in groups.values())
+        return tuple(sorted(causes, key=lambda cause: order.index(cause.kind)))
+
+    @property
+    def exit_code(self) -> int:
+        """What a command ends with: 0 equal, 1 they differ, 3 nothing could be compared."""
+        if not self.compared:
+            return 3
+        return 1 if self.found else 0
+
+    @property
+    def conclusion(self) -> str:
+        """What it comes to, in words."""
+        if not self.compared:
+            return "nothing could be compared"
+        what = f"{counted(self.compared, 'request')} compared"
+        if not self.found:
+            return f"no difference: {what}"
+        return f"they differ: {counted(len(self.causes), 'difference')}, {what}"
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets and characters that nobody sees, on one line."""
+        return one_line(visible(self.masker.text(text)), _LONGEST)
+
+    @property
+    def places_moving(self) -> dict[str, list[str]]:
+        """The places that move, by operation, as people write them."""
+        return {name: sorted(map(dotted, places)) for name, places in sorted(self.moving.items())}
+
+
+def _cause_of(found: Found) -> tuple[str, ...]:
+    one = found.difference
+    detail: tuple[str, ...] = ()
+    if one.kind in _PARTICULAR:
+        # The words of a refusal differ from request to request; the outcome does not.
+        detail = (one.left.partition(":")[0], one.right.partition(":")[0])
+    return (one.kind, one.where, *detail)
+
+
+def lines(comparison: Comparison, *, verbose: bool = False) -> Iterator[str]:
+    """Yield the lines of a comparison; the last one is the conclusion."""
+    for name, side in (("left ", comparison.left), ("right", comparison.right)):
+        sent = f"{counted(side.requests, 'request')}, submissions sent: {side.submissions}"
+        yield f"{name}  {side.name}: {sent}"
+    yield (
+        f"seed {comparison.seed} · dialect {comparison.dialect} · amounts within "
+        f"{comparison.band} % are equal"
+    )
+    for cause in comparison.causes:
+        yield ""
+        yield from _lines_of(cause, comparison, verbose=verbose)
+    if comparison.moving:
+        yield ""
+    for operation, places in comparison.places_moving.items():
+        yield f"moves by itself, not compared: {operation} {listed(places)}"
+    if comparison.left_out:
+        yield ""
+        yield from _reasons(comparison, verbose=verbose)
+    for note in comparison.notes:
+        yield f"note: {comparison.text(note)}"
+    yield ""
+    yield comparison.conclusion
+
+
+def _lines_of(cause: Cause, comparison: Comparison, *, verbose: bool) -> Iterator[str]:
+    clean = comparison.text
+    where = f" at {cause.place}" if cause.place else ""
+    yield f"{cause.kind}{where}: {SAYS[cause.kind]}"
+    yield f"  {listed(cause.operations)}"
+    most = len(cause.found) if verbose else _MOST_EXAMPLES
+    for found in cause.found[:most]:
+        one = found.difference
+        item = f" {clean(one.item)}:" if one.item else ""
+        yield f" {item} {clean(one.left)} | {clean(one.right)}"
+        yield f"    {clean(f'{found.probe}: {found.request}')}"
+    if len(cause.found) > most:
+        yield f"  and {len(cause.found) - most} more"
+
+
+def _reasons(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
+    groups: dict[str, list[str]] = {}
+    for probe, reason in comparison.left_out.items():
+        groups.setdefault(reason, []).append(probe)
+    yield f"not compared: {counted(len(comparison.left_out), 'request')}"
+    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
+    most = len(ordered) if verbose else _MOST_REASONS
+    for reason, probes in ordered[:most]:
+        names = listed(probes, len(probes) if verbose else 2)
+        yield f"  {len(probes)} x {comparison.text(reason)}: {names}"
+    if len(ordered) > most:
+        yield f"  and {counted(len(ordered) - most, 'other reason')}; --verbose"
+
+
+def facts(comparison: Comparison) -> dict[str, Json]:
+    """Return a comparison as JSON, in the published format."""
+    clean = comparison.text
+    return {
+        "format": FORMAT,
+        "left": picked(comparison.left, "name", "requests", "submissions"),
+        "right": picked(comparison.right, "name", "requests", "submissions"),
+        "seed": comparison.seed,
+        "dialect": comparison.dialect,
+        "band_percent": comparison.band,
+        "compared": comparison.compared,
+        "equal": comparison.exit_code == 0,
+        "conclusion": comparison.conclusion,
+        "differences": [
+            {
+                "kind": cause.kind.value,
+                "place": cause.place,
+                "says": SAYS[cause.kind],
+                "operations": list(cause.operations),
+                "count": len(cause.found),
+                "examples": [
+                    {
+                        "probe": found.probe,
+                        "operation": found.left.operation.id,
+                        "request": clean(found.request),
+                        "item": clean(found.difference.item),
+                        "left": clean(found.difference.left),
+                        "right": clean(found.difference.right),
+                    }
+                    for found in cause.found[:_MOST_IN_JSON]
+                ],
+            }
+            for cause in comparison.causes
+        ],
+        "moving": comparison.places_moving,
+        "left_out": {probe: clean(why) for probe, why in sorted(comparison.left_out.items())},
+        "notes": [clean(note) for note in comparison.notes],
+        "elapsed_ms": comparison.elapsed_ms,
+    }
