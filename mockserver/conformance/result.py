@@ -65,10 +65,12 @@ class Result:
         """
         if any(outcome.verdict in fail_on.or_worse for outcome in self.outcomes):
             return 1
+        return 0 if self.is_judged(strict=strict) else 3
+
+    def is_judged(self, *, strict: bool = False) -> bool:
+        """Whether anything was judged and, under `strict`, all that could be was reached."""
         judged = any(o.verdict is Verdict.HOLDS or o.verdict.is_finding for o in self.outcomes)
-        if not judged or (strict and any(o.verdict in UNREACHED for o in self.outcomes)):
-            return 3
-        return 0
+        return judged and not (strict and any(o.verdict in UNREACHED for o in self.outcomes))
 
     def assert_conforms(
         self, *, strict: bool = False, fail_on: Verdict = Verdict.VIOLATION

@@ -5,8 +5,7 @@ from dataclasses import field
 
 from mockserver.conformance.comparison.answers import Difference, Kind, dotted
 from mockserver.conformance.comparison.values import Place
-from mockserver.conformance.report.masking import Masker
-from mockserver.conformance.report.shown import visible
+from mockserver.conformance.report.masking import Masker, visible
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.jsontext import Json, picked
 from mockserver.values import dataclass

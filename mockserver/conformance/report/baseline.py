@@ -10,8 +10,8 @@ from mockserver import documents
 from mockserver.clock import wall_ms
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.causes import Acceptance, Cause, Example, place_of
+from mockserver.conformance.report.masking import visible
 from mockserver.conformance.report.report import Report
-from mockserver.conformance.report.shown import visible
 from mockserver.conformance.verdict import Verdict
 from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem

@@ -50,7 +50,7 @@ def expectation_of(finding: Finding, verdict: Verdict) -> tuple[Expectation, Exc
     return None
 
 
-def telling(finding: Finding, verdict: Verdict) -> Exchange | None:
+def clearest(finding: Finding, verdict: Verdict) -> Exchange | None:
     """Return the exchange of a finding that shows it best; None where it has none.
 
     That is the one that is wrong by itself, else the last.

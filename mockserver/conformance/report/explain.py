@@ -1,13 +1,13 @@
-"""What there is to know of a rule, for a person who met it in a report."""
+"""What a finding contradicts, and all there is to know of a rule, in words."""
 
 from collections.abc import Iterator, Sequence
 
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.basis_text import told_by
+from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.requests.probe import Group, Probe, ProbeIndex, Stage
 from mockserver.conformance.session.target import UnsafeOrWrong
-from mockserver.conformance.verdict import Severity, verdict_on
-from mockserver.contract import Basis, BasisKind, Contract
+from mockserver.conformance.verdict import Severity, Verdict, verdict_on
+from mockserver.contract import Basis, BasisKind, Contract, shipped_facts
 from mockserver.validation import did_you_mean
 
 _WHY = {
@@ -72,7 +72,7 @@ def _standing(basis: Basis, contract: Contract) -> str:
             f"as plausible: {others}"
         )
     of, seen = " of the interface description", " of the service in use"
-    return told_by(basis, contract, section_of=of, shows=seen)
+    return basis_in_words(basis, contract, section_of=of, shows=seen)
 
 
 def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
@@ -101,3 +101,45 @@ def _example(rule: Rule) -> str:
     said = rule.summary.rstrip(".")
     said = said[:1].lower() + said[1:]
     return f"{verdict}: {rule.name} [{operation}], where it is not so that {said}"
+
+
+def basis_in_words(
+    basis: Basis, contract: Contract, *, section_of: str = "", shows: str = ""
+) -> str:
+    """Return where a fact stands, and what it says; more words about the first two kinds."""
+    says = f": {basis.says}" if basis.says else ""
+    match basis.kind:
+        case BasisKind.DOCUMENTED:
+            return f"section {section(basis.reference)}{section_of}{says}"
+        case BasisKind.OBSERVED:
+            return f"what {basis.reference} shows{shows}{says}"
+        case _:
+            return f"assumption {basis.reference}{assumption(basis, contract)}"
+
+
+def explain_basis(basis: Basis, contract: Contract) -> str:
+    """Return a sentence that names what a finding contradicts, and what that says."""
+    verb = "contradicts" if basis.kind is BasisKind.DOCUMENTED else "differs from"
+    return f"{verb} {basis_in_words(basis, contract)}"
+
+
+def ground_of(cause: Cause, contract: Contract) -> str:
+    """Return a sentence that names what a cause contradicts, or that nothing mentions it."""
+    if cause.verdict is Verdict.EXTRA:
+        says = f": {cause.basis.says}" if cause.basis.says else ""
+        return f"the description does not mention it{says}"
+    return explain_basis(cause.basis, contract)
+
+
+def section(reference: str) -> str:
+    """Return a section with its title, as in `2.3 (2.0 resources)`."""
+    title = shipped_facts().section_title(reference)
+    return f"{reference} ({title})" if title else reference
+
+
+def assumption(basis: Basis, contract: Contract) -> str:
+    """Return what an assumption says: in the words of the rule, else of the register."""
+    found = next((one for one in contract.assumptions if one.id == basis.reference), None)
+    title = f" ({found.title})" if found else ""
+    says = basis.says or (found.chosen if found else "")
+    return f"{title}: {says}" if says else title

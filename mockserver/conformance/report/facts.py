@@ -1,13 +1,11 @@
 """The report as JSON, in the published format `crosschain-mock/conformance@1`."""
 
 import json
-from collections.abc import Mapping
 
 from mockserver import __version__
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.coverage import Coverage, Share
-from mockserver.conformance.report.model import CauseModel, ReportModel
-from mockserver.conformance.report.shown import Shown, Text
+from mockserver.conformance.report.model import CauseModel, ExchangeModel, ReportModel
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis
 from mockserver.jsontext import Json, picked
@@ -53,9 +51,7 @@ def facts_of(model: ReportModel) -> dict[str, Json]:
         ],
         "rules": [rule_facts(rule) for rule in model.rules],
         "unsent": dict(model.unsent),
-        "exchanges": [
-            _exchange(one.shown(most=_MOST_TEXT)) for one in model.exchanges(_MOST_EXAMPLES)
-        ],
+        "exchanges": [_exchange(one) for one in model.exchanges(_MOST_EXAMPLES)],
         "coverage": _coverage(model.coverage) if model.coverage else None,
     }
 
@@ -104,27 +100,20 @@ def _accepted(cause: CauseModel) -> dict[str, Json]:
     }
 
 
-def _exchange(one: Shown) -> dict[str, Json]:
+def _exchange(one: ExchangeModel) -> dict[str, Json]:
+    bodies = one.bodies(most=_MOST_TEXT)
+    sent, came = ({"text": body.text, "bytes": body.size, "cut": body.cut} for body in bodies)
     return {
         **picked(one, "number", "probe", "operation"),
-        "submission": one.writes,
-        "request": {
-            "method": one.method,
-            "url": one.url,
-            "headers": [list(header) for header in one.headers],
-            "body": _text(one.body),
-        },
+        "submission": one.submits,
+        "request": {**picked(one, "method", "url", "headers"), "body": sent},
         "answer": {
             "status": one.status,
             "headers": [list(header) for header in one.answer_headers],
-            "body": _text(one.answer),
+            "body": came,
             **picked(one, "elapsed_ms", "trouble"),
         },
     }
-
-
-def _text(text: Text) -> Mapping[str, Json]:
-    return {"text": text.text, "bytes": text.size, "cut": text.cut}
 
 
 def _coverage(coverage: Coverage) -> dict[str, Json]:

@@ -1,305 +1,253 @@
-"""The report as one HTML file: nothing is fetched, no script runs, everything is escaped."""
+"""The report as one HTML file: nothing is fetched, no script runs, everything is escaped.
+
+Its parts are in `report.html`. Should an escape ever fail, the browser still runs and fetches
+nothing, as the policy in the page says.
+"""
 
 import html
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
+from string import Formatter
 
 from mockserver import __version__
 from mockserver.conformance.report.model import CauseModel, ExchangeModel, ReportModel
-from mockserver.conformance.report.shown import Shown, Text
 from mockserver.conformance.verdict import FINDINGS, UNJUDGED, UNREACHED, Verdict
 from mockserver.wording import counted, listed, one_line
 
-_STYLE = Path(__file__).with_name("report.css")
+_FOLDER = Path(__file__).parent
 _OPEN = 3
 _MOST_BODY = 6_000
 _MOST_EXCHANGES = 4
 _MOST_OTHERS = 50
+_LONGEST_LINE = 2_000
 
 
 def as_html(model: ReportModel) -> str:
     """Return the report as the text of an HTML file."""
-    return "\n".join(_Page(model).lines()) + "\n"
+    style = f"{(_FOLDER / 'report.css').read_text('utf-8')}{_filtering()}"
+    return _part(
+        "page",
+        conclusion=model.conclusion,
+        version=__version__,
+        style=style,
+        parts=_joined(_parts(model)),
+    )
 
 
-class _Page:
-    """The parts of the page, from the summary to the small print."""
-
-    def __init__(self, model: ReportModel) -> None:
-        self._report = model
-
-    def lines(self) -> Iterator[str]:
-        """Yield the whole document."""
-        report = self._report
-        yield "<!DOCTYPE html>"
-        yield '<html lang="en"><head><meta charset="utf-8">'
-        yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        # Should an escape ever fail, the browser still runs and fetches nothing.
-        yield (
-            '<meta http-equiv="Content-Security-Policy" '
-            "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+def _parts(model: ReportModel) -> Iterator[str]:
+    tone = {0: "good", 1: "violation"}.get(model.exit_code, "differs-from-observed")
+    yield _part(
+        "banner",
+        tone=tone,
+        bases=model.bases,
+        conclusion=model.conclusion,
+        circumstances=model.circumstances,
+    )
+    yield from (_part("hint", text=text) for text in (*model.hints, *model.notes))
+    yield _part("tiles", tiles=_joined(_tiles(model)))
+    yield _findings(model)
+    if model.accepted:
+        rows = (
+            _part("accepted_one", one=one, operations=listed(one.operations))
+            for one in model.accepted
         )
-        yield f"<title>{_esc(report.conclusion)}</title>"
-        yield f"<style>\n{_STYLE.read_text('utf-8')}{_filtering()}</style></head>"
-        yield '<body><div class="page">'
-        yield from self._banner()
-        yield from self._tiles()
-        yield from self._causes()
-        yield from self._accepted()
-        yield from self._unjudged()
-        yield from self._coverage()
-        yield from self._rules()
-        yield from self._requests()
-        yield (
-            f"<footer>crosschain-mock {_esc(__version__)} · developer keys and signatures are "
-            "masked · a click on a command selects all of it</footer>"
+        yield _part("accepted", rows=_joined(rows))
+    yield from _unjudged(model)
+    yield from _coverage(model)
+    yield _rules(model)
+    yield _requests(model)
+
+
+def _tiles(model: ReportModel) -> Iterator[str]:
+    def tile(number: object, name: str, tone: str = "") -> str:
+        return _part("tile", number=number, name=name, tone=tone)
+
+    for verdict in FINDINGS:
+        number = model.verdicts[verdict]
+        yield tile(number, verdict.words, verdict.value if number else "")
+    if model.accepted:
+        yield tile(len(model.accepted), "accepted")
+    yield tile(model.counts[Verdict.HOLDS], "checks hold", "good")
+    for verdict in UNJUDGED:
+        number = model.counts[verdict]
+        yield tile(number, verdict.words, "unclear" if number and verdict in UNREACHED else "")
+    yield tile(model.submissions, "submissions sent")
+    if model.coverage is not None:
+        yield tile(f"{model.coverage.whole.score} %", "of facts proven")
+
+
+def _findings(model: ReportModel) -> str:
+    found = {verdict: model.verdicts[verdict] for verdict in FINDINGS if model.verdicts[verdict]}
+    filters = _part(
+        "filters",
+        inputs=_joined(_part("filter", verdict=verdict) for verdict in found),
+        total=sum(found.values()),
+        labels=_joined(
+            _part("label", verdict=verdict, words=verdict.words, number=number)
+            for verdict, number in found.items()
+        ),
+    )
+    causes = [_cause(cause, opened=n < _OPEN) for n, cause in enumerate(model.causes)]
+    return _part(
+        "findings",
+        filters=filters if causes else "",
+        number=counted(len(causes), "cause"),
+        causes=_joined(causes or [_part("nothing")]),
+    )
+
+
+def _cause(cause: CauseModel, *, opened: bool) -> str:
+    return _part(
+        "cause",
+        cause=cause,
+        opened=" open" * opened,
+        operations=listed(cause.operations),
+        findings=counted(cause.count, "finding"),
+        places=counted(len(cause.operations), "operation"),
+        details=_joined(_details(cause)),
+    )
+
+
+def _details(cause: CauseModel) -> Iterator[str]:
+    yield from (_part("hint", text=sentence) for sentence in cause.expired)
+    yield from map(_exchange, cause.exchanges[:_MOST_EXCHANGES])
+    if len(cause.exchanges) > _MOST_EXCHANGES:
+        more = counted(len(cause.exchanges) - _MOST_EXCHANGES, "more exchange")
+        yield _part("remark", text=f"and {more}")
+    yield _part("test", text=cause.test)
+    if cause.count > 1:
+        rows = (_part("one", one=finding) for finding in cause.findings(_MOST_OTHERS))
+        yield _part("all", count=cause.count, rows=_joined(rows))
+
+
+def _exchange(one: ExchangeModel) -> str:
+    sent, came = (str(body) for body in one.bodies(most=_MOST_BODY, pretty=True))
+    asked = [f"{one.method} {one.url}", *(f"{name}: {value}" for name, value in one.headers)]
+    answered = [f"HTTP {one.status} in {one.elapsed_ms} ms"]
+    answered += [f"{name}: {value}" for name, value in one.answer_headers]
+    answered += [f"({one.trouble})"] if one.trouble else []
+    remarks = [one.needs, "this is a submission" if one.submits else ""]
+    return _part(
+        "exchange",
+        one=one,
+        sent="\n".join([*asked, "", sent] if sent else asked),
+        came=(
+            one.trouble
+            if one.trouble and not one.status
+            else "\n".join([*answered, "", came] if came else answered)
+        ),
+        remarks="".join(_part("remark", text=text) + "\n" for text in remarks if text),
+    )
+
+
+def _unjudged(model: ReportModel) -> Iterator[str]:
+    groups = []
+    for verdict in UNJUDGED:
+        reasons = model.unjudged(verdict)
+        rows = (
+            _part("reason", reason=reason, names=", ".join(names))
+            for reason, names in reasons.items()
         )
-        yield "</div></body></html>"
+        checks = counted(sum(map(len, reasons.values())), "check")
+        if reasons:
+            groups.append(_part("reasons", words=verdict.words, checks=checks, rows=_joined(rows)))
+    if groups:
+        yield _part("unjudged", groups=_joined(groups))
 
-    def _banner(self) -> Iterator[str]:
-        report = self._report
-        tone = {0: "good", 1: "violation"}.get(report.exit_code, "differs-from-observed")
-        yield f'<header class="banner {tone}"><h1>Conformance of {_esc(report.bases)}</h1>'
-        yield f'<p class="says">{_esc(report.conclusion)}</p>'
-        yield f'<p class="soft">{_esc(report.circumstances)}</p></header>'
-        for text in (*report.hints, *report.notes):
-            yield f'<p class="hint">{_clean(text)}</p>'
 
-    def _tiles(self) -> Iterator[str]:
-        report = self._report
-        findings, counts = report.verdicts, report.counts
-        yield '<section class="tiles" aria-label="Summary">'
-        for verdict in FINDINGS:
-            tone = verdict.value if findings[verdict] else ""
-            yield _tile(findings[verdict], verdict.words, tone)
-        if report.accepted:
-            yield _tile(len(report.accepted), "accepted")
-        yield _tile(counts[Verdict.HOLDS], "checks hold", "good")
-        for verdict in UNJUDGED:
-            yield _tile(
-                counts[verdict],
-                verdict.words,
-                "unclear" if counts[verdict] and verdict in UNREACHED else "",
-            )
-        yield _tile(report.submissions, "submissions sent")
-        if report.coverage is not None:
-            yield _tile(f"{report.coverage.whole.score} %", "of facts proven")
-        yield "</section>"
+def _coverage(model: ReportModel) -> Iterator[str]:
+    coverage = model.coverage
+    if coverage is None:
+        return
+    targets = coverage.targets
+    why = "; ".join(f"{count} x {reason}" for reason, count in targets.reasons.items())
+    left = f" Left out: {why}." if why else ""
+    edges = _part("edges", hit=len(targets.hit), total=targets.total, left=left)
+    rows = (
+        _part("share", operation=operation, share=share)
+        for operation, share in coverage.operations.items()
+    )
+    yield _part(
+        "coverage",
+        whole=coverage.whole,
+        edges=edges if targets.total else "",
+        rows=_joined(rows),
+    )
 
-    def _causes(self) -> Iterator[str]:
-        causes = self._report.causes
-        yield "<section>"
-        if causes:
-            yield from self._filters()
-        yield f"<h2>Findings ({counted(len(causes), 'cause')})</h2>"
-        yield '<div class="causes">'
-        if not causes:
-            yield '<p class="soft">nothing was found</p>'
-        for number, cause in enumerate(causes):
-            yield from self._cause(cause, opened=number < _OPEN)
-        yield "</div></section>"
 
-    def _filters(self) -> Iterator[str]:
-        found = self._report.verdicts
-        shown_verdicts = [verdict for verdict in FINDINGS if found[verdict]]
-        yield '<input class="filter" type="radio" name="filter" id="f-all" checked>'
-        for verdict in shown_verdicts:
-            yield f'<input class="filter" type="radio" name="filter" id="f-{verdict}">'
-        yield '<div class="labels">'
-        yield f'<label for="f-all">all {sum(found.values())}</label>'
-        for verdict in shown_verdicts:
-            yield f'<label for="f-{verdict}">{verdict.words} {found[verdict]}</label>'
-        yield "</div>"
+def _rules(model: ReportModel) -> str:
+    by_rule: dict[str, list[Verdict]] = {rule.name: [] for rule in model.rules}
+    for outcome in model.outcomes:
+        by_rule[outcome.rule.name].append(outcome.verdict)
+    rows = []
+    for rule in model.rules:
+        verdicts = by_rule[rule.name]
+        holds = verdicts.count(Verdict.HOLDS)
+        found = sum(verdict.is_finding for verdict in verdicts)
+        rest = len(verdicts) - holds - found
+        rows.append(_part("rule", rule=rule, holds=holds, found=found, rest=rest))
+    return _part(
+        "rules",
+        rules=counted(len(rows), "rule"),
+        checks=counted(len(model.outcomes), "check"),
+        rows=_joined(rows),
+    )
 
-    def _cause(self, cause: CauseModel, *, opened: bool) -> Iterator[str]:
-        rule = cause.rule
-        yield f'<details class="cause {cause.verdict}" id="{cause.id}"{" open" * opened}><summary>'
-        yield (
-            f'<span class="tag">{cause.verdict.words}</span>'
-            f'<span class="rule">{_esc(rule.name)}</span> '
-            f'<span class="soft">{_esc(listed(cause.operations))}</span>'
+
+def _requests(model: ReportModel) -> str:
+    rows = [
+        _part(
+            "request",
+            tone=' class="writes"' if operation.writes else "",
+            operation=operation.id,
+            kind="submission" if operation.writes else "read",
+            number=model.sent.get(operation.id, 0),
         )
-        yield f'<span class="what">{_clean(cause.located, 600)}</span>'
-        yield '</summary><div class="inside">'
-        yield f"<p>{_clean(rule.summary)}</p>"
-        yield f"<blockquote>{_clean(cause.ground)}</blockquote>"
-        yield (
-            f'<p class="soft">cause {cause.id} · {rule.layer} · {rule.severity} · '
-            f"{counted(cause.count, 'finding')} in "
-            f"{counted(len(cause.operations), 'operation')}</p>"
-        )
-        for said in cause.expired:
-            yield f'<p class="hint">{_clean(said)}</p>'
-        exchanges = cause.exchanges
-        for exchange in exchanges[:_MOST_EXCHANGES]:
-            yield from self._exchange(exchange)
-        if len(exchanges) > _MOST_EXCHANGES:
-            more = counted(len(exchanges) - _MOST_EXCHANGES, "more exchange")
-            yield f'<p class="soft">and {more}</p>'
-        yield from self._test(cause)
-        yield from self._others(cause)
-        yield "</div></details>"
-
-    def _exchange(self, exchange: ExchangeModel) -> Iterator[str]:
-        one = exchange.shown(most=_MOST_BODY, pretty=True)
-        yield f'<h3>Exchange {one.number}: {_esc(one.probe)}</h3><div class="sides">'
-        yield f"<div><pre>{_esc(_request(one))}</pre></div>"
-        yield f"<div><pre>{_esc(_answer(one))}</pre></div></div>"
-        yield "<h3>As a command</h3>"
-        if exchange.needs:
-            yield f'<p class="soft">{_esc(exchange.needs)}</p>'
-        if one.writes:
-            yield '<p class="soft">this is a submission</p>'
-        yield f'<pre class="copy">{_esc(exchange.command)}</pre>'
-
-    def _test(self, cause: CauseModel) -> Iterator[str]:
-        yield "<h3>As a test</h3><details><summary>pytest</summary>"
-        yield f'<div class="inside"><pre class="copy">{_esc(cause.test)}</pre></div></details>'
-
-    def _others(self, cause: CauseModel) -> Iterator[str]:
-        if cause.count == 1:
-            return
-        yield f"<details><summary>all {cause.count} findings</summary>"
-        yield '<div class="inside"><table><tr><th>operation</th><th>place</th><th>finding</th></tr>'
-        for finding in cause.findings(_MOST_OTHERS):
-            yield (
-                f"<tr><td>{_esc(finding.operation)}</td>"
-                f"<td><code>{_clean(finding.place)}</code></td>"
-                f"<td>{_clean(finding.message, 300)}</td></tr>"
-            )
-        yield "</table></div></details>"
-
-    def _accepted(self) -> Iterator[str]:
-        if not self._report.accepted:
-            return
-        yield "<h2>Accepted</h2><table><tr><th>rule</th><th>operations</th><th>finding</th>"
-        yield "<th>owner</th><th>until</th><th>reason</th></tr>"
-        for one in self._report.accepted:
-            word = one.acceptance
-            cells = (
-                one.rule.name,
-                listed(one.operations),
-                one.message,
-                word.owner,
-                word.expires,
-                word.reason,
-            )
-            inside = "".join(f"<td>{_clean(cell, 300)}</td>" for cell in cells)
-            yield f"<tr>{inside}</tr>"
-        yield "</table>"
-
-    def _unjudged(self) -> Iterator[str]:
-        groups = {verdict: self._report.unjudged(verdict) for verdict in UNJUDGED}
-        if not any(groups.values()):
-            return
-        yield "<h2>Not judged</h2>"
-        for verdict, reasons in groups.items():
-            if not reasons:
-                continue
-            number = sum(map(len, reasons.values()))
-            yield f"<details><summary>{verdict.words}: {counted(number, 'check')}</summary>"
-            yield '<div class="inside"><table><tr><th>reason</th><th>checks</th></tr>'
-            for reason, names in reasons.items():
-                told = f"<td>{_clean(reason, 600)}</td><td>{_esc(', '.join(names))}</td>"
-                yield f"<tr>{told}</tr>"
-            yield "</table></div></details>"
-
-    def _coverage(self) -> Iterator[str]:
-        coverage = self._report.coverage
-        if coverage is None:
-            return
-        whole = coverage.whole
-        yield "<h2>Facts of the contract</h2>"
-        yield (
-            f"<p>{whole.proven} of {whole.total} facts were proven ({whole.score} %); "
-            f"{whole.within_reach} were within reach of this plan ({whole.index} %).</p>"
-        )
-        targets = coverage.targets
-        if targets.total:
-            why = "; ".join(f"{count} x {reason}" for reason, count in targets.reasons.items())
-            left = f" Left out: {_esc(why)}." if why else ""
-            yield f"<p>Edges of inputs: {len(targets.hit)} of {targets.total} asked at.{left}</p>"
-        yield "<details><summary>by operation</summary><div class='inside'><table>"
-        yield '<tr><th>operation</th><th></th><th class="number">proven</th>'
-        yield '<th class="number">within reach</th><th class="number">facts</th></tr>'
-        for operation, share in coverage.operations.items():
-            yield (
-                f"<tr><td>{_esc(operation)}</td>"
-                f'<td><meter min="0" max="{share.total}" value="{share.proven}"></meter></td>'
-                f'<td class="number">{share.proven}</td>'
-                f'<td class="number">{share.within_reach}</td>'
-                f'<td class="number">{share.total}</td></tr>'
-            )
-        yield "</table></div></details>"
-
-    def _rules(self) -> Iterator[str]:
-        outcomes = self._report.outcomes
-        by_rule: dict[str, list[Verdict]] = {}
-        for outcome in outcomes:
-            by_rule.setdefault(outcome.rule.name, []).append(outcome.verdict)
-        rules = {rule.name: rule for rule in self._report.rules}
-        yield "<h2>Rules</h2>"
-        yield f"<details><summary>{counted(len(rules), 'rule')}, "
-        yield f"{counted(len(outcomes), 'check')}</summary><div class='inside'><table>"
-        yield '<tr><th>rule</th><th>says</th><th class="number">holds</th>'
-        yield '<th class="number">found</th><th class="number">not judged</th></tr>'
-        for name, verdicts in by_rule.items():
-            holds = sum(verdict is Verdict.HOLDS for verdict in verdicts)
-            found = sum(verdict.is_finding for verdict in verdicts)
-            yield (
-                f"<tr><td>{_esc(name)}</td><td>{_clean(rules[name].summary)}</td>"
-                f'<td class="number">{holds}</td><td class="number">{found}</td>'
-                f'<td class="number">{len(verdicts) - holds - found}</td></tr>'
-            )
-        yield "</table></div></details>"
-
-    def _requests(self) -> Iterator[str]:
-        result = self._report
-        yield "<h2>Requests sent</h2>"
-        yield f"<details><summary>{counted(result.requests, 'request')}, "
-        yield f"submissions sent: {result.submissions}</summary><div class='inside'><table>"
-        yield '<tr><th>operation</th><th>kind</th><th class="number">sent</th></tr>'
-        for operation in result.contract:
-            kind = "submission" if operation.writes else "read"
-            tone = ' class="writes"' if operation.writes else ""
-            number = result.sent.get(operation.id, 0)
-            yield f"<tr{tone}><td>{_esc(operation.id)}</td><td>{kind}</td>"
-            yield f'<td class="number">{number}</td></tr>'
-        if result.sent_elsewhere:
-            yield "<tr><td>no operation</td><td>read</td>"
-            yield f'<td class="number">{result.sent_elsewhere}</td></tr>'
-        yield "</table></div></details>"
+        for operation in model.contract
+    ]
+    if model.sent_elsewhere:
+        elsewhere = {"tone": "", "operation": "no operation", "kind": "read"}
+        rows.append(_part("request", number=model.sent_elsewhere, **elsewhere))
+    return _part(
+        "requests",
+        number=counted(model.requests, "request"),
+        submissions=model.submissions,
+        rows=_joined(rows),
+    )
 
 
-def _request(one: Shown) -> str:
-    lines = [f"{one.method} {one.url}", *(f"{name}: {value}" for name, value in one.headers)]
-    return _with_body(lines, one.body)
+class _Escaping(Formatter):
+    """Fills the fields of a part, escaped unless the part says that a field is made already."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        text = str(value)
+        if format_spec == "raw":
+            return text
+        if format_spec:
+            most = _LONGEST_LINE if format_spec == "line" else int(format_spec)
+            text = one_line(text, most)
+        return html.escape(text)
 
 
-def _answer(one: Shown) -> str:
-    if one.trouble and not one.status:
-        return one.trouble
-    lines = [f"HTTP {one.status} in {one.elapsed_ms} ms"]
-    lines += [f"{name}: {value}" for name, value in one.answer_headers]
-    if one.trouble:
-        lines.append(f"({one.trouble})")
-    return _with_body(lines, one.answer)
+_FORMATTER = _Escaping()
 
 
-def _with_body(lines: list[str], body: Text) -> str:
-    return "\n".join([*lines, "", str(body)] if body.size else lines)
+@cache
+def _templates() -> dict[str, str]:
+    text = (_FOLDER / "report.html").read_text("utf-8")
+    _, *parts = re.split(r"^<!-- @(\w+) -->\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def _tile(number: object, name: str, tone: str = "") -> str:
-    return f'<div class="tile {tone}"><b>{_esc(str(number))}</b><span>{_esc(name)}</span></div>'
+def _part(name: str, /, **fields: object) -> str:
+    text = _FORMATTER.vformat(_templates()[name], (), fields)
+    return text if name == "page" else text[:-1]
 
 
-def _esc(text: str) -> str:
-    return html.escape(text)
-
-
-def _clean(text: str, most: int = 2_000) -> str:
-    return _esc(one_line(text, most))
+def _joined(parts: Iterable[str]) -> str:
+    return "\n".join(parts)
 
 
 def _filtering() -> str:

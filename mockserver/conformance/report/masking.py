@@ -1,10 +1,13 @@
-"""What no report may show: the values of secret headers, wherever they turn up; nothing else."""
+"""Texts as reports show them: without the values of secret headers, and readable whatever came."""
 
 import html
 import json
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, quote_plus, unquote_plus
 
+from mockserver import jsontext
 from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.values import dataclass
@@ -16,6 +19,9 @@ _DIVERSE = 4
 _PREFIX = 12
 _PREFIX_FROM = 16
 _PREFIX_DIVERSE = 5
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_EMPTY = re.compile(r"([\[{])\n\s*([\]}])")
+_MARGIN = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,7 @@ def masker_for(exchanges: Iterable[Exchange], caller: Caller) -> Masker:
     for exchange in seen:
         for name, value in exchange.request.headers.items_sent:
             label = label_of(name)
-            if label and value not in secrets and _telling(value):
+            if label and value not in secrets and _can_be_found(value):
                 secrets[value] = label
     own = dict(_own(caller))
     open_texts = tuple(map(_sent_openly, seen))
@@ -146,7 +152,7 @@ def _own(caller: Caller) -> Iterator[tuple[str, str]]:
             yield value, label
 
 
-def _telling(value: str) -> bool:
+def _can_be_found(value: str) -> bool:
     return len(value) >= _SHORTEST and len(set(value)) >= _DIVERSE
 
 
@@ -169,3 +175,66 @@ def _written(secret: str) -> set[str]:
         quote(secret, safe="", errors="surrogatepass"),
         quote_plus(secret, errors="surrogatepass"),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class BodyText:
+    """A body as text; `size` is what it has in bytes, of which the text may show the beginning."""
+
+    text: str
+    size: int
+    cut: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.text}… ({self.size} bytes in all)" if self.cut else self.text
+
+
+def body_text(raw: bytes, masker: Masker, *, most: int, pretty: bool = False) -> BodyText:
+    """Return a body as text of `most` characters, in which what is no UTF-8 is escaped.
+
+    `pretty` breaks JSON into lines, for people.
+    """
+    # Secrets are looked for before the text is cut, so that none is cut in two.
+    decoded = raw[: most * 4 + _MARGIN].decode("utf-8", "backslashreplace")
+    whole = len(raw) <= most * 4 + _MARGIN
+    if pretty and whole:
+        decoded = _in_lines(raw, decoded)
+    text = visible(masker.text(decoded))
+    return BodyText(text[:most], len(raw), cut=not whole or len(text) > most)
+
+
+def visible(text: str) -> str:
+    """Return a text whose control and direction characters are written as escapes."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    if character in "\n\t " or character.isprintable():
+        return character
+    if unicodedata.category(character) == "Zs":
+        return " "
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def _in_lines(raw: bytes, decoded: str) -> str:
+    """Return a JSON text with a member a line; numbers and escapes stay as they were sent."""
+    try:
+        jsontext.decode(raw)
+    except jsontext.NotJson:
+        return decoded
+    depth, lines = 0, [""]
+    for piece in _PIECE.findall(decoded):
+        if piece in "}]":
+            depth -= 1
+            if lines[-1].strip():
+                lines.append("  " * depth)
+            else:
+                lines[-1] = "  " * depth
+        lines[-1] += ": " if piece == ":" else piece
+        if piece in "{[":
+            depth += 1
+        if piece in "{[,":
+            lines.append("  " * depth)
+    return _EMPTY.sub(r"\1\2", "\n".join(lines))

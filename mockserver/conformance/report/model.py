@@ -11,13 +11,13 @@ from functools import cached_property
 
 from mockserver.conformance.checks.rule import Outcome, Rule
 from mockserver.conformance.generation.rules import saved_line
-from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Acceptance, Cause, causes_of
 from mockserver.conformance.report.coverage import Coverage
-from mockserver.conformance.report.expectations import telling
+from mockserver.conformance.report.expectations import clearest
+from mockserver.conformance.report.explain import ground_of
+from mockserver.conformance.report.masking import BodyText, body_text, visible
 from mockserver.conformance.report.report import Report
-from mockserver.conformance.report.shown import Shown, shown, visible
-from mockserver.conformance.report.snippets import curl, needs
+from mockserver.conformance.report.snippets import curl, needs, url_of
 from mockserver.conformance.report.testing import test_of, tests_of
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict
@@ -42,11 +42,18 @@ class _Writer:
     def whole(self, text: str) -> str:
         return visible(self.report.masker.text(text))
 
+    def line(self, text: str) -> str:
+        """Return a command on one line: what began another could be a command of a CI's."""
+        return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+    def headers(self, headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        masked = self.report.masker.header
+        return tuple((visible(name), visible(masked(name, value))) for name, value in headers)
+
     def exchange(self, exchange: Exchange) -> "ExchangeModel":
-        known = self._exchanges.get(exchange.number)
-        if known is None:
-            known = self._exchanges[exchange.number] = ExchangeModel(exchange, self)
-        return known
+        if exchange.number not in self._exchanges:
+            self._exchanges[exchange.number] = ExchangeModel(exchange, self)
+        return self._exchanges[exchange.number]
 
     def acceptance(self, cause: Cause) -> Acceptance:
         word = cause.acceptance
@@ -54,7 +61,7 @@ class _Writer:
 
 
 class ExchangeModel:
-    """A request and its answer, and how to send it again."""
+    """A request and its answer, and how to send it again. `elapsed_ms` is wall time."""
 
     def __init__(self, exchange: Exchange, writer: _Writer) -> None:
         """Take the exchange and what writes it."""
@@ -62,13 +69,50 @@ class ExchangeModel:
         self._writer = writer
         self.number = exchange.number
         self.submits = exchange.operation.writes
+        self.operation = exchange.operation.id
+        self.method = exchange.request.method
+        self.status, self.elapsed_ms = exchange.answer.status, exchange.answer.elapsed_ms
+
+    @cached_property
+    def probe(self) -> str:
+        """The name of the request."""
+        return self._writer.whole(self._exchange.probe)
+
+    @cached_property
+    def url(self) -> str:
+        """Where it went, with its query."""
+        return self._writer.whole(url_of(self._exchange, self._writer.report.result.target))
+
+    @cached_property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """The headers that were sent."""
+        return self._writer.headers(self._exchange.request.headers.items_sent)
+
+    @cached_property
+    def answer_headers(self) -> tuple[tuple[str, str], ...]:
+        """The headers that came."""
+        return self._writer.headers(self._exchange.answer.headers)
+
+    @cached_property
+    def trouble(self) -> str:
+        """Why no whole answer came; empty where one did."""
+        answer = self._exchange.answer
+        return self._writer.whole(f"{answer.trouble}: {answer.reason}") if answer.trouble else ""
+
+    def bodies(self, *, most: int, pretty: bool = False) -> tuple[BodyText, BodyText]:
+        """Return the bodies of both sides, cut to `most` characters; `pretty` has JSON in lines."""
+        request, answer = (
+            body_text(raw, self._writer.report.masker, most=most, pretty=pretty)
+            for raw in (self._exchange.request.body, self._exchange.answer.body)
+        )
+        return request, answer
 
     @cached_property
     def command(self) -> str:
         """A curl command that sends the request once more."""
         report = self._writer.report
         line = curl(self._exchange, report.result.target, report.masker, own_keys=report.own_keys)
-        return _command(line)
+        return self._writer.line(line)
 
     @cached_property
     def kept(self) -> str:
@@ -78,7 +122,7 @@ class ExchangeModel:
     @cached_property
     def needs(self) -> str:
         """What has to be exported before the command runs; empty where nothing has."""
-        return _command(needs(self._exchange, own_keys=self._writer.report.own_keys))
+        return self._writer.line(needs(self._exchange, own_keys=self._writer.report.own_keys))
 
     def lines(self, *, remarks: bool = True) -> Iterator[str]:
         """Yield the command with what it needs in front, and with `remarks` what it is."""
@@ -89,12 +133,6 @@ class ExchangeModel:
         yield self.command
         if remarks and self.kept:
             yield f"# a line of --probes FILE: {self.kept}"
-
-    def shown(self, *, most: int, pretty: bool = False) -> Shown:
-        """Return both sides, bodies cut to `most` characters; `pretty` breaks JSON into lines."""
-        report = self._writer.report
-        target, masker = report.result.target, report.masker
-        return shown(self._exchange, target, masker, most=most, pretty=pretty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +186,7 @@ class CauseModel:
     @cached_property
     def best(self) -> ExchangeModel | None:
         """The exchange that shows it best, None where it has none."""
-        found = telling(self._cause.examples[0].finding, self.verdict)
+        found = clearest(self._cause.examples[0].finding, self.verdict)
         return None if found is None else self._writer.exchange(found)
 
     @cached_property
@@ -304,8 +342,3 @@ class ReportModel:
         text = self._writer.text
         missed = {text(name): text(why) for name, why in coverage.targets.missed.items()}
         return replace(coverage, targets=replace(coverage.targets, missed=missed))
-
-
-def _command(line: str) -> str:
-    """Return a command on one line: what stood at the begin of another could be one of a CI's."""
-    return visible(line).replace("\n", "\\n").replace("\t", "\\t")

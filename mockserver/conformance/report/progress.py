@@ -7,7 +7,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from mockserver.clock import ticks_ms
-from mockserver.conformance.report.shown import visible
+from mockserver.conformance.report.masking import visible
 from mockserver.conformance.session.exchange import Exchange
 
 _QUIET_MS = 1_000

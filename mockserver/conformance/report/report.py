@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import field, replace
 
 from mockserver.conformance.checks.rule import Outcome
@@ -53,8 +52,9 @@ class Report:
     @property
     def exit_code(self) -> int:
         """What a command ends with: 0 conforms, 1 a finding that fails, 3 not judged."""
-        code = self._remaining.exit_code(strict=self.strict, fail_on=self.fail_on)
-        return 3 if self.wrong_service and code == 0 else code
+        if any(cause.verdict in self.failing for cause in self.causes):
+            return 1
+        return 0 if self.result.is_judged(strict=self.strict) and not self.wrong_service else 3
 
     @property
     def conclusion(self) -> str:
@@ -108,16 +108,6 @@ class Report:
         """How many causes there are of each verdict."""
         return Counter(cause.verdict for cause in self.causes)
 
-    @property
-    def _remaining(self) -> Result:
-        """The result without the findings that are accepted."""
-        if not self.accepted:
-            return self.result
-        left = {id(example.finding) for cause in self.causes for example in cause.examples}
-        return replace(
-            self.result, outcomes=tuple(_with_only(o, left) for o in self.result.outcomes)
-        )
-
 
 def report_of(
     result: Result,
@@ -163,10 +153,3 @@ def _exemplified(outcome: Outcome, result: Result) -> Outcome:
         for finding in outcome.findings
     )
     return replace(outcome, findings=findings)
-
-
-def _with_only(outcome: Outcome, left: Iterable[int]) -> Outcome:
-    if not outcome.findings:
-        return outcome
-    kept = (finding for finding in outcome.findings if id(finding) in left)
-    return Outcome.of(outcome.rule, outcome.operation, kept, outcome.reason)

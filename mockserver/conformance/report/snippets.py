@@ -6,7 +6,6 @@ from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 
 from mockserver.conformance.report.masking import Masker, label_of
-from mockserver.conformance.report.shown import url_of
 from mockserver.conformance.session.caller import EXAMPLE_ADDRESS, EXAMPLE_WALLET_KEY
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
@@ -19,6 +18,11 @@ _WITH_BODY = ("POST", "PUT", "PATCH")
 _HEX = re.compile(r"[0-9a-fA-F]")
 _PLAIN = re.compile(r"[A-Za-z0-9 :_-]+")
 _UNSAFE = re.compile(rb"[^!-~]")
+
+
+def url_of(exchange: Exchange, target: Target) -> str:
+    """Return where a request went, with its query; secrets are still in it."""
+    return target.bases.get(exchange.operation.generation.id, "") + exchange.request.target
 
 
 def curl(exchange: Exchange, target: Target, masker: Masker, *, own_keys: bool) -> str:

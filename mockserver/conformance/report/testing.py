@@ -7,13 +7,12 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from mockserver.conformance.generation.rules import STAGES
-from mockserver.conformance.report.basis_text import ground_of
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.expectations import expectation_of
-from mockserver.conformance.report.masking import label_of
+from mockserver.conformance.report.explain import ground_of
+from mockserver.conformance.report.masking import label_of, visible
 from mockserver.conformance.report.report import Report
-from mockserver.conformance.report.shown import url_of, visible
-from mockserver.conformance.report.snippets import literal_url, placeholder, stamp_of
+from mockserver.conformance.report.snippets import literal_url, placeholder, stamp_of, url_of
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.exchange import is_loopback
 from mockserver.values import dataclass

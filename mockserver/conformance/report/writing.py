@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from mockserver.conformance.report.facts import as_json
-from mockserver.conformance.report.github import as_github
 from mockserver.conformance.report.html import as_html
-from mockserver.conformance.report.junit import as_junit
 from mockserver.conformance.report.model import ReportModel
-from mockserver.conformance.report.sarif import as_sarif
+from mockserver.conformance.report.pipelines import as_github, as_junit, as_sarif
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.userfiles import write_text
 from mockserver.validation import did_you_mean

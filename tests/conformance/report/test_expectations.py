@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mockserver import jsontext
-from mockserver.conformance.report.expectations import at, expectation_of, telling
+from mockserver.conformance.report.expectations import at, expectation_of, clearest
 from mockserver.conformance.report.testing import test_of as module_of
 from mockserver.conformance.session.exchange import Answer, Trouble
 from mockserver.conformance.session.target import Target
@@ -155,13 +155,13 @@ def test_beside_a_good_request_the_wrong_one_is_meant():
     found = expectation_of(wrong, Verdict.VIOLATION)
     assert found is not None
     assert found[1] is bad
-    assert telling(wrong, Verdict.VIOLATION) is bad
+    assert clearest(wrong, Verdict.VIOLATION) is bad
     slow = finding("took long", good, place="headers.expireTime")
     assert expectation_of(slow, Verdict.VIOLATION) is None
     compared = finding("differs", good, exchange(query=sent, answer=read(GOOD), number=3))
     assert expectation_of(compared, Verdict.VIOLATION) is None
-    assert telling(compared, Verdict.VIOLATION) is compared.exchanges[-1]
-    assert telling(finding("nothing"), Verdict.VIOLATION) is None
+    assert clearest(compared, Verdict.VIOLATION) is compared.exchanges[-1]
+    assert clearest(finding("nothing"), Verdict.VIOLATION) is None
 
 
 def test_places_lead_to_values():

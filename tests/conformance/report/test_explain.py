@@ -3,8 +3,7 @@
 import pytest
 
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.report.basis_text import explain_basis, section
-from mockserver.conformance.report.explain import explained, rule_named
+from mockserver.conformance.report.explain import explain_basis, explained, rule_named, section
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.contract import Basis, BasisKind, assumed, documented, observed

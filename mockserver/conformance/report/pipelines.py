@@ -1,0 +1,242 @@
+"""The report for the programs of a pipeline: JUnit XML, SARIF 2.1.0, and annotations of GitHub."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from mockserver import __version__, jsontext
+from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.report.model import CauseModel, OutcomeModel, ReportModel
+from mockserver.conformance.verdict import UNJUDGED, Severity, Verdict, verdict_on
+from mockserver.contract import Contract, Layer
+from mockserver.jsontext import Json
+from mockserver.wording import github_command, listed, one_line
+
+_LEVELS: Mapping[Verdict, str] = {
+    Verdict.VIOLATION: "error",
+    Verdict.DIFFERS_OBSERVED: "warning",
+    Verdict.DIFFERS_ASSUMPTION: "notice",
+    Verdict.EXTRA: "notice",
+}
+_RANKS: Mapping[Severity, int] = {Severity.CRITICAL: 90, Severity.MAJOR: 60, Severity.MINOR: 30}
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+_MOST_PLACES = 50
+_MOST_FINDINGS = 20
+_LONGEST = 2_000
+
+
+def as_github(model: ReportModel) -> str:
+    """Return a workflow command for each cause, and one for what it all comes to."""
+    return "".join(f"{line}\n" for line in _annotations(model))
+
+
+def _annotations(model: ReportModel) -> Iterator[str]:
+    for text in (*model.hints, *model.notes):
+        yield github_command("warning", "conform", text)
+    for cause in model.causes:
+        level = "error" if cause.verdict in model.failing else _LEVELS[cause.verdict]
+        title = f"{cause.rule.name} [{listed(cause.operations, 3)}]"
+        best = [cause.best.command] if cause.best else []
+        lines = (cause.located, cause.ground, *best)
+        yield github_command(level, title, "\n".join(line[:_LONGEST] for line in lines))
+    for one in model.accepted:
+        word = one.acceptance
+        title = f"{one.rule.name} is accepted until {word.expires} by {word.owner}"
+        yield github_command("notice", title, word.reason)
+    yield github_command(
+        "notice",
+        "conform",
+        f"{model.conclusion}; {model.requests} requests, submissions sent: {model.submissions}",
+    )
+
+
+def as_junit(model: ReportModel) -> str:
+    """Return the report as XML text.
+
+    What fails the run is a failure; what was not judged, and what a baseline accepts, is skipped;
+    milder findings pass and are told in the output of their testcase.
+    """
+    outcomes = model.outcomes
+    # `testsuites` has no `skipped` in the schema that Jenkins holds reports against.
+    root = Element(
+        "testsuites",
+        name="crosschain-mock conform",
+        tests=str(len(outcomes)),
+        failures=_number_failing(outcomes, model),
+        errors="0",
+        time=f"{model.elapsed_ms / 1000:.3f}",
+    )
+    for layer in Layer:
+        found = [outcome for outcome in outcomes if outcome.rule.layer is layer]
+        if found:
+            root.append(_suite(layer, found, model))
+    indent(root)
+    text: str = tostring(root, "unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _suite(layer: Layer, outcomes: Sequence[OutcomeModel], model: ReportModel) -> Element:
+    suite = Element(
+        "testsuite",
+        name=f"conformance.{layer}",
+        tests=str(len(outcomes)),
+        failures=_number_failing(outcomes, model),
+        errors="0",
+        skipped=str(sum(outcome.is_skipped for outcome in outcomes)),
+    )
+    properties = SubElement(suite, "properties")
+    for name, value in (
+        ("seed", model.seed),
+        ("target", model.bases),
+        ("requests", model.requests),
+        ("submissions", model.submissions),
+    ):
+        SubElement(properties, "property", name=name, value=str(value))
+    for outcome in outcomes:
+        case = SubElement(
+            suite,
+            "testcase",
+            classname=f"conformance.{layer}.{outcome.rule.name}",
+            name=outcome.id,
+        )
+        _add_findings(case, outcome, model)
+    return suite
+
+
+def _add_findings(case: Element, outcome: OutcomeModel, model: ReportModel) -> None:
+    if outcome.verdict in UNJUDGED:
+        _skip(case, f"{outcome.verdict}: {outcome.reason}")
+        return
+    failing = outcome.failing(model.failing)
+    for cause in failing:
+        message = one_line(cause.located)
+        SubElement(case, "failure", type=cause.verdict, message=message).text = _findings_text(
+            cause
+        )
+    if outcome.is_skipped:
+        _skip(case, "; ".join(outcome.accepted))
+    milder = [cause for cause in outcome.causes if cause not in failing]
+    if milder:
+        SubElement(case, "system-out").text = "\n".join(
+            f"{cause.verdict}: {cause.located}\n{_findings_text(cause)}" for cause in milder
+        )
+
+
+def _skip(case: Element, why: str) -> None:
+    SubElement(case, "skipped", message=one_line(why))
+
+
+def _number_failing(outcomes: Sequence[OutcomeModel], model: ReportModel) -> str:
+    return str(sum(bool(outcome.failing(model.failing)) for outcome in outcomes))
+
+
+def _findings_text(cause: CauseModel) -> str:
+    lines = [f"cause {cause.id}, {cause.rule.severity}", cause.ground]
+    lines += [f"{one.place}: {one.message}" for one in cause.findings(_MOST_FINDINGS)]
+    for exchange in cause.exchanges:
+        lines += exchange.lines(remarks=False)
+    return "\n".join(lines)
+
+
+def as_sarif(model: ReportModel) -> str:
+    """Return the report as SARIF text: a result for each cause, its operations as locations."""
+    numbers = {rule.name: number for number, rule in enumerate(model.rules)}
+    results = [_result(cause, model.contract, numbers) for cause in model.causes]
+    results += [_accepted(one, model.contract, numbers) for one in model.accepted]
+    document = {
+        "$schema": _SARIF,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "crosschain-mock conform",
+                        "version": __version__,
+                        "semanticVersion": __version__,
+                        "rules": [_rule(rule) for rule in model.rules],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "invocations": [_invocation(model)],
+                "results": results,
+                "properties": {
+                    "seed": model.seed,
+                    "requests": model.requests,
+                    "submissions": model.submissions,
+                    "conclusion": model.conclusion,
+                },
+            }
+        ],
+    }
+    return jsontext.pretty(document) + "\n"
+
+
+def _rule(rule: Rule) -> dict[str, Json]:
+    return {
+        "id": rule.name,
+        "shortDescription": {"text": rule.summary or rule.name},
+        "help": {"text": f"crosschain-mock conform explain {rule.name}"},
+        "defaultConfiguration": {"level": _sarif_level(verdict_on(rule.basis))},
+        "properties": {
+            "layer": rule.layer.value,
+            "severity": rule.severity.value,
+            "basis": str(rule.basis),
+        },
+    }
+
+
+def _invocation(model: ReportModel) -> dict[str, Json]:
+    return {
+        "executionSuccessful": model.exit_code in (0, 1),
+        "exitCode": model.exit_code,
+        "toolExecutionNotifications": [
+            {"level": "warning", "message": {"text": one_line(text)}}
+            for text in (*model.hints, *model.notes)
+        ],
+    }
+
+
+def _accepted(cause: CauseModel, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:
+    justification = one_line(str(cause.acceptance))
+    suppression = {"kind": "external", "status": "accepted", "justification": justification}
+    return {**_result(cause, contract, numbers), "suppressions": [suppression]}
+
+
+def _result(cause: CauseModel, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:
+    commands = [exchange.command for exchange in cause.exchanges]
+    return {
+        "ruleId": cause.rule.name,
+        "ruleIndex": numbers[cause.rule.name],
+        "level": _sarif_level(cause.verdict),
+        "rank": _RANKS[cause.rule.severity],
+        "message": {"text": one_line(f"{cause.located} ({cause.ground})")},
+        "locations": _locations(cause, contract),
+        "partialFingerprints": {"cause/v1": cause.id},
+        "occurrenceCount": cause.count,
+        "properties": {"verdict": cause.verdict.value, "curl": commands},
+    }
+
+
+def _locations(cause: CauseModel, contract: Contract) -> list[Json]:
+    """Return a location for each operation: its path, and the place inside its messages.
+
+    Code scanning shows nothing without a file, so the path of the operation stands where one would.
+    """
+    place = one_line(cause.place)
+    found: list[Json] = []
+    for name in cause.operations[:_MOST_PLACES]:
+        operation = contract.operation(name)
+        path = f"{operation.method} {operation.path}"
+        logical = [{"name": name, "fullyQualifiedName": path, "kind": "function"}]
+        if place:
+            inner = {"name": place, "fullyQualifiedName": f"{path}#{place}", "kind": "member"}
+            logical.append(inner)
+        physical = {
+            "artifactLocation": {"uri": operation.path.lstrip("/")},
+            "region": {"startLine": 1},
+        }
+        found.append({"physicalLocation": physical, "logicalLocations": logical})
+    return found
+
+
+def _sarif_level(verdict: Verdict) -> str:
+    return _LEVELS[verdict].replace("notice", "note")
