@@ -32,8 +32,8 @@ from mockserver.machine.transfers import (
     transfer_on,
 )
 from mockserver.testing import BadSetting, MockCheckFailed, MockWorld, running
+from mockserver.testing.expecting import told
 from mockserver.testing.options import Course, Does, FaultKind, FaultOptions, OutageMode
-from mockserver.testing.traffic import told
 
 _SUBMIT: dict[Flow, str] = {"v1": "v1.submitCrossChain", "v2": "v2.submitOrder"}
 _LOOK: dict[Flow, str] = {"v1": "v1.getOrderDetailByHashAndEvmAddress", "v2": "v2.checkOrder"}

@@ -5,7 +5,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 
 from mockserver.conformance.checks.rule import Rule
 from mockserver.jsontext import Json, picked
-from mockserver.selftest.trial import HEALTHY, Trial
+from mockserver.selftest.trials import HEALTHY, Trial
 from mockserver.values import dataclass
 
 FORMAT = "crosschain-mock/selftest@1"

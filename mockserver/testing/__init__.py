@@ -3,11 +3,11 @@
 from mockserver.errors import CrosschainMockError
 from mockserver.testing.clock import MockClock
 from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed
+from mockserver.testing.options import WrongWord
 from mockserver.testing.orders import MockOrders, UnknownOrder
 from mockserver.testing.running import replay_capsule, running, serving
 from mockserver.testing.server import MockServer
 from mockserver.testing.settings import BadSetting, MockSettings
-from mockserver.testing.words import WrongWord
 from mockserver.testing.world import MockWorld
 
 CrosschainMock = MockServer

@@ -6,10 +6,9 @@ from decimal import Decimal
 from typing import Literal
 
 from mockserver.clock import FASTEST, ClockMode, ClockRefused
-from mockserver.testing.border import bordered
-from mockserver.testing.handles import WorldHandle
+from mockserver.testing.handles import WorldHandle, bordered
+from mockserver.testing.options import Duration, check_names, duration_ms, instant_ms, moment, word
 from mockserver.testing.orders import OrderRef, order_id
-from mockserver.testing.words import Duration, check_names, duration_ms, instant_ms, moment, word
 
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
 

@@ -8,10 +8,8 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.server.control import orders
-from mockserver.testing.border import bordered
-from mockserver.testing.handles import WorldHandle
-from mockserver.testing.options import Course, OrderStatus, Pace
-from mockserver.testing.words import word
+from mockserver.testing.handles import WorldHandle, bordered
+from mockserver.testing.options import Course, OrderStatus, Pace, word
 
 OrderRef = str | int | Order | OrderView
 """An order: its 2.0 id, its v1 number (`orderSn`), or what `orders` gave."""

@@ -11,8 +11,7 @@ from mockserver.engine.world import World
 from mockserver.scenarios import load_scenario
 from mockserver.server.assembly import service_of
 from mockserver.server.control import Guard
-from mockserver.testing.border import bordered
-from mockserver.testing.handles import LockedService, WorldHandle
+from mockserver.testing.handles import LockedService, WorldHandle, bordered
 from mockserver.testing.settings import DEFAULT_START, MockSettings
 from mockserver.testing.world import MockWorld
 from mockserver.worlds.factory import WorldFactory

@@ -13,7 +13,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.responders.breaks import breaks_named
 from mockserver.responders.forms import BadControl
 from mockserver.responders.replay import BadMode, ReplayMode
-from mockserver.testing.words import instant_ms
+from mockserver.testing.options import instant_ms
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.worlds.audit import kinds_named

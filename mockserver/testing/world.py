@@ -8,12 +8,19 @@ from mockserver.engine.outages import Window
 from mockserver.jsontext import Json
 from mockserver.responders.faults.registry import Fault
 from mockserver.responders.stubs import Stub
-from mockserver.testing.border import bordered
 from mockserver.testing.clock import MockClock
-from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed, complaints
-from mockserver.testing.handles import WorldHandle
+from mockserver.testing.expecting import (
+    ExpectedRefusal,
+    MockCheckFailed,
+    complaints,
+    journal_text,
+    operation_ids,
+    told,
+)
+from mockserver.testing.handles import WorldHandle, bordered
 from mockserver.testing.options import (
     AuditKind,
+    Duration,
     FaultKind,
     FaultOptions,
     Match,
@@ -21,14 +28,14 @@ from mockserver.testing.options import (
     Side,
     StubResponse,
     Wanted,
+    check_names,
     direction_of,
+    duration_ms,
     spelled,
     window,
 )
 from mockserver.testing.orders import MockOrders
 from mockserver.testing.settings import BadSetting, MockSettings
-from mockserver.testing.traffic import journal_text, operation_ids, told
-from mockserver.testing.words import Duration, check_names, duration_ms
 from mockserver.worlds.audit import QUOTE_AGE_MS, Audit, audit, kinds_named
 from mockserver.worlds.chain import announce
 from mockserver.worlds.hosted import HostedWorld

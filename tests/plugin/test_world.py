@@ -13,9 +13,9 @@ from mockserver.engine.errors import CannotSteer, InvalidOutage, NothingDue, Unk
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.forms import BadControl
 from mockserver.testing import MockCheckFailed
+from mockserver.testing.expecting import UnknownName
 from mockserver.testing.handles import WorldClosed
-from mockserver.testing.traffic import UnknownName
-from mockserver.testing.words import WrongWord
+from mockserver.testing.options import WrongWord
 from mockserver.worlds.chain import BadTransaction
 from tests.conftest import WALLET
 from tests.plugin.conftest import Client

@@ -9,8 +9,7 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.selftest import selftest, summary_of
 from mockserver.selftest.summaries import as_json, percent
-from mockserver.selftest.trial import Told, Trial
-from mockserver.selftest.trials import Job, jobs_of
+from mockserver.selftest.trials import Job, Told, Trial, jobs_of
 
 BROKEN = "bridge-whole-tokens"
 JOBS = (Job(BROKEN, False), Job(None, True, 7))

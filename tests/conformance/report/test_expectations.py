@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mockserver import jsontext
-from mockserver.conformance.report.expectations import at, expectation_of, clearest
+from mockserver.conformance.report.expectations import at, clearest, expectation_of
 from mockserver.conformance.report.testing import test_of as module_of
 from mockserver.conformance.session.exchange import Answer, Trouble
 from mockserver.conformance.session.target import Target
