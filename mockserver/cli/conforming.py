@@ -1,16 +1,20 @@
 """The command `conform`: is what answers there the service of the contract?"""
 
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mockserver.cli.printing import print_json, print_table
 from mockserver.errors import CrosschainMockError
+from mockserver.wording import counted
 
 if TYPE_CHECKING:
+    from mockserver.conformance.checks.rule import Rule
     from mockserver.conformance.options import Options
+    from mockserver.conformance.runs.planner import Prepared
     from mockserver.conformance.session.target import Target
 
 
@@ -44,13 +48,10 @@ def _check_unsent(given: Mapping[str, Any], *, journalled: bool) -> None:
 def explain(rule: str) -> None:
     """Tell what a rule says, why it matters, and what it stands on."""
     from mockserver import contract as contracts
-    from mockserver.conformance.checks.catalog import RULES
-    from mockserver.conformance.generation.rules import stage_rules
     from mockserver.conformance.report.explain import explained, rule_named
     from mockserver.conformance.requests.catalog import probes_of
 
-    contract = contracts.load()
-    every = (*RULES, *stage_rules(contract))
+    contract, every = contracts.load(), _every_rule()
     found = rule_named(rule, every)
     for heading, text in explained(found, every, probes_of(contract), contract):
         click.echo(f"{heading}: {text}" if heading else f"{text}\n")
@@ -58,34 +59,33 @@ def explain(rule: str) -> None:
 
 def rules(as_json: bool) -> None:
     """List the rules."""
-    from mockserver import contract as contracts
-    from mockserver.conformance.checks.catalog import RULES
-    from mockserver.conformance.generation.rules import stage_rules
     from mockserver.conformance.report.facts import rule_facts
 
-    every = (*RULES, *stage_rules(contracts.load()))
     if as_json:
-        print_json([rule_facts(rule) for rule in every])
+        print_json([rule_facts(rule) for rule in _every_rule()])
         return
     print_table(
         ("rule", "layer", "severity", "stands on", "operations", "says"),
         [
             (
-                rule.name,
-                rule.layer.value,
-                rule.severity.value,
-                str(rule.basis),
-                str(len(rule.operations)),
-                rule.summary,
+                *(rule.name, rule.layer.value, rule.severity.value, str(rule.basis)),
+                *(str(len(rule.operations)), rule.summary),
             )
-            for rule in every
+            for rule in _every_rule()
         ],
     )
 
 
+def _every_rule() -> "tuple[Rule, ...]":
+    from mockserver import contract as contracts
+    from mockserver.conformance.checks.catalog import RULES
+    from mockserver.conformance.generation.rules import stage_rules
+
+    return (*RULES, *stage_rules(contracts.load()))
+
+
 def plan(as_json: bool, **given: Any) -> None:
     """Tell which requests would be sent to URL, and send none."""
-    from mockserver.cli.planning import facts, rows, summary
     from mockserver.conformance.runs.planner import prepared
 
     if not any(given[name] for name in ("url", "v1", "v2")):
@@ -93,12 +93,49 @@ def plan(as_json: bool, **given: Any) -> None:
     target = _target(given)
     options = _generating(given, target)
     ready = prepared(target, options)
+    operations = [ready.contract.operation(probe.operation_id) for probe in ready.plan.probes]
+    probes = [
+        {
+            "stage": probe.stage.name.lower().replace("_", " "),
+            "name": probe.name,
+            "operation": probe.operation_id,
+            "request": f"{operation.method} {operation.path}",
+            "after": list(probe.after),
+        }
+        for probe, operation in zip(ready.plan.probes, operations, strict=True)
+    ]
+    submissions = sum(operation.writes for operation in operations)
     if as_json:
-        print_json(facts(ready))
+        print_json(
+            {
+                "requests": len(probes),
+                "submissions": submissions,
+                "rate": ready.limits.rate,
+                "rules": [rule.name for rule in ready.plan.rules],
+                "probes": probes,
+                "leftOut": dict(ready.plan.left_out),
+            }
+        )
         return
-    print_table(("stage", "probe", "request"), rows(ready))
-    for line in summary(ready, edges=options.edges):
+    rows = [[str(probe[name]) for name in ("stage", "name", "request")] for probe in probes]
+    print_table(("stage", "probe", "request"), rows)
+    for line in _plan_in_words(ready, submissions, edges=options.edges):
         click.echo(line)
+
+
+def _plan_in_words(ready: "Prepared", submissions: int, *, edges: bool) -> Iterator[str]:
+    """Yield what a plan comes to; `edges` tells of requests that come after it."""
+    from mockserver.conformance.options import MOST_EDGES
+
+    plan, rate = ready.plan, format(ready.limits.rate.normalize(), "f")
+    yield (
+        f"{counted(len(plan.rules), 'rule')}, {counted(len(plan.probes), 'request')} at most, "
+        f"{submissions} of them submissions, no faster than {rate} a second; nothing was sent"
+    )
+    if edges:
+        yield f"up to {MOST_EDGES} requests at the edges of inputs come after them"
+    for reason, number in Counter(plan.left_out.values()).most_common():
+        yield f"left out: {number} x {reason}"
 
 
 def _target(given: Mapping[str, Any]) -> "Target":

@@ -118,14 +118,14 @@ def breaks(as_json: bool) -> None:
 def reference(folder: Path, check: bool) -> None:
     """Write the generated pages and documents into FOLDER."""
     from mockserver import limits
-    from mockserver.conformance import options_page
+    from mockserver.conformance import option_table
     from mockserver.conformance.checks.catalog import rules_by_fact
     from mockserver.contract.reference import pages
     from mockserver.server.control.pages import pages as control_pages
 
     stale = []
     found = {**pages(__version__, rules_by_fact()), **control_pages()}
-    found |= {"limits.md": limits.page(), "options.md": options_page.page()}
+    found |= {"limits.md": limits.page(), "options.md": option_table.page()}
     for name, text in found.items():
         path = folder / name
         if path.is_file() and path.read_text("utf-8") == text:

@@ -1,8 +1,12 @@
-"""The command `run`: a server for the time that another command takes."""
+"""The command `run`: a server for as long as another command takes, with all that it starts."""
 
+import contextlib
 import os
 import signal
+import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -11,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli import serving
-from mockserver.cli.child import Child, typed
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
 from mockserver.wording import reason_of
@@ -108,3 +111,116 @@ def _signals(first: Callable[[int], None]) -> Iterator[Callable[[Callable[[int],
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+GRACE_SECONDS = 10.0
+"""How long a command that was asked to end may take before it is killed with all it started."""
+
+_POLL_SECONDS = 0.05
+_ENDING = frozenset(
+    getattr(signal, name)
+    for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM")
+    if hasattr(signal, name)
+)
+# Reads until this process is gone, however it went; then nothing of the command may stay.
+_GUARD = """
+import os, signal, sys, time
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_IGN)
+send, number = (os.killpg if sys.argv[1] == "group" else os.kill), int(sys.argv[2])
+sys.stdin.buffer.read()
+try:
+    send(number, signal.SIGTERM)
+    for _ in range(int(float(sys.argv[3]) * 20)):
+        time.sleep(0.05)
+        send(number, 0)
+    send(number, signal.SIGKILL)
+except OSError:
+    pass
+"""
+
+
+class Child:
+    """A started command. Away from a terminal it leads a process group of its own.
+
+    On a terminal it stays in the group that the terminal signals, so that it can read from there.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        grace_seconds: float = GRACE_SECONDS,
+    ) -> None:
+        """Start a command. Raises `OSError` where it cannot be."""
+        self._grace = grace_seconds
+        self._leads = hasattr(os, "killpg") and not _on_terminal()
+        self._killer: threading.Timer | None = None
+        self._process = subprocess.Popen(  # noqa: S603 (what the user asked)
+            command, env=environment, process_group=0 if self._leads else None
+        )
+        self._guard = self._guarded()
+
+    def send(self, number: int) -> None:
+        """Send a signal to the command and what it started; one that ends starts the grace."""
+        self._signal(number)
+        if number in _ENDING and self._killer is None:
+            self._killer = threading.Timer(self._grace, self._kill)
+            self._killer.daemon = True
+            self._killer.start()
+
+    def wait(self) -> int:
+        """Return the exit code, 128 + n where signal n ended it, when all is over."""
+        code = self._process.wait()
+        if self._killer is not None:
+            self._wait_for_group()
+            self._killer.cancel()
+        if self._guard is not None:
+            self._guard.kill()
+            self._guard.communicate()
+        return 128 - code if code < 0 else code
+
+    def _signal(self, number: int) -> None:
+        if self._leads:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, number)
+        else:
+            self._process.send_signal(number)
+
+    def _kill(self) -> None:
+        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+
+    def _wait_for_group(self) -> None:
+        """Wait for what the command started and left behind, until it ends or is killed."""
+        ends = time.monotonic() + self._grace + 1
+        while self._leads and time.monotonic() < ends:
+            try:
+                os.killpg(self._process.pid, 0)
+            except OSError:
+                return
+            time.sleep(_POLL_SECONDS)
+
+    def _guarded(self) -> "subprocess.Popen[bytes] | None":
+        if not hasattr(os, "killpg"):
+            return None
+        told = ("group" if self._leads else "process", str(self._process.pid), str(self._grace))
+        return subprocess.Popen(  # noqa: S603 (this interpreter)
+            [sys.executable, "-I", "-S", "-c", _GUARD, *told],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def _on_terminal() -> bool:
+    """Whether this process may read what is typed: then the terminal signals its group."""
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def typed(number: int) -> bool:
+    """Whether a signal was typed: then the terminal has sent it to the command as well."""
+    return number in (signal.SIGINT, getattr(signal, "SIGQUIT", None)) and _on_terminal()

@@ -19,8 +19,9 @@ from mockserver.conformance.option_table import (
     RUN,
     WAIT,
     Option,
+    page,
+    written,
 )
-from mockserver.conformance.options_page import page, written
 from mockserver.conformance.runs.settings import (
     RunOptions,
     options_from,

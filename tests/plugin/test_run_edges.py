@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mockserver.cli.child import Child
+from mockserver.cli.running import Child
 from tests.conftest import eventually
 
 ROOT = Path(__file__).parents[2]
