@@ -7,7 +7,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.checks.rule import Outcome
-from mockserver.conformance.checks.schema_walk import UndeclaredMember, parts_of
+from mockserver.conformance.checks.schema import UndeclaredMember, parts_of
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.coverage import exercised, facts_of_operation
 from mockserver.conformance.result import Result

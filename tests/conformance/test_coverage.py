@@ -2,7 +2,7 @@
 
 import pytest
 
-from mockserver.conformance.checks.schema_walk import AppliedSchema, UndeclaredMember, fits, walk
+from mockserver.conformance.checks.schema import AppliedSchema, UndeclaredMember, fits, walk
 from mockserver.conformance.report.coverage import exercised, facts_of
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.exchange import Answer, Trouble

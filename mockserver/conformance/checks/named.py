@@ -39,7 +39,7 @@ SETTLED = assumed("A-241", "what has come to its end is told the same way each t
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """The looks at one thing that was named, in the order of time; at least one was answered."""
+    """The looks at one order or ticket that was named, by time; at least one was answered."""
 
     every: list[Exchange]
 

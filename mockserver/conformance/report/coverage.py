@@ -7,7 +7,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_at, general, joined
-from mockserver.conformance.checks.schema_walk import AppliedSchema, walk
+from mockserver.conformance.checks.schema import AppliedSchema, walk
 from mockserver.conformance.requests.words import is_target
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Basis, Contract, Operation

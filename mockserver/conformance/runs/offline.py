@@ -1,6 +1,7 @@
 """A run without a service: recorded exchanges judged by every rule that can judge them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
@@ -197,21 +198,14 @@ def label_of(exchange: Exchange) -> str:
 
 
 def _recorded(label: str, one: RecordedExchange, operation: Operation, caller: Caller) -> _Recorded:
+    """Return a recorded exchange; what a recorder took out of its request is filled in again."""
     removed = frozenset(name.lower() for name in one.removed)
     response, headers = one.response, one.response.headers
     if response.header("Content-Type") is None and response.body:
         # A recording leaves the media type of JSON out.
         headers = (*headers, ("Content-Type", "application/json"))
     answer = Answer(response.status, headers, response.body, one.duration_ms or 0)
-    filled = _filled(one.request, removed, operation, caller)
-    return _Recorded(label, operation, filled, answer, one.request, removed)
-
-
-def _filled(
-    request: Request, removed: frozenset[str], operation: Operation, caller: Caller
-) -> Request:
-    """Return a request with stand-ins for what a recorder took out: it was sent with something."""
-    values: Mapping[str, str] = {
+    values = {
         "signature": caller.wallet_signature,
         "evmaddress": caller.address,
         "address": caller.address,
@@ -220,10 +214,10 @@ def _filled(
     missing = [
         (name, values.get(name.lower(), "taken out"))
         for name in operation.header_names
-        if name.lower() in removed and name not in request.headers
+        if name.lower() in removed and name not in one.request.headers
     ]
-    headers = Headers((*request.headers.items_sent, *missing))
-    return Request(request.method, request.path, request.query, headers, request.body)
+    filled = replace(one.request, headers=Headers((*one.request.headers.items_sent, *missing)))
+    return _Recorded(label, operation, filled, answer, one.request, removed)
 
 
 def _target(sources: Sequence[Source], generations: Iterable[str]) -> Target:
