@@ -1,15 +1,20 @@
 """Schemathesis as the deep stage: its requests, our transport, our grounds for every verdict."""
 
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
+import requests
 import schemathesis
 from hypothesis import Phase, settings
 from hypothesis.errors import HypothesisException
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import FailureGroup
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.core.transport import Response
 from schemathesis.generation.hypothesis.builder import (
     HypothesisTestConfig,
     HypothesisTestMode,
@@ -23,13 +28,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from mockserver import __version__
+from mockserver import __version__, jsontext
 from mockserver.conformance.basis import basis_of, place_of
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
-from mockserver.conformance.generation.lifting import draft_of_case, lifted, prepared
 from mockserver.conformance.generation.rules import (
     FUZZED,
     Problem,
@@ -39,6 +43,8 @@ from mockserver.conformance.generation.rules import (
     server_error,
 )
 from mockserver.conformance.options import Options
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import JSON_TYPE, Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Verdict
@@ -59,6 +65,20 @@ _CHECKS = (
     missing_required_header,
 )
 """Checks that look at one answer. Others send requests of their own, past our transport."""
+
+_OF_THE_CLIENT = (
+    "user-agent",
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "cookie",
+    "x-schemathesis-testcaseid",
+)
+"""Headers that the transport decides, or that would make equal requests unequal."""
+
+_SIGNED = ("appKey", "expireTime", "timestamp", "signature")
 
 _NO_BREAKDOWN = assumed("A-028", "what is wrong is refused, and is no breakdown of the service")
 _MEDIA_TYPE = assumed("A-216", "answers say what they are")
@@ -97,11 +117,12 @@ def deep(
 
 def _schema(contract: Contract, generation: str, options: Options) -> Any:
     described = document(contract, generation, version=__version__, lifted=True)
-    described["paths"] = {
-        path: kept
-        for path, item in described["paths"].items()
-        if (kept := _harmless(contract, path, item, options))
-    }
+    for path, item in described["paths"].items():
+        for method in list(item):
+            operation = contract.find(method.upper(), path)
+            if operation is None or (operation.writes and not options.arming.writes):
+                del item[method]
+    described["paths"] = {path: item for path, item in described["paths"].items() if item}
     config = schemathesis.Config.from_dict(
         {
             "base-url": _NOWHERE,
@@ -113,18 +134,6 @@ def _schema(contract: Contract, generation: str, options: Options) -> Any:
         }
     )
     return schemathesis.openapi.from_dict(described, config=config)
-
-
-def _harmless(
-    contract: Contract, path: str, item: dict[str, Any], options: Options
-) -> dict[str, Any]:
-    """Return the methods of a path that may be sent."""
-    kept = {}
-    for method, described in item.items():
-        operation = contract.find(method.upper(), path)
-        if operation is not None and (options.arming.writes or not operation.writes):
-            kept[method] = described
-    return kept
 
 
 class _Fuzz:
@@ -146,10 +155,10 @@ class _Fuzz:
     def outcomes(self, described: Any, config: Any) -> Iterator[Outcome]:
         """Send the cases and yield an outcome for each check that failed, or one for all."""
         fuzzing = [HypothesisTestMode.EXAMPLES, HypothesisTestMode.FUZZING]
+        phases = (Phase.explicit, Phase.generate)
+        made = settings(quiet(self._examples), phases=phases)
         for modes in (fuzzing, [HypothesisTestMode.COVERAGE]):
-            how = HypothesisTestConfig(
-                project=config, modes=modes, settings=self._how(), seed=self._seed
-            )
+            how = HypothesisTestConfig(project=config, modes=modes, settings=made, seed=self._seed)
             try:
                 create_test(operation=described, test_func=self._take, config=how)()
             except HypothesisException as error:
@@ -170,20 +179,16 @@ class _Fuzz:
             return Outcome(rule, self._operation, Verdict.NOT_RUN, reason=reason)
         return Outcome.of(rule, self._operation, findings, reason)
 
-    def _how(self) -> settings:
-        phases = (Phase.explicit, Phase.generate)
-        return settings(quiet(self._examples), phases=phases)
-
     def _take(self, case: Case[Any]) -> None:
         """Send a case, if there is room, and keep what is found; the smallest request of each."""
         if self._asking.count >= self._most or self._asking.stopped:
             return
         try:
-            request = prepared(case)
+            request = _prepared(case)
         except ValueError:
             # Some cases cannot travel at all, such as a header with a line break.
             return
-        draft = draft_of_case(case, request, self._operation, self._session.context)
+        draft = _draft_of(case, request, self._operation, self._session.context)
         exchange = None if draft is None else self._asking.remembered(draft)
         if exchange is None or not exchange.whole:
             return
@@ -196,7 +201,7 @@ class _Fuzz:
         self, case: Case[Any], request: Any, exchange: Exchange
     ) -> Iterator[tuple[str, Problem]]:
         try:
-            case.validate_response(lifted(exchange, request), checks=list(_CHECKS))
+            case.validate_response(_lifted(exchange, request), checks=list(_CHECKS))
         except FailureGroup as group:
             for failure in group.exceptions:
                 for check in failure.checks[:1] or ("custom",):
@@ -248,3 +253,67 @@ def _size(problem: Problem) -> tuple[int, str]:
     request = problem.finding.exchanges[0].request
     text = f"{request.query}{request.body!r}{request.headers.items_sent}"
     return len(text), text
+
+
+# Cases of Schemathesis become drafts, and our answers its responses.
+
+
+def _prepared(case: Case[Any]) -> requests.PreparedRequest:
+    """Return the request that Schemathesis would send. Raises `ValueError` for one that is none."""
+    parts = case.as_transport_kwargs()
+    known = ("method", "url", "headers", "params", "data", "json", "files")
+    return requests.Request(**{name: parts[name] for name in known if name in parts}).prepare()
+
+
+def _draft_of(
+    case: Case[Any], request: requests.PreparedRequest, operation: Operation, context: RunContext
+) -> Draft | None:
+    """Return a case as a draft, byte for byte; None for another operation's method or path.
+
+    A v1 request is signed as the caller unless it is the headers that the case breaks.
+    """
+    parts = urlsplit(request.url or "")
+    if request.method != operation.method or parts.path != operation.path:
+        return None
+    body = request.body.encode() if isinstance(request.body, str) else request.body
+    raw = body if isinstance(body, bytes) else b""
+    headers = {
+        name: value.decode("latin-1") if isinstance(value, bytes) else value
+        for name, value in request.headers.items()
+        if name.lower() not in _OF_THE_CLIENT
+    }
+    draft = Draft(
+        headers=headers,
+        raw_query=parts.query,
+        raw_body=raw,
+        content_type=str(request.headers.get("Content-Type", JSON_TYPE)),
+    )
+    part = case.meta.components.get(ParameterLocation.HEADER) if case.meta else None
+    breaks_headers = part is not None and part.mode.is_negative
+    is_signed = operation.auth == "developer-key" and not breaks_headers
+    return _signed(draft, context) if is_signed else draft
+
+
+def _lifted(exchange: Exchange, request: requests.PreparedRequest) -> Response:
+    """Return an answer as Schemathesis sees it: a refusal is HTTP 400, as in its document."""
+    headers: dict[str, list[str]] = {}
+    for name, value in exchange.answer.headers:
+        headers.setdefault(name.lower(), []).append(value)
+    return Response(
+        status_code=400 if exchange.refused else exchange.answer.status,
+        headers=headers,
+        content=exchange.answer.body,
+        request=request,
+        elapsed=exchange.answer.elapsed_ms / 1000,
+        verify=False,
+    )
+
+
+def _signed(draft: Draft, context: RunContext) -> Draft:
+    # A signature covers members; a body that is no object has none.
+    found = jsontext.decode_or(draft.raw_body or b"")
+    members = found if isinstance(found, Mapping) else None
+    from_caller = context.caller.sign_v1(Draft(body=members))
+    kept = {name: value for name, value in draft.headers.items() if name not in _SIGNED}
+    stamps = {name: from_caller.headers[name] for name in _SIGNED}
+    return replace(draft, headers={**kept, **stamps})

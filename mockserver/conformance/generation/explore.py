@@ -269,18 +269,12 @@ class _Exploration:
         first = ask(case.draft, "")
         if first is None:
             return None
-        related = self._related_form(case, first) if first.succeeded else None
-        second = None if related is None else ask(related[1], related[0].words)
-        if related is None or second is None:
-            return _Answers(first)
-        return _Answers(first, second, related[0])
-
-    def _related_form(self, case: Case, first: Exchange) -> tuple[Relation, Draft] | None:
-        for relation in case.relations:
-            other = relation.other(self._session.context, first, case.draft)
-            if other is not None:
-                return relation, other
-        return None
+        for relation in case.relations if first.succeeded else ():
+            draft = relation.other(self._session.context, first, case.draft)
+            if draft is not None:
+                other = ask(draft, relation.words)
+                return _Answers(first, other, relation)
+        return _Answers(first)
 
     def _shrunk(self, key: Key, first: Problem, drawn: _Round) -> tuple[Case | None, Problem]:
         """Return the smallest request that shows a problem of the same cause."""
@@ -338,20 +332,14 @@ class _Exploration:
                 yield problem
 
     def _reason(self, unclear: str) -> str:
-        parts = []
-        if unclear:
-            parts.append(unclear)
-        if self._asking.stopped:
-            count, wanted = self._asking.count, self._wanted
-            parts.append(f"stopped after {count} of {wanted} requests: {self._asking.stopped}")
-        elif self._examples < self._wanted:
-            parts.append(
-                f"{self._examples} of {self._wanted} requests: other operations have theirs"
-            )
-        domains = assumed_domains(self._operation)
-        if domains:
-            parts.append(f"domain assumed, examples only: {', '.join(domains)}")
-        return "; ".join(parts)
+        reasons, wanted = [unclear], self._wanted
+        if stopped := self._asking.stopped:
+            reasons.append(f"stopped after {self._asking.count} of {wanted} requests: {stopped}")
+        elif self._examples < wanted:
+            reasons.append(f"{self._examples} of {wanted} requests: other operations have theirs")
+        if domains := assumed_domains(self._operation):
+            reasons.append(f"domain assumed, examples only: {', '.join(domains)}")
+        return "; ".join(filter(None, reasons))
 
 
 class _Shown(Exception):

@@ -13,8 +13,6 @@ from mockserver.contract import Layer, load
 from mockserver.values import dataclass
 
 _OF_ONE_OPERATION = (Layer.SCHEMA, Layer.PROTOCOL, Layer.EXCHANGE, Layer.TIMING)
-
-
 _ASKS_EVERYTHING = "documented-operations-are-served"
 """The rule that needs the usual request of every operation."""
 
