@@ -71,12 +71,14 @@ class Repeated:
         if asked is None:
             return None
         method, path, query = asked.groups("")
-        bare = method == "GET" and not body
-        headers = self._blocks.get(fields) if bare else None
-        if headers is None:
-            headers = self._alike(fields, None if bare else str(len(body)))
+        if body or method != "GET":
+            headers = self._alike(fields, str(len(body)))
+        else:
+            headers = self._blocks.get(fields)
             if headers is None:
-                return None
+                headers = self._alike(fields, None)
+        if headers is None:
+            return None
         request = Request(method, path, query, headers, body)
         request.raw = data  # type: ignore[misc] # of its maker's knowledge
         return request
