@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from mockserver import contract, documents, resources
-from mockserver.conformance.requests.alternative_forms import CONTRASTS, AlternativeForm, forms_of
+from mockserver.conformance.requests.alternative_forms import (
+    ALTERNATIVES,
+    AlternativeForm,
+    forms_of,
+)
 from mockserver.conformance.requests.negative import Kind, WrongValues
 from mockserver.conformance.requests.planned import PLANNED, read
 from mockserver.conformance.requests.probe import Stage
@@ -46,7 +50,7 @@ def test_a_form_more_is_a_row(tmp_path):
     (added, *others), _ = _read(_with(tmp_path, ("forms:\n", f"forms:\n{FORM}")))
     assert (added.probe, added.place) == ("v2.getPrice/other form: a long symbol", "query.symbol")
     assert added.basis.kind is BasisKind.DOCUMENTED
-    assert [one.probe for one in others] == [one.probe for one in CONTRASTS]
+    assert [one.probe for one in others] == [one.probe for one in ALTERNATIVES]
 
 
 def test_a_wrong_value_more_is_a_name_and_a_row_where_it_is_new(tmp_path):

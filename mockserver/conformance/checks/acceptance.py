@@ -24,7 +24,7 @@ from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Saying
 from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, BRIDGE, accepted, attempts
 from mockserver.conformance.discovery.inventory import asked_chain, inventory_of
-from mockserver.conformance.requests.alternative_forms import CONTRASTS, contrasts_of
+from mockserver.conformance.requests.alternative_forms import ALTERNATIVES, alternatives_of
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.requests.odd_http import UNKNOWN_PATH, is_beneath
 from mockserver.conformance.requests.words import (
@@ -64,7 +64,7 @@ _GIVEN_BEFORE = {
 }
 """Operations whose requests are made of what others answer, or of the same chains and tokens."""
 PROBES = tuple(
-    dict.fromkeys(name for one in CONTRASTS for name in (one.of, one.probe, one.once_more))
+    dict.fromkeys(name for one in ALTERNATIVES for name in (one.of, one.probe, one.once_more))
 )
 """The requests of which one form is held against another."""
 SAMPLED_QUOTES = (
@@ -161,7 +161,7 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
 
 
 def published_forms_are_taken(context: RunContext, operation: Operation) -> Findings:
-    asked = context.sent(*dict.fromkeys(one.of for one in contrasts_of(operation.id)))
+    asked = context.sent(*dict.fromkeys(one.of for one in alternatives_of(operation.id)))
     refused = [one for one in asked if one.refused and is_its_own(one)]
     found = [finding for one in refused for finding in _taken_otherwise(context, one)]
     yield from found
@@ -175,7 +175,7 @@ def published_forms_are_taken(context: RunContext, operation: Operation) -> Find
 
 
 def _taken_otherwise(context: RunContext, exchange: Exchange) -> Findings:
-    for one in contrasts_of(exchange.operation.id):
+    for one in alternatives_of(exchange.operation.id):
         other = context.get(one.probe)
         if one.of != exchange.probe or other is None or not other.succeeded:
             continue

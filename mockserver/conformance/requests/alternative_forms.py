@@ -4,11 +4,10 @@ A refusal alone proves nothing, since a service may have bounds of its own. That
 taken once it is spelled another way proves that the published way is what was refused.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
-from operator import attrgetter
 from urllib.parse import urlencode
 
 from mockserver import jsontext
@@ -83,39 +82,31 @@ class AlternativeForm:
         return f"{self.of} in the {ONCE_MORE}"
 
 
-def contrasts_of(operation_id: str) -> tuple[AlternativeForm, ...]:
-    """Return the contrasts of an operation."""
-    return tuple(one for one in CONTRASTS if one.operation_id == operation_id)
+def alternatives_of(operation_id: str) -> tuple[AlternativeForm, ...]:
+    """Return the alternative forms of an operation's requests."""
+    return tuple(one for one in ALTERNATIVES if one.operation_id == operation_id)
 
 
-def contrast_probes() -> tuple[Probe, ...]:
-    """Return the probes of all contrasts; each is sent only where it is needed."""
-    again = {one.once_more: one.of for one in CONTRASTS}
-    return (
-        *(
-            _probe(one.probe, partial(_other_form, one), one.of, *_of_other_amounts(one))
-            for one in CONTRASTS
-        ),
-        *(
-            _probe(
-                name, partial(_published_again, of), of, *(one.probe for one in _other_forms(of))
-            )
-            for name, of in again.items()
-        ),
-    )
+def alternative_probes() -> Iterator[Probe]:
+    """Yield the probes of all alternative forms, and then of the published ones asked once more.
 
-
-_probe_of = attrgetter("probe")
+    Each is sent only where it is needed.
+    """
+    for one in ALTERNATIVES:
+        yield _probe(one.probe, partial(_other_form, one), one.of, *_of_other_amounts(one))
+    for name, of in {one.once_more: one.of for one in ALTERNATIVES}.items():
+        others = (one.probe for one in _other_forms(of))
+        yield _probe(name, partial(_published_again, of), of, *others)
 
 
 def _other_forms(of: str) -> list[AlternativeForm]:
-    return [one for one in CONTRASTS if one.of == of]
+    return [one for one in ALTERNATIVES if one.of == of]
 
 
 def _of_other_amounts(one: AlternativeForm) -> tuple[str, ...]:
-    """Return the tries by which it shows that an amount was refused, and not its form."""
-    tried = one.operation_id == V1_QUOTE
-    return tuple(f"{V1_QUOTE}/{name}" for name in OTHER_AMOUNTS if tried)
+    """Return the attempts that show that an amount was refused, and not its form."""
+    names = OTHER_AMOUNTS if one.operation_id == V1_QUOTE else ()
+    return tuple(f"{V1_QUOTE}/{name}" for name in names)
 
 
 def _probe(name: str, build: Build, *after: str) -> Probe:
@@ -191,8 +182,7 @@ def _amount(make: Callable[[RunContext, Decimal], Json]) -> Change:
 
 
 def _units(context: RunContext, given: Decimal) -> Json:
-    source = usual_attempt(context, V1_QUOTE).route.source
-    return amounts.units_of(given, decimals_of(source))
+    return amounts.units_of(given, decimals_of(usual_attempt(context, V1_QUOTE).route.source))
 
 
 def _millions(context: RunContext, given: Decimal) -> Json:
@@ -288,5 +278,5 @@ def _form(row: Mapping[str, Json]) -> AlternativeForm:
     return AlternativeForm(row["of"], row["words"], row["input"], row["with"], basis, change)
 
 
-CONTRASTS: tuple[AlternativeForm, ...] = forms_of(shipped_requests())
-"""Every contrast; those of one request in the order in which they are tried."""
+ALTERNATIVES: tuple[AlternativeForm, ...] = forms_of(shipped_requests())
+"""Every alternative form; those of one request in the order in which they are tried."""

@@ -2,7 +2,7 @@
 
 from functools import lru_cache, partial
 
-from mockserver.conformance.requests.alternative_forms import contrast_probes
+from mockserver.conformance.requests.alternative_forms import alternative_probes
 from mockserver.conformance.requests.negative import example_of, negative_probes
 from mockserver.conformance.requests.odd_http import odd_probes
 from mockserver.conformance.requests.planned import PLANNED
@@ -19,7 +19,7 @@ def probes_of(contract: Contract) -> tuple[Probe, ...]:
     """
     return (
         *PLANNED,
-        *contrast_probes(),
+        *alternative_probes(),
         *negative_probes(contract),
         *odd_probes(contract),
         *(
