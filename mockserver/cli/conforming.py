@@ -27,12 +27,12 @@ def judge(**given: Any) -> None:
     from mockserver.cli import judging
     from mockserver.conformance.runs.settings import options_from
 
-    report = judging.wanted(given)
+    output = judging.output_of(given)
     if recordings := given.pop("recordings"):
-        _check_unsent(given, journalled=bool(report.journal or report.resume))
-        sys.exit(judging.judge_recordings(recordings, options_from(given), report))
+        _check_unsent(given, journalled=bool(output.journal or output.resume))
+        sys.exit(judging.judge_recordings(recordings, options_from(given), output))
     target = _target(given)
-    sys.exit(judging.judge(target, _generating(given, target), report))
+    sys.exit(judging.judge(target, _generating(given, target), output))
 
 
 def _check_unsent(given: Mapping[str, Any], *, journalled: bool) -> None:

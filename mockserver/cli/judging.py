@@ -20,7 +20,7 @@ from mockserver.conformance.report.baseline import Baseline
 from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.report import Report, coverage_of, report_of
 from mockserver.conformance.report.terminal import print_report
-from mockserver.conformance.report.writing import Order, check_writable, ordered, write
+from mockserver.conformance.report.writing import Destination, check_writable, destination_of, write
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs import wrong_service as wrong
 from mockserver.conformance.runs.journal import journalled
@@ -40,13 +40,13 @@ _SELDOM = (20_000, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What `conform` is told beside what is sent: the reports, and what a run leaves behind.
+class Output:
+    """What a run of `conform` is to write: the reports, a baseline, a journal; and what fails it.
 
     `written` is where a baseline goes that accepts what was found, by `owner` until `expires`.
     """
 
-    orders: tuple[Order, ...]
+    destinations: tuple[Destination, ...]
     baseline: Baseline | None
     written: Path | None
     owner: str
@@ -60,33 +60,33 @@ class Wanted:
     verbose: bool
 
 
-def wanted(given: dict[str, Any]) -> Wanted:
-    """Take what is wanted out of the options of `conform`; nothing is sent or written yet.
+def output_of(given: dict[str, Any]) -> Output:
+    """Take what is to be written out of the options of `conform`; nothing is sent or written yet.
 
     Raises `CrosschainMockError` where something asked for cannot be done.
     """
-    orders = tuple(ordered(text) for text in given.pop("report"))
-    if sum(order.file is None for order in orders) > 1:
+    destinations = tuple(destination_of(text) for text in given.pop("report"))
+    if sum(destination.file is None for destination in destinations) > 1:
         raise UnsafeOrWrong("--report: only one report can go to stdout")
-    file, owner, told = (given.pop(one) for one in ("write_baseline", "owner", "expires"))
+    file, owner, last_day = (given.pop(one) for one in ("write_baseline", "owner", "expires"))
     expires = None
     if file is not None:
-        if not owner or not told:
+        if not owner or not last_day:
             raise UnsafeOrWrong("--write-baseline goes with --owner and --expires")
-        expires = baselines.day_of(told)
+        expires = baselines.day_of(last_day)
         if expires is None:
-            raise UnsafeOrWrong(f"--expires: {told!r} is no day such as '2027-01-31'")
+            raise UnsafeOrWrong(f"--expires: {last_day!r} is no day such as '2027-01-31'")
         if expires < baselines.today_utc():
-            raise UnsafeOrWrong(f"--expires: {told} is over already")
+            raise UnsafeOrWrong(f"--expires: {last_day} is over already")
         check_writable(file, "--write-baseline")
     accepted = given.pop("baseline")
     baseline = baselines.read_baseline(accepted) if accepted is not None else None
     plain = ("reason", "journal", "resume", "strict", "fail_on", "quiet", "verbose")
-    as_told = {name: given.pop(name) for name in plain}
-    return Wanted(orders, baseline, file, owner or "", expires, **as_told)
+    as_given = {name: given.pop(name) for name in plain}
+    return Output(destinations, baseline, file, owner or "", expires, **as_given)
 
 
-def judge(target: Target, options: Options, told: Wanted) -> int:
+def judge(target: Target, options: Options, output: Output) -> int:
     """Judge a service, report, and return what the command ends with.
 
     Raises `CrosschainMockError` before anything is sent where something asked for cannot be done.
@@ -94,12 +94,12 @@ def judge(target: Target, options: Options, told: Wanted) -> int:
     why_not = wrong.WrongService()
     _hurry()
     with (
-        journalled(target, options, journal=told.journal, resume=told.resume) as keeper,
-        _progress(quiet=told.quiet) as progress,
+        journalled(target, options, journal=output.journal, resume=output.resume) as keeper,
+        _progress(quiet=output.quiet) as progress,
     ):
         result = run(target, options, keeper=keeper, watch=progress, why_not=why_not)
     interrupted = INTERRUPTED in result.notes
-    code = _reported(result, options, told, {} if interrupted else why_not.wrong_service)
+    code = _reported(result, options, output, {} if interrupted else why_not.wrong_service)
     return 130 if interrupted else code
 
 
@@ -114,15 +114,17 @@ def _hurry() -> None:
     gc.set_threshold(*_SELDOM)
 
 
-def judge_recordings(named: Sequence[str], options: Options, told: Wanted) -> int:
+def judge_recordings(named: Sequence[str], options: Options, output: Output) -> int:
     """Judge recorded exchanges, report, and return what the command ends with.
 
     Raises `CrosschainMockError` for what cannot be read or done; nothing is sent.
     """
-    return _reported(run_recorded(gather(named), options), options, told, {})
+    return _reported(run_recorded(gather(named), options), options, output, {})
 
 
-def _reported(result: Result, options: Options, told: Wanted, wrong_service: dict[str, str]) -> int:
+def _reported(
+    result: Result, options: Options, output: Output, wrong_service: dict[str, str]
+) -> int:
     hints: tuple[str, ...] = ()
     if wrong_service:
         hints, result = wrong.hints(wrong_service, result, options)
@@ -131,38 +133,38 @@ def _reported(result: Result, options: Options, told: Wanted, wrong_service: dic
         result,
         caller=options.caller,
         coverage=coverage_of(result),
-        strict=told.strict,
-        fail_on=FAIL_ON[told.fail_on],
+        strict=output.strict,
+        fail_on=FAIL_ON[output.fail_on],
     )
     report = replace(report, hints=hints, wrong_service=tuple(wrong_service))
-    if told.baseline is not None:
-        report = baselines.apply(told.baseline, report, RULES)
+    if output.baseline is not None:
+        report = baselines.apply(output.baseline, report, RULES)
     model = ReportModel(report)
-    for order in told.orders:
-        write(order, model)
-    _print(model, told)
-    return _after_writing(report, told)
+    for destination in output.destinations:
+        write(destination, model)
+    _print(model, output)
+    return _after_writing(report, output)
 
 
-def _print(model: ReportModel, told: Wanted) -> None:
+def _print(model: ReportModel, output: Output) -> None:
     # What goes to stdout is for a program then, and people are told beside it.
-    for_program = any(order.file is None for order in told.orders)
+    for_program = any(destination.file is None for destination in output.destinations)
     stream = sys.stderr if for_program else sys.stdout
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
     width = None if stream.isatty() else _WIDE
     console = Console(file=stream, highlight=False, width=width)
-    print_report(model, console, verbose=told.verbose, quiet=told.quiet)
+    print_report(model, console, verbose=output.verbose, quiet=output.quiet)
 
 
-def _after_writing(report: Report, told: Wanted) -> int:
+def _after_writing(report: Report, output: Output) -> int:
     """Write the baseline that is wanted; with it nothing fails that was found."""
-    if told.written is None or told.expires is None:
+    if output.written is None or output.expires is None:
         return report.exit_code
     text = baselines.baseline_text(
-        report, owner=told.owner, expires=told.expires, reason=told.reason
+        report, owner=output.owner, expires=output.expires, reason=output.reason
     )
-    write_text(told.written, text)
+    write_text(output.written, text)
     return 0 if report.exit_code == 1 else report.exit_code
 
 

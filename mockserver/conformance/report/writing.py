@@ -16,14 +16,14 @@ from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Destination:
     """A report that is wanted: its format, and the file, None for stdout."""
 
     format: str
     file: Path | None
 
 
-def ordered(text: str) -> Order:
+def destination_of(text: str) -> Destination:
     """Return what `html=FILE` or `json=-` asks for.
 
     Raises `UnsafeOrWrong` for a format nobody knows, or a file that cannot be written.
@@ -37,9 +37,9 @@ def ordered(text: str) -> Order:
         file = "test_findings.py" if name == "pytest" else f"report.{name}"
         raise UnsafeOrWrong(f"--report {text!r}: say where, as in {name}={file} or {name}=-")
     if target == "-":
-        return Order(name, None)
+        return Destination(name, None)
     check_writable(Path(target), "--report")
-    return Order(name, Path(target))
+    return Destination(name, Path(target))
 
 
 def check_writable(file: Path, option: str) -> None:
@@ -56,15 +56,15 @@ def check_writable(file: Path, option: str) -> None:
         raise UnsafeOrWrong(f"{option}: cannot write {str(file)!r}: {reason}")
 
 
-def write(order: Order, model: ReportModel) -> None:
+def write(destination: Destination, model: ReportModel) -> None:
     """Write a report. Raises `CannotWrite`."""
-    text = FORMATS[order.format](model)
-    if order.file is None:
+    text = FORMATS[destination.format](model)
+    if destination.file is None:
         # Whatever the encoding of the terminal is, the formats say UTF-8.
         sys.stdout.buffer.write(text.encode("utf-8"))
         sys.stdout.buffer.flush()
     else:
-        write_text(order.file, text)
+        write_text(destination.file, text)
 
 
 FORMATS: Mapping[str, Callable[[ReportModel], str]] = {

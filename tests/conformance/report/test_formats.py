@@ -13,7 +13,7 @@ import pytest
 from mockserver import documents, resources
 from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.report import report_of
-from mockserver.conformance.report.writing import FORMATS, ordered, write
+from mockserver.conformance.report.writing import FORMATS, destination_of, write
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
@@ -306,11 +306,11 @@ def test_html_says_that_all_is_well(good):
 def test_an_order_that_cannot_be_met_is_a_sentence(text, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnsafeOrWrong, match=re.escape(said)):
-        ordered(text)
+        destination_of(text)
 
 
 def test_a_report_goes_where_it_was_ordered(good, tmp_path, capsys):
-    write(ordered(f"junit={tmp_path / 'j.xml'}"), ReportModel(good))
+    write(destination_of(f"junit={tmp_path / 'j.xml'}"), ReportModel(good))
     assert (tmp_path / "j.xml").read_text().startswith("<?xml")
-    write(ordered("github=-"), ReportModel(good))
+    write(destination_of("github=-"), ReportModel(good))
     assert capsys.readouterr().out.startswith("::notice")
