@@ -1,4 +1,4 @@
-"""Files of other tools read as recordings, by `schemas/foreign/files.json`, read."""
+"""Files of other tools as recordings: told apart, checked by `schemas/foreign/files.json`, read."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
