@@ -93,7 +93,9 @@ def _source() -> ContractSource:
 
 
 def _schemas() -> dict[str, Any]:
-    return {name: schema for name, schema in _documents().items() if not name.startswith("meta/")}
+    # What is not of the contract has no basis in it: our own formats, and those of other tools.
+    others = ("meta/", "foreign/")
+    return {name: schema for name, schema in _documents().items() if not name.startswith(others)}
 
 
 @cache
