@@ -101,8 +101,8 @@ class Suspensions(View):
         planned = tuple(one for one in self._of(chain, token, direction) if one.from_ms > now)
         if not planned:
             raise InvalidOutage(f"{_subject(chain, token)} has no outage ahead at {iso(now)}")
-        windows = self._core.state.calendar.windows
-        self._core.state.calendar = Calendar(tuple(one for one in windows if one not in planned))
+        windows, struck = self._core.state.calendar.windows, set(planned)
+        self._core.state.calendar = Calendar(tuple(one for one in windows if one not in struck))
         return planned
 
     def _of(

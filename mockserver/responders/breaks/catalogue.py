@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from mockserver import documents, jsontext, resources, tables
+from mockserver import documents, jsontext, markdown, resources, tables
 from mockserver.contract import Layer
 from mockserver.contract.facts import shipped_facts
 from mockserver.jsontext import Json
@@ -103,10 +103,8 @@ def _allowed(controls: Iterable[Break]) -> str:
 
 
 def _rows(heads: Sequence[str], found: Iterable[tuple[Break, str, str]]) -> str:
-    rows = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    for one, what, more in found:
-        star = " *" if one.needs_writes else ""
-        rows.append(
-            f"| `{one.name}`{star} | {what} | {more} | {one.verdict.value} | {one.section} |"
-        )
-    return "\n".join(rows) + "\n"
+    rows = (
+        (f"`{one.name}`{' *' * one.needs_writes}", what, more, one.verdict.value, one.section)
+        for one, what, more in found
+    )
+    return "\n".join(markdown.table(heads, rows)) + "\n"
