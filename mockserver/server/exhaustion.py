@@ -65,9 +65,10 @@ class Exhaustion:
     connections are counted as well.
     """
 
-    def __init__(self, shed: Callable[[], int]) -> None:
-        """Take what closes idle connections and returns how many."""
+    def __init__(self, shed: Callable[[], int], fetch: Callable[[], None]) -> None:
+        """Take what closes idle connections and returns how many, and what reads files ahead."""
         self._shed = shed
+        self._fetch = fetch
         self._told_at: float | None = None
         self._shed_at: float | None = None
         self._again: asyncio.TimerHandle | None = None
@@ -77,6 +78,7 @@ class Exhaustion:
     def crowded(self) -> None:
         """Make room where connections are nearly as many as file descriptors."""
         loop = asyncio.get_running_loop()
+        self._fetch()
         closed = self._shed()
         if closed:
             self._tell(loop.time(), "nearly all file descriptors are taken", closed)
@@ -92,6 +94,7 @@ class Exhaustion:
             return
         # Files that are read for the first time while nothing is accepted find room.
         self._release()
+        self._fetch()
         loop.call_later(_BEFORE_NEXT, self._hold)
         now = loop.time()
         # The loop complains for each connection that waits, and tries again after a second.

@@ -23,7 +23,7 @@ from mockserver.server.heads import Heads, cut_head
 from mockserver.server.lane import LaneConnection, is_possible
 from mockserver.server.listener import EndingServer
 from mockserver.server.repeated import Repeated
-from mockserver.server.wire import Answering, head_of
+from mockserver.server.wire import Answering, head_of, invite_body
 
 __all__ = ["Answering", "HttpServer"]
 
@@ -239,6 +239,7 @@ async def _body(http: BaseRequest, most: int) -> bytes:
     """Return the body as it came, up to a bound. Raises `_Unreadable`."""
     if (http.content_length or 0) > most:
         raise _too_large(most)
+    invite_body(http)
     found, size = [], 0
     try:
         async with asyncio.timeout(limits.BODY_WAIT.most):

@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -84,11 +85,12 @@ def serve(service: Service, listening: Listening, announce: Callable[[str], None
 
     def make_server() -> HttpServer:
         server = HttpServer(service)
-        exhaustion = Exhaustion(server.shed)
+        steps = service.fetched()
+        exhaustion = Exhaustion(server.shed, partial(_fetched_at_once, steps))
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(exhaustion.handle)
         server.watch(most_connections(), exhaustion.crowded)
-        behind.add(loop.create_task(_fetched(service.fetched(), server)))
+        behind.add(loop.create_task(_fetched(steps, server)))
         return server
 
     host(make_server, listening, announce, DRAIN_SECONDS)
@@ -104,6 +106,13 @@ async def _fetched(steps: Iterator[None], server: HttpServer) -> None:
         log.warning("what later requests need cannot be read yet: %s", reason_of(error))
     else:
         log.debug("what requests need is in memory")
+
+
+def _fetched_at_once(steps: Iterator[None]) -> None:
+    """Fetch what is left to fetch, before connections take the last file descriptors."""
+    with contextlib.suppress(OSError):
+        for _ in steps:
+            pass
 
 
 async def _quiet(server: HttpServer) -> None:

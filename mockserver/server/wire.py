@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from aiohttp.http import HttpVersion11
 from aiohttp.web_request import BaseRequest
 from multidict import CIMultiDict, CIMultiDictProxy
 
@@ -88,3 +89,12 @@ def plain_target(raw: str) -> str:
         return raw
     _, slash, rest = raw.partition("://")[2].partition("/")
     return f"{slash}{rest}" or "/"
+
+
+def invite_body(http: BaseRequest) -> None:
+    """Ask for a body that its client holds back until then (RFC 9110, section 10.1.1)."""
+    expects = http.headers.get("Expect", "").lower() == "100-continue"
+    if expects and http.version == HttpVersion11 and not http.content.total_bytes:
+        transport = http.transport
+        if transport is not None:
+            transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")

@@ -107,6 +107,44 @@ def test_a_request_for_another_protocol_keeps_its_connection(protocol):
                 answer += raw.recv(65_536)
 
 
+def _answered(raw, sent):
+    raw.sendall(sent)
+    return raw.recv(65_536)
+
+
+HOLDING_BACK = b"POST /v1/submitOrder HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\n"
+
+
+@pytest.mark.parametrize("length", [b"Content-Length: 2", b"Transfer-Encoding: chunked"])
+def test_a_client_that_holds_its_body_back_is_asked_for_it(length):
+    body = b"2\r\n{}\r\n0\r\n\r\n" if b"chunked" in length else b"{}"
+    with running(frozen()) as mock, _connected(mock.port) as raw:
+        for _ in range(2):
+            invited = _answered(raw, HOLDING_BACK + length + b"\r\n\r\n")
+            assert invited == b"HTTP/1.1 100 Continue\r\n\r\n"
+            answer = _answered(raw, body)
+            assert answer.startswith(b"HTTP/1.1 ")
+            assert b"X-Mock-Refusal: contract-violation" in answer
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        HOLDING_BACK + b"Content-Length: 2\r\n\r\n{}",
+        HOLDING_BACK + b"Content-Length: 99999999\r\n\r\n",
+        HOLDING_BACK + b"\r\n",
+        HOLDING_BACK.replace(b"Continue", b"surprise") + b"Content-Length: 2\r\n\r\n{}",
+        HOLDING_BACK.replace(b"HTTP/1.1", b"HTTP/1.0") + b"Content-Length: 2\r\n\r\n{}",
+    ],
+    ids=["sent-already", "too-large", "no-body", "something-else", "old"],
+)
+def test_nobody_is_asked_for_a_body_that_is_here_or_not_wanted(sent):
+    with running(frozen()) as mock, _connected(mock.port) as raw:
+        answer = _answered(raw, sent)
+    assert b"X-Mock-Refusal: " in answer
+    assert b"100 Continue" not in answer
+
+
 BUSY = {
     "silent": b"",
     "asking": b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -115,9 +153,9 @@ BUSY = {
 }
 
 
-@pytest.mark.parametrize("sent", BUSY.values(), ids=BUSY)
-@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
-def test_running_out_of_file_descriptors_is_told_once_and_passes(tmp_path, loop, sent):
+@contextlib.contextmanager
+def _with_few_files(loop, errors):
+    """Serve with so few file descriptors that tests can take them all; yields it and its port."""
     if loop == "uvloop":
         pytest.importorskip("uvloop")
 
@@ -125,22 +163,27 @@ def test_running_out_of_file_descriptors_is_told_once_and_passes(tmp_path, loop,
         resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
 
     command = [sys.executable, "-m", "mockserver", "serve", "--port", "0", "--log-level", "info"]
-    command += ["--loop", loop]
+    with subprocess.Popen(
+        [*command, "--loop", loop],
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        preexec_fn=few_files,  # noqa: PLW1509 (no thread runs yet)
+    ) as served:
+        try:
+            assert served.stdout is not None
+            line = served.stdout.readline()
+            yield served, int(line.partition("127.0.0.1:")[2].split()[0])
+        finally:
+            served.terminate()
+
+
+@pytest.mark.parametrize("sent", BUSY.values(), ids=BUSY)
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_running_out_of_file_descriptors_is_told_once_and_passes(tmp_path, loop, sent):
     with contextlib.ExitStack() as stack:
         errors = stack.enter_context((tmp_path / "stderr").open("w+"))
-        served = stack.enter_context(
-            subprocess.Popen(
-                command,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                preexec_fn=few_files,  # noqa: PLW1509 (no thread runs yet)
-            )
-        )
-        stack.callback(served.terminate)
-        assert served.stdout is not None
-        line = served.stdout.readline()
-        port = int(line.partition("127.0.0.1:")[2].split()[0])
+        served, port = stack.enter_context(_with_few_files(loop, errors))
         waiting = [stack.enter_context(_connected(port)) for _ in range(70)]
         for raw in waiting:
             with contextlib.suppress(ConnectionError):
@@ -157,9 +200,29 @@ def test_running_out_of_file_descriptors_is_told_once_and_passes(tmp_path, loop,
         served.wait(PATIENCE_S)
         errors.seek(0)
         told = errors.read()
-    assert told.count("allow more with `ulimit -n`") == 1
+    assert told.count("idle connections, and turns new ones away") == 1
+    assert "no file descriptor is left" not in told, "what a first request needs was read in time"
     assert "Traceback" not in told
     assert len([line for line in told.splitlines() if " GET /" not in line]) < 10
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts in /proc")
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_a_first_request_is_answered_though_connections_took_all_descriptors(tmp_path, loop):
+    head = b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue"
+    with contextlib.ExitStack() as stack:
+        errors = stack.enter_context((tmp_path / "stderr").open("w+"))
+        served, port = stack.enter_context(_with_few_files(loop, errors))
+        busy = stack.enter_context(_connected(port))
+        busy.sendall(head + b"\r\n\r\n")
+        assert busy.recv(65_536).startswith(b"HTTP/1.1 100"), "it is in the middle of a request now"
+        waiting = [stack.enter_context(_connected(port)) for _ in range(70)]
+        eventually(lambda: "ulimit" in Path(errors.name).read_text(), "a word of `ulimit`")
+        _take_all_descriptors(served)
+        busy.sendall(b"{}")
+        answer = busy.recv(65_536)
+        assert len(waiting) == 70
+    assert answer.startswith(b"HTTP/1.1 200"), answer
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts in /proc")
@@ -179,10 +242,7 @@ def test_a_request_that_finds_no_file_descriptor_is_told_so(tmp_path, path):
         raw = stack.enter_context(_connected(port))
         # The answer tells that the connection was accepted, and has its descriptor.
         assert _head_of(raw, "/__mock/clock").startswith(b"HTTP/1.1 200")
-        before = resource.prlimit(served.pid, resource.RLIMIT_NOFILE)
-        taken = {int(one.name) for one in Path(f"/proc/{served.pid}/fd").iterdir()}
-        free = min(set(range(len(taken) + 1)) - taken)
-        resource.prlimit(served.pid, resource.RLIMIT_NOFILE, (free, before[1]))
+        before = _take_all_descriptors(served)
         starved = _head_of(raw, path)
         resource.prlimit(served.pid, resource.RLIMIT_NOFILE, before)
         raw = stack.enter_context(_connected(port))
@@ -195,7 +255,9 @@ def test_a_request_that_finds_no_file_descriptor_is_told_so(tmp_path, path):
 
 def test_other_failures_of_a_loop_are_told_as_ever(caplog):
     loop = asyncio.new_event_loop()
-    Exhaustion(lambda: 0).handle(loop, {"message": "something else", "exception": OSError(5, "x")})
+    Exhaustion(lambda: 0, lambda: None).handle(
+        loop, {"message": "something else", "exception": OSError(5, "x")}
+    )
     loop.close()
     assert "something else" in caplog.text
 
@@ -214,6 +276,15 @@ def _head_of(raw, path):
         answer += more
     lines = answer.partition(b"\r\n\r\n")[0].splitlines()
     return b"\n".join(line for line in lines if not line.startswith(b"Date:"))
+
+
+def _take_all_descriptors(served):
+    """Let a process open no file from now on, and return the limits that it had."""
+    before = resource.prlimit(served.pid, resource.RLIMIT_NOFILE)
+    taken = {int(one.name) for one in Path(f"/proc/{served.pid}/fd").iterdir()}
+    free = min(set(range(len(taken) + 1)) - taken)
+    resource.prlimit(served.pid, resource.RLIMIT_NOFILE, (free, before[1]))
+    return before
 
 
 def _answered_again(url):

@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 
 from mockserver.errors import CrosschainMockError
 from mockserver.recordings import FolderBusy
-from tests.conftest import eventually, order
+from tests.conftest import PATIENCE_S, eventually, order
 from tests.recordings.conftest import Recorder, answer, recording
 
 
@@ -156,6 +156,17 @@ def test_submissions_are_not_passed_on_unless_armed(record, upstream):
     assert status == 403
     assert "v2.submitOrder changes something, and writes are not armed" in sentence
     assert upstream.seen == []
+
+
+def test_a_body_that_the_client_holds_back_is_asked_for(record, upstream):
+    recorder = record("--arm-writes")
+    head = b"POST /v1/submitOrder HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+    with socket.create_connection(("127.0.0.1", recorder.port), timeout=PATIENCE_S) as raw:
+        raw.sendall(head + b"Content-Length: 2\r\n\r\n")
+        assert raw.recv(65_536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        raw.sendall(b"{}")
+        assert raw.recv(65_536).startswith(b"HTTP/1.1 200")
+    assert [body for *_, body in upstream.seen] == [b"{}"]
 
 
 def test_armed_submissions_are_counted(record, upstream):

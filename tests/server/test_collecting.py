@@ -31,7 +31,8 @@ def test_what_stays_is_put_out_of_sight():
         before = gc.get_freeze_count()
         kept = [[number] for number in range(MANY)]
         gc.collect(1)
-        assert gc.get_freeze_count() >= before + len(kept)
+        # The collector looks by itself every 10,000 objects: the last may be in sight still.
+        assert gc.get_freeze_count() >= before + len(kept) - 10_000
         assert len(gc.get_objects(generation=2)) < MANY
     assert gc.get_threshold() == thresholds
 

@@ -21,7 +21,7 @@ from mockserver.recordings import RecordedExchange
 from mockserver.server.listener import EndingServer
 from mockserver.server.process import Listening, host
 from mockserver.server.recorder.keeper import Keeper
-from mockserver.server.wire import plain_target
+from mockserver.server.wire import invite_body, plain_target
 from mockserver.values import dataclass
 
 MOST_REQUEST = 16 * 1024 * 1024
@@ -290,8 +290,12 @@ class _Unchanged(web.StreamResponse):
 
 async def _read(http: web.BaseRequest) -> Request:
     path, _, query = plain_target(http.raw_path).partition("?")
+    body = b""
     try:
-        body = await http.read() if http.can_read_body else b""
+        if http.can_read_body:
+            if (http.content_length or 0) <= MOST_REQUEST:
+                invite_body(http)
+            body = await http.read()
     except web.HTTPRequestEntityTooLarge:
         raise _NoAnswer(413, f"the body has more than {MOST_REQUEST} bytes") from None
     headers = Headers(tuple((str(name), value) for name, value in http.headers.items()))
