@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 OUTSIDE = {
     "README.md": "start.md",
     "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
     "examples/README.md": "examples.md",
     "examples/clients/README.md": "examples-clients.md",
 }
@@ -35,7 +36,7 @@ FOLDERS = {
     "examples/python": "examples.md",
     "examples/javascript": "examples.md",
     "examples/clients": "examples-clients.md",
-    "docs/decisions": "docs/decisions/index.md",
+    "docs/decisions": "docs/decisions/README.md",
 }
 """Folders that pages link to, by the page that tells of them."""
 
@@ -43,10 +44,9 @@ _LINK = re.compile(r"(?<=\]\()(?!\w+:|#|/)([^)#\s]+)(#[^)\s]*)?(?=\))")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that live beside `docs/`, and an index of the decisions."""
+    """Add the pages that live beside `docs/`."""
     for source, page in OUTSIDE.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text("utf-8")))
-    files.append(File.generated(config, "decisions/index.md", content=_decisions()))
     config.nav = _navigation(files)
     return files
 
@@ -72,16 +72,7 @@ def _navigation(files: Files) -> list[dict[str, object]]:
     shown: list[dict[str, object]] = [{"Documentation": "index.md"}, {"Start": "start.md"}]
     for title, folder in SECTIONS.items():
         inside = [page for page in pages if page.startswith(f"{folder}/")]
-        inside.sort(key=lambda page: not page.endswith("/index.md"))
+        inside.sort(key=lambda page: not page.endswith("/README.md"))
         shown.append({title: inside})
     outside = [page for page in pages if "/" not in page and page not in first]
     return [*shown, {"More": outside}]
-
-
-def _decisions() -> str:
-    titles = {
-        path.name: path.read_text("utf-8").splitlines()[0].lstrip("# ")
-        for path in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
-    }
-    rows = "\n".join(f"- [{title}]({name})" for name, title in titles.items())
-    return f"# Decisions\n\nWhat was decided and why, half a page each.\n\n{rows}\n"

@@ -13,6 +13,7 @@ from mockserver.testing import running
 
 PACKAGE = Path(mockserver.__file__).parent
 PAGE = (PACKAGE.parent / "docs/explanation/way-of-a-fact.md").read_text("utf-8")
+README = (PACKAGE.parent / "README.md").read_text("utf-8")
 STEPS = re.findall(r"^\| (\d+) \| `([\w/.]+)` \| `([\w.]+)` \|", PAGE, re.MULTILINE)
 
 
@@ -55,3 +56,4 @@ def test_the_lines_of_the_report_are_those_of_the_page(monkeypatch, capsys):
             main()
     assert ended.value.code == 1
     assert shown[1].strip() in capsys.readouterr().out
+    assert shown[0] in README, "the README shows the same lines"

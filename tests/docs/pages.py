@@ -8,6 +8,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     [
         ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
         *(ROOT / "examples").glob("**/*.md"),
         *(page for page in (ROOT / "docs").glob("**/*.md") if page.parent.name != "reference"),
     ]

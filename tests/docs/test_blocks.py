@@ -25,7 +25,7 @@ RUN = {"console", "python", "yaml", "http", "sh", "json"}
 SHOWN = {"text", "js", "java", "toml"}
 """Languages whose blocks are only shown: output, and code of tools that need not be here."""
 
-WALKED = {"README.md", "record.md", "capsules.md"}
+WALKED = {"README.md", "first-requests.md", "record.md", "capsules.md"}
 """Pages walked through in one shell: by tests/test_readme.py and tests/recordings/test_docs.py."""
 
 

@@ -14,4 +14,12 @@ def test_every_page_is_named_once():
         for page in DOCS.glob("**/*.md")
         if page.parent.name != "decisions" and page.name != "index.md"
     }
-    assert sorted(named) == sorted(pages)
+    assert sorted(named) == sorted({*pages, "decisions/README.md"})
+
+
+def test_the_index_of_decisions_names_each_once():
+    folder = DOCS / "decisions"
+    named = re.findall(
+        r"^- \[(\d{4})\]\((\1-[\w-]+\.md)\): \S", (folder / "README.md").read_text(), re.MULTILINE
+    )
+    assert sorted(page for _, page in named) == sorted(page.name for page in folder.glob("[0-9]*"))
