@@ -12,7 +12,7 @@ import tracemalloc
 from collections.abc import Callable
 
 from mockserver.clock import ClockMode, parse_instant
-from mockserver.engine.orders import Kind
+from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.submission import OrderRequest
 from mockserver.exchange import Request
 from mockserver.scenarios import load_calendar
@@ -72,17 +72,17 @@ def _memory(get: Callable[[str], HostedWorld], count: int) -> float:
 
 
 def _submit(hosted: HostedWorld, count: int) -> None:
+    source, target = hosted.world.scenario.catalog.ends("USDT", "ARB", "BNB")
     for number in range(count):
         request = OrderRequest(
+            generation=Generation.V2,
             kind=Kind.BRIDGE,
-            source_chain="ARB",
-            source_index=5,
+            source=source,
+            target=target,
             amount=10_000_000,
             sender=_WALLET,
-            target_index=5,
             recipient=_WALLET,
             cert_hash=f"0x{number + 1:064x}",
-            target_chain="BNB",
         )
         hosted.world.orders.submit(request)
 

@@ -30,10 +30,7 @@ from mockserver.engine.room import check_forced
 from mockserver.engine.submission import (
     OpaqueOrderRequest,
     OrderRequest,
-    OrderRequestV1,
-    draft,
-    draft_opaque,
-    draft_v1,
+    placed_opaque,
     placed_order,
 )
 from mockserver.values import value_class
@@ -75,20 +72,16 @@ class OrderBook(View):
         self._quotes = quotes
 
     def submit(self, request: OrderRequest) -> OrderView:
-        """Accept a 2.0 order. Raises `Refusal`, and then nothing is changed."""
+        """Accept an order. Raises `Refusal`, and then nothing is changed."""
         return self._view(self.accept(request))
 
     def accept(self, request: OrderRequest) -> Order:
-        """Accept a 2.0 order as `submit` does, without asking how it stands."""
-        return placed_order(self._core, draft(self._core, self._quotes, request))
+        """Accept an order as `submit` does, without asking how it stands."""
+        return placed_order(self._core, self._quotes, request)
 
     def submit_opaque(self, request: OpaqueOrderRequest) -> OrderView:
         """Accept a 2.0 order of an unknown deposit. Raises `Refusal`, and nothing is changed."""
-        return self._view(placed_order(self._core, draft_opaque(self._core, self._quotes, request)))
-
-    def submit_v1(self, request: OrderRequestV1) -> OrderView:
-        """Accept a v1 order. Raises `Refusal`, and then nothing is changed."""
-        return self._view(placed_order(self._core, draft_v1(self._core, self._quotes, request)))
+        return self._view(placed_opaque(self._core, self._quotes, request))
 
     def poll(self, order_id: str) -> OrderView:
         """Return an order to a client that asks how it stands, and count the question.

@@ -15,19 +15,9 @@ from mockserver.engine.core import View, route_of
 from mockserver.engine.prices import Price
 from mockserver.engine.quotes import BridgeQuote, CrossChainQuote
 from mockserver.engine.refusal import Refusal
-from mockserver.values import value_class
 
 # A member of an enumeration takes longer to be looked up than a name.
 _QUOTE, _SUBMIT = Phase.QUOTE, Phase.SUBMIT
-
-
-@value_class(frozen=True, slots=True)
-class TokenRef:
-    """A token as 2.0 clients name it: chain nickname, contract address and the decimals claimed."""
-
-    chain: str
-    address: str
-    decimals: int
 
 
 class QuoteService(View):
@@ -36,18 +26,10 @@ class QuoteService(View):
     __slots__ = ()
 
     def bridge(
-        self, amount: int, symbol: str, source_chain: str, target_chain: str, channel_bps: int = 0
+        self, amount: int, source: Placed, target: Placed, channel_bps: int = 0
     ) -> BridgeQuote:
-        """Quote a 2.0 transfer of smallest units between nicknames. Raises `Refusal`."""
-        catalog = self._core.scenario.catalog
-        source, target = catalog.ends(symbol, source_chain, target_chain)
-        return self.bridge_placed(amount, source, target, _QUOTE, channel_bps)
-
-    def bridge_placed(
-        self, amount: int, source: Placed, target: Placed, phase: Phase, channel_bps: int = 0
-    ) -> BridgeQuote:
-        """Quote a 2.0 transfer between tokens on chains. Raises `Refusal`."""
-        now = self._admitted_ms(source, target, phase)
+        """Quote a 2.0 transfer of smallest units. Raises `Refusal`."""
+        now = self._admitted_ms(source, target, _QUOTE)
         return self._core.scenario.transfers.bridge(amount, source, target, now, channel_bps)
 
     def charged(
@@ -71,54 +53,46 @@ class QuoteService(View):
         return now
 
     def cross_chain(
-        self, amount: Decimal, symbol: str, source_chain: str, target_chain: str, fee_level: int
+        self,
+        amount: Decimal,
+        source: Placed,
+        target: Placed,
+        fee_level: int,
+        phase: Phase = _QUOTE,
     ) -> CrossChainQuote:
-        """Quote a v1 transfer of whole tokens between v1 chain names. Raises `Refusal`."""
-        source = self.v1_placed(symbol, source_chain, "source chain", "token")
-        target = self.v1_placed(symbol, target_chain, "target chain", "token")
-        return self.cross_chain_placed(amount, source, target, Phase.QUOTE, fee_level)
-
-    def cross_chain_placed(
-        self, amount: Decimal, source: Placed, target: Placed, phase: Phase, fee_level: int
-    ) -> CrossChainQuote:
-        """Quote a v1 transfer between tokens on chains. Raises `Refusal`."""
+        """Quote a v1 transfer of whole tokens; see `v1_placed`. Raises `Refusal`."""
         self.admit(source, target, phase)
-        return self._core.scenario.transfers.cross_chain(
-            amount, source, target, self._core.now(), fee_level
-        )
+        transfers = self._core.scenario.transfers
+        return transfers.cross_chain(amount, source, target, self._core.now(), fee_level)
 
     def aggregate(
-        self, amount: int, source: TokenRef, target: TokenRef, channel_bps: int = 0
+        self,
+        amount: int,
+        source: Placed,
+        target: Placed,
+        channel_bps: int = 0,
+        phase: Phase = _QUOTE,
     ) -> AggregateQuote:
-        """Quote a 2.0 swap of smallest units. Raises `Refusal`."""
-        placed = self.resolved(source, "source"), self.resolved(target, "target")
-        return self.aggregate_placed(amount, *placed, Phase.QUOTE, channel_bps)
-
-    def aggregate_placed(
-        self, amount: int, source: Placed, target: Placed, phase: Phase, channel_bps: int = 0
-    ) -> AggregateQuote:
-        """Quote a 2.0 swap between tokens on chains. Raises `Refusal`."""
+        """Quote a 2.0 swap of smallest units; see `placed`. Raises `Refusal`."""
         self.admit(source, target, phase)
-        return self._core.scenario.swaps.aggregate(
-            amount, source, target, self._core.now(), channel_bps
-        )
+        swaps = self._core.scenario.swaps
+        return swaps.aggregate(amount, source, target, self._core.now(), channel_bps)
 
     def aggregate_v1(
-        self, amount: Decimal, source: Placed, target: Placed, phase: Phase, fee_level: int
+        self,
+        amount: Decimal,
+        source: Placed,
+        target: Placed,
+        fee_level: int,
+        phase: Phase = _QUOTE,
     ) -> AggregateQuoteV1:
-        """Quote a v1 swap of whole tokens; see `v1_placed` for the tokens. Raises `Refusal`."""
+        """Quote a v1 swap of whole tokens; see `v1_placed`. Raises `Refusal`."""
         self.admit(source, target, phase)
-        return self._core.scenario.swaps.aggregate_v1(
-            amount, source, target, self._core.now(), fee_level
-        )
+        swaps = self._core.scenario.swaps
+        return swaps.aggregate_v1(amount, source, target, self._core.now(), fee_level)
 
-    def gross(self, amount: int, source: Placed, target: Placed) -> int:
-        """Return what a pool gives for smallest units before all fees."""
-        return self._core.scenario.swaps.gross(amount, source, target, self._core.now())
-
-    def swap(self, source_ref: TokenRef, target_ref: TokenRef, asked: SwapRequest) -> SwapCall:
+    def swap(self, source: Placed, target: Placed, asked: SwapRequest) -> SwapCall:
         """Return the transaction that swaps on one chain. Raises `Refusal`."""
-        source, target = self.resolved(source_ref, "source"), self.resolved(target_ref, "target")
         if source.chain.nickname != target.chain.nickname:
             raise Refusal(
                 "no-route",
@@ -126,7 +100,7 @@ class QuoteService(View):
                 f"{target.chain.nickname!r}",
                 about="target chain",
             )
-        self.admit(source, target, Phase.QUOTE)
+        self.admit(source, target, _QUOTE)
         return self._core.scenario.swaps.swap(source, target, asked, self._core.now())
 
     def price(self, symbol: str) -> Price:
@@ -153,12 +127,15 @@ class QuoteService(View):
         found = catalog.chain_v1(chain, chain_about)
         return catalog.placed(found, catalog.token(symbol, token_about), token_about)
 
-    def resolved(self, ref: TokenRef, end: str) -> Placed:
-        """Return the token a reference names. Raises `Refusal`, also for wrong decimals."""
+    def placed(self, chain: str, address: str, decimals: int | None, end: str) -> Placed:
+        """Return the token of an address on a nickname, at the `source` or the `target` end.
+
+        Decimals that are claimed have to be right. Raises `Refusal`.
+        """
         catalog = self._core.scenario.catalog
-        chain = catalog.chain(ref.chain, f"{end} chain")
-        placed = catalog.placed_at(chain, ref.address, f"{end} token address")
-        return claimed(placed, ref.decimals, f"{end} decimals")
+        known = catalog.chain(chain, f"{end} chain")
+        found = catalog.placed_at(known, address, f"{end} token address")
+        return found if decimals is None else claimed(found, decimals, f"{end} decimals")
 
     def admit(
         self, source: Placed, target: Placed, phase: Phase, now_ms: int | None = None

@@ -2,7 +2,6 @@
 
 from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from sys import intern
 
 from mockserver.engine import amounts
@@ -31,26 +30,27 @@ _BRIDGE, _V2 = Kind.BRIDGE, Generation.V2
 
 @value_class(frozen=True, slots=True)
 class OrderRequest:
-    """A 2.0 order: amounts in smallest units, slippage and channel fee in bps.
+    """An order of either generation: tokens on their chains, the amount in smallest units.
 
-    `expected` is the most that is paid out and `minimum` the least the sender accepts, both in
-    smallest units of the token out. Without a target chain the order stays on its source chain.
+    Slippage and `channel_bps`, the third party's fee of a 2.0 order, are in basis points; v1 has a
+    `fee_level` in its place. `expected` is the most that is paid out and `minimum` the least the
+    sender accepts, both in smallest units of the token out.
     """
 
+    generation: Generation
     kind: Kind
-    source_chain: str
-    source_index: int
+    source: Placed
+    target: Placed
     amount: int
     sender: str
-    target_index: int
     recipient: str
     cert_hash: str
-    target_chain: str | None = None
     slippage_bps: int = 0
     channel: str = ""
     channel_bps: int = 0
     expected: int | None = None
     minimum: int | None = None
+    fee_level: int | None = None
 
 
 @value_class(frozen=True, slots=True)
@@ -71,155 +71,81 @@ class OpaqueOrderRequest:
     channel: str = ""
 
 
-@value_class(frozen=True, slots=True)
-class OrderRequestV1:
-    """A v1 order: chains by their v1 names, the amount in whole tokens.
-
-    Without a target token it is a transfer, with one a swap.
-    """
-
-    source_chain: str
-    target_chain: str
-    token: str
-    amount: Decimal
-    fee_level: int
-    from_address: str
-    evm_address: str
-    cert_hash: str
-    target_token: str | None = None
-    to_address: str | None = None
-
-
 Terms = tuple[int, int, int, int]
 """What an order gives before all fees, then the service's fee, the channel's and gas, in smallest
 units of the token out."""
 
 
-@value_class(frozen=True, slots=True)
-class Draft:
-    """A submission with its names resolved."""
-
-    generation: Generation
-    kind: Kind
-    source: Placed
-    target: Placed
-    amount: int
-    sender: str
-    recipient: str
-    evm_address: str
-    cert_hash: str
-    terms: Terms
-    channel: str = ""
-    fee_level: int | None = None
-    minimum: int | None = None
-
-
-def draft(core: Core, quotes: QuoteService, request: OrderRequest) -> Draft:
-    """Return a 2.0 submission with its names resolved and its quote made. Raises `Refusal`."""
-    source, target = core.scenario.catalog.ends_by_index(
-        request.source_chain, request.source_index, request.target_chain, request.target_index
-    )
+def placed_order(core: Core, quotes: QuoteService, request: OrderRequest) -> Order:
+    """Return the stored order of a submission; see `_stored`. Raises `Refusal`."""
+    source, target = request.source, request.target
     if request.slippage_bps:
         _check_slippage(request)
     checked_address(source.chain, request.sender, "sender")
     checked_address(target.chain, request.recipient, "recipient")
     cert_hash = checked_hash(source.chain, request.cert_hash)
-    terms = _terms(quotes, request, source, target)
+    terms = (_terms if request.generation is _V2 else _terms_v1)(core, quotes, request)
     if request.expected is not None:
         terms = _capped(terms, request.expected)
-    return Draft(
-        _V2,
-        request.kind,
-        source,
-        target,
-        request.amount,
-        request.sender,
-        request.recipient,
-        request.sender,
-        cert_hash,
-        terms,
-        request.channel,
-        None,
-        request.minimum,
-    )
+    return _stored(core, request, cert_hash, terms)
 
 
-def draft_opaque(core: Core, quotes: QuoteService, request: OpaqueOrderRequest) -> Draft:
-    """Return a 2.0 submission of an unknown amount with its names resolved. Raises `Refusal`.
+def placed_opaque(core: Core, quotes: QuoteService, asked: OpaqueOrderRequest) -> Order:
+    """Return the stored order of a submission of an unknown amount. Raises `Refusal`.
 
     Without a target chain it goes to the first chain that has the token.
     """
     catalog = core.scenario.catalog
-    token = catalog.token_by_index(request.target_index, "target token")
-    nickname = request.target_chain or next(iter(token.contracts), "")
+    token = catalog.token_by_index(asked.target_index, "target token")
+    nickname = asked.target_chain or next(iter(token.contracts), "")
     chain = catalog.chain(nickname, "target chain")
     target = catalog.placed(chain, token, "target token")
-    _check_slippage(request)
-    checked_address(chain, request.recipient, "recipient")
+    _check_slippage(asked)
+    checked_address(chain, asked.recipient, "recipient")
     quotes.admit(target, target, Phase.SUBMIT)
-    return Draft(
-        generation=Generation.V2,
-        kind=request.kind,
+    cert_hash = derived_hash(core.scenario.seed, "deposit", *map(repr, astuple(asked)))
+    request = OrderRequest(
+        generation=_V2,
+        kind=asked.kind,
         source=target,
         target=target,
         amount=0,
-        sender=request.sender,
-        recipient=request.recipient,
-        evm_address=request.sender,
-        cert_hash=derived_hash(core.scenario.seed, "deposit", *map(repr, astuple(request))),
-        terms=(0, 0, 0, 0),
-        channel=request.channel,
+        sender=asked.sender,
+        recipient=asked.recipient,
+        cert_hash=cert_hash,
+        channel=asked.channel,
     )
+    return _stored(core, request, cert_hash, (0, 0, 0, 0))
 
 
-def draft_v1(core: Core, quotes: QuoteService, request: OrderRequestV1) -> Draft:
-    """Return a v1 submission with its names resolved and its quote made. Raises `Refusal`."""
-    source = quotes.v1_placed(request.token, request.source_chain, "source chain", "token")
-    symbol = request.target_token or request.token
-    target = quotes.v1_placed(symbol, request.target_chain, "target chain", "target token")
-    sender = checked_address(source.chain, request.from_address, "sender")
-    evm_address = checked_address(source.chain, request.evm_address, "user address")
-    kind = Kind.BRIDGE if request.target_token is None else Kind.AGGREGATE
-    return Draft(
-        generation=Generation.V1,
-        kind=kind,
-        source=source,
-        target=target,
-        amount=amounts.units_exact(request.amount, source.decimals),
-        sender=sender,
-        recipient=checked_address(target.chain, request.to_address or evm_address, "recipient"),
-        evm_address=evm_address,
-        cert_hash=checked_hash(source.chain, request.cert_hash),
-        terms=_terms_v1(core, quotes, request, source, target),
-        fee_level=request.fee_level,
-    )
-
-
-def placed_order(core: Core, wanted: Draft) -> Order:
-    """Return the stored order of a submission.
+def _stored(core: Core, request: OrderRequest, cert_hash: str, terms: Terms) -> Order:
+    """Return the stored order of a submission whose transaction is in its normal form.
 
     The same submission of the same transaction gives the order it gave before (A-152), and one that
-    asks for more than it can get is refunded (A-153). Raises `Refusal`
-    where the transaction belongs to another order.
+    asks for more than it can get is refunded (A-153). Raises `Refusal` where the transaction
+    belongs to another order.
     """
-    paid_by = hash_key(wanted.source.chain.nickname, wanted.cert_hash)
+    paid_by = hash_key(request.source.chain.nickname, cert_hash)
     known = core.state.by_hash.get(paid_by)
     if known is not None:
-        return _same(core.state.orders[known], wanted)
-    texts = (wanted.sender, wanted.recipient, wanted.evm_address, wanted.cert_hash, wanted.channel)
+        return _same(core.state.orders[known], request, cert_hash)
+    # The sender's address is kept as the user's own as well.
+    texts = (request.sender, request.sender, request.recipient, cert_hash, request.channel)
     check_order(core.state, texts)
-    payer = paid_by[0], wanted.source.symbol, account_address(wanted.sender)
-    order = _new_order(core, wanted, payer)
+    payer = paid_by[0], request.source.symbol, account_address(request.sender)
+    order = _new_order(core, request, cert_hash, terms, payer)
     core.state.add(order, paid_by, payer)
     return order
 
 
-def _new_order(core: Core, wanted: Draft, payer: AccountKey) -> Order:
+def _new_order(
+    core: Core, wanted: OrderRequest, cert_hash: str, terms: Terms, payer: AccountKey
+) -> Order:
     scenario, state, now = core.scenario, core.state, core.now()
-    calendar, cert_hash = state.calendar, wanted.cert_hash
-    gross, service_fee, channel_fee, gas_fee = wanted.terms
+    calendar = state.calendar
+    gross, service_fee, channel_fee, gas_fee = terms
     route = core.route(wanted.source, wanted.target)
-    course, policy, polls_needed = _steering(core, wanted)
+    course, policy, polls_needed = _steering(core, wanted, cert_hash, terms)
     topup = wanted.amount - spendable(core, wanted.source, payer)
     exec_hash = back_hash = ""
     ticks, past, seen_ms = (), (), None
@@ -241,7 +167,7 @@ def _new_order(core: Core, wanted: Draft, payer: AccountKey) -> Order:
         max(0, topup),
         wanted.sender,
         wanted.recipient,
-        wanted.evm_address,
+        wanted.sender,
         cert_hash,
         exec_hash,
         back_hash,
@@ -286,7 +212,8 @@ def _reported_ms(state: State, chain: str, cert_hash: str) -> int | None:
     return None if first is None else state.tickets[first].submitted_ms
 
 
-def _terms(quotes: QuoteService, request: OrderRequest, source: Placed, target: Placed) -> Terms:
+def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
+    source, target = request.source, request.target
     if request.kind is _BRIDGE:
         if source.token.index != target.token.index:
             raise Refusal(
@@ -298,9 +225,7 @@ def _terms(quotes: QuoteService, request: OrderRequest, source: Placed, target: 
         bps = request.channel_bps
         gross, fee, gas, rate, _ = quotes.charged(request.amount, source, target, bps)
         return gross, *_split(fee, bps, rate), gas
-    quote = quotes.aggregate_placed(
-        request.amount, source, target, Phase.SUBMIT, request.channel_bps
-    )
+    quote = quotes.aggregate(request.amount, source, target, request.channel_bps, Phase.SUBMIT)
     gross, service, gas = (
         amounts.rescale_floor(part, quote.decimals, target.decimals)
         for part in (quote.gross, quote.service_fee, quote.gas_fee)
@@ -314,22 +239,17 @@ def _capped(terms: Terms, expected: int) -> Terms:
     return gross, service + max(0, _net(terms) - expected), channel, gas
 
 
-def _terms_v1(
-    core: Core, quotes: QuoteService, request: OrderRequestV1, source: Placed, target: Placed
-) -> Terms:
-    level, rates = fee_level_bps(request.fee_level), core.scenario.rates
-    units = amounts.units_exact(request.amount, source.decimals)
-    if request.target_token is None:
-        out = quotes.cross_chain_placed(
-            request.amount, source, target, Phase.SUBMIT, request.fee_level
-        ).out_units
-        gross = amounts.rescale_floor(units, source.decimals, target.decimals)
+def _terms_v1(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
+    source, target, asked = request.source, request.target, request.fee_level or 0
+    level, rates = fee_level_bps(asked), core.scenario.rates
+    whole = amounts.whole_tokens(request.amount, source.decimals)
+    if request.kind is _BRIDGE:
+        out = quotes.cross_chain(whole, source, target, asked, Phase.SUBMIT).out_units
+        gross = amounts.rescale_floor(request.amount, source.decimals, target.decimals)
         rate = rates.v1_bps + level
     else:
-        out = quotes.aggregate_v1(
-            request.amount, source, target, Phase.SUBMIT, request.fee_level
-        ).out_units
-        gross = quotes.gross(units, source, target)
+        out = quotes.aggregate_v1(whole, source, target, asked, Phase.SUBMIT).out_units
+        gross = core.scenario.swaps.gross(request.amount, source, target, core.now())
         rate = rates.v1_aggregate_bps + level
     # v1 charges in the token in; what is lost on the way is booked as fee first, then as gas.
     fee = min(amounts.bps_floor(gross, rate), gross - out)
@@ -342,7 +262,7 @@ def _split(fee: int, channel_bps: int, rate_bps: int) -> tuple[int, int]:
     return fee - channel, channel
 
 
-def _dust(wanted: Draft) -> int:
+def _dust(wanted: OrderRequest) -> int:
     """Return what rescaling cuts off a transfer, in smallest units of the token in."""
     into, back = wanted.source.decimals, wanted.target.decimals
     if wanted.kind is not _BRIDGE or into <= back:
@@ -351,7 +271,9 @@ def _dust(wanted: Draft) -> int:
     return max(0, wanted.amount - amounts.rescale_floor(arriving, back, into))
 
 
-def _steering(core: Core, wanted: Draft) -> tuple[Course, Policy, int]:
+def _steering(
+    core: Core, wanted: OrderRequest, cert_hash: str, terms: Terms
+) -> tuple[Course, Policy, int]:
     scenario = core.scenario
     name, policy, polls = (
         scenario.default_course,
@@ -362,9 +284,10 @@ def _steering(core: Core, wanted: Draft) -> tuple[Course, Policy, int]:
         if _matches(rule, wanted):
             name, policy, polls = rule.course, rule.policy or policy, rule.polls or polls
             break
-    shortfall = "" if wanted.minimum is None else _shortfall(wanted, wanted.minimum)
+    minimum = wanted.minimum
+    shortfall = "" if minimum is None else _shortfall(minimum, _net(terms), wanted.target)
     name = "refund" if shortfall else name
-    texts = (wanted.recipient, wanted.sender, wanted.cert_hash)
+    texts = (wanted.recipient, wanted.sender, cert_hash)
     for reserved in reserved_in(wanted.amount, wanted.source.decimals, *texts):
         chosen = scenario.courses.get(reserved.name)
         if reserved.effect is Effect.COURSE and chosen and _may_take(wanted, chosen):
@@ -378,12 +301,10 @@ def _steering(core: Core, wanted: Draft) -> tuple[Course, Policy, int]:
     return course, policy, polls
 
 
-def _shortfall(wanted: Draft, minimum: int) -> str:
+def _shortfall(minimum: int, net: int, target: Placed) -> str:
     """Return by how much an order misses the minimum it names, or nothing (A-153)."""
-    net = _net(wanted.terms)
     if minimum <= net:
         return ""
-    target = wanted.target
     least, gets = (
         f"{plain(amounts.whole_tokens(units, target.decimals))} {target.symbol}"
         for units in (minimum, net)
@@ -391,12 +312,12 @@ def _shortfall(wanted: Draft, minimum: int) -> str:
     return f"net {gets} is below the minimum {least} of the order"
 
 
-def _may_take(wanted: Draft, course: Course) -> bool:
+def _may_take(wanted: OrderRequest, course: Course) -> bool:
     """Whether a submission may take a course: only swaps are filled in part (ESS1)."""
     return course.delivered_percent == 100 or wanted.kind is Kind.AGGREGATE
 
 
-def _matches(rule: OrderRule, wanted: Draft) -> bool:
+def _matches(rule: OrderRule, wanted: OrderRequest) -> bool:
     whole = amounts.whole_tokens(wanted.amount, wanted.source.decimals)
     return (
         rule.generation in (None, wanted.generation)
@@ -414,7 +335,7 @@ def _net(terms: Terms) -> int:
     return gross - sum(fees)
 
 
-def _same(order: Order, wanted: Draft) -> Order:
+def _same(order: Order, wanted: OrderRequest, cert_hash: str) -> Order:
     chain = wanted.target.chain
     before = (
         order.generation,
@@ -434,7 +355,7 @@ def _same(order: Order, wanted: Draft) -> Order:
         return order
     raise Refusal(
         "hash-already-used",
-        f"transaction {wanted.cert_hash[:80]!r} belongs to order {order.id!r}, which is another "
+        f"transaction {cert_hash[:80]!r} belongs to order {order.id!r}, which is another "
         "one; send a transaction of its own for each order",
         about="transaction hash",
         nearest=(order.id,),
@@ -453,7 +374,7 @@ def _check_slippage(request: OrderRequest | OpaqueOrderRequest) -> None:
     )
 
 
-def _sn(core: Core, wanted: Draft, now: int) -> str:
+def _sn(core: Core, wanted: OrderRequest, now: int) -> str:
     """Return v1's order number (service-facts §4); one that is taken is moved on by 1 ms."""
     letters = "CC" if wanted.kind is Kind.BRIDGE else "AG"
     ids = f"{wanted.source.chain.v1_id or 0:02d}{wanted.target.chain.v1_id or 0:02d}"

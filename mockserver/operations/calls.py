@@ -11,7 +11,7 @@ from mockserver.engine import abi
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import NATIVE, Chain, Placed
 from mockserver.engine.hashes import base58_checked
-from mockserver.engine.orders import Kind
+from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
@@ -50,7 +50,6 @@ class OrderText:
     """What the `order` bytes say: where the order goes, its slippage in bps, its rules."""
 
     channel: str
-    target_chain: str
     target: Placed
     recipient: str
     slippage_bps: int
@@ -105,7 +104,7 @@ def order_text(world: World, raw: bytes) -> OrderText:
     catalog = world.scenario.catalog
     chain = catalog.chain(head[1], "target chain")
     target = catalog.placed_at(chain, head[2], "target token address")
-    return OrderText(head[0], head[1], target, recipient, _bps(tail[1]), tail[2])
+    return OrderText(head[0], target, recipient, _bps(tail[1]), tail[2])
 
 
 def _vault_out(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> OrderRequest:
@@ -132,9 +131,10 @@ def _swap(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> 
     if len(_raw(given["data"])) < 4:
         raise Reverted("the router is called without data; take 'data' of getAggregateSwap")
     order = order_text(world, _raw(given["order"]))
-    if (order.target_chain, order.target.token.index) != (chain.nickname, receives.token.index):
+    target = order.target
+    if (target.chain.nickname, target.token.index) != (chain.nickname, receives.token.index):
         raise Reverted(
-            f"the order goes to {order.target.symbol!r} on {order.target_chain!r}, the call "
+            f"the order goes to {target.symbol!r} on {target.chain.nickname!r}, the call "
             f"receives {receives.symbol!r} on {chain.nickname!r}; a direct swap stays on its chain"
         )
     if order.recipient.lower() != receiver:
@@ -153,15 +153,14 @@ def _request(
     rules = rules_of(order.extra)
     same = source.token.index == order.target.token.index
     return OrderRequest(
+        generation=Generation.V2,
         kind=Kind.BRIDGE if same else Kind.AGGREGATE,
-        source_chain=call.chain,
-        source_index=source.token.index,
+        source=source,
+        target=order.target,
         amount=amount,
         sender=call.sender,
-        target_index=order.target.token.index,
         recipient=order.recipient,
         cert_hash=call.hash,
-        target_chain=order.target_chain,
         slippage_bps=order.slippage_bps,
         channel=order.channel,
         channel_bps=rules.channel_bps,
@@ -186,7 +185,6 @@ def _json_order(world: World, raw: bytes) -> OrderText:
     target = catalog.placed(chain, catalog.token_by_index(int(index)), "target token")
     return OrderText(
         order["channel"],
-        order["toChain"],
         target,
         order["toAddr"],
         _bps(order["slippage"]),

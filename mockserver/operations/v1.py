@@ -6,9 +6,9 @@ from mockserver.contract import Inputs
 from mockserver.engine import amounts
 from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Placed
-from mockserver.engine.orders import OrderView
+from mockserver.engine.orders import Generation, Kind, OrderView
 from mockserver.engine.refusal import Refusal
-from mockserver.engine.submission import OrderRequestV1
+from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.jsontext import Json, plain
 from mockserver.operations import lists
@@ -38,12 +38,9 @@ def get_support_tokens(world: World, inputs: Inputs) -> Json:
 
 def get_cross_chain_quote(world: World, inputs: Inputs) -> Json:
     """Quote a transfer; amounts in whole tokens of the token in (ESS1)."""
+    source, target = _ends(world, inputs, "token", "token", "token")
     quote = world.quotes.cross_chain(
-        inputs.decimal("amount"),
-        inputs.text("token"),
-        inputs.text("fromChain"),
-        inputs.text("toChain"),
-        inputs.integer("feeLevel"),
+        inputs.decimal("amount"), source, target, inputs.integer("feeLevel")
     )
     return {
         "crossChain": {
@@ -68,7 +65,7 @@ def get_transfer_to_minter_raw(world: World, inputs: Inputs) -> Json:
 
 def submit_cross_chain(world: World, inputs: Inputs) -> Json:
     """Start the transfer that a deposit transaction pays for."""
-    return _submitted(world.orders.submit_v1(_order_request(world, inputs)))
+    return _submitted(world, inputs)
 
 
 def get_order_detail_by_hash_and_evm_address(world: World, inputs: Inputs) -> Json:
@@ -87,15 +84,9 @@ def get_order_detail(world: World, inputs: Inputs) -> Json:
 
 def get_aggregate_quote(world: World, inputs: Inputs) -> Json:
     """Quote a swap; amounts in whole tokens (observed only, GB-v1, ESS1)."""
-    quotes = world.quotes
-    source = quotes.v1_placed(
-        inputs.text("fromToken"), inputs.text("fromChain"), "source chain", "token"
-    )
-    target = quotes.v1_placed(
-        inputs.text("toToken"), inputs.text("toChain"), "target chain", "target token"
-    )
+    source, target = _ends(world, inputs, "fromToken", "toToken")
     level = inputs.integer("feeLevel") if inputs.has("feeLevel") else 0
-    quote = quotes.aggregate_v1(inputs.decimal("fromAmount"), source, target, Phase.QUOTE, level)
+    quote = world.quotes.aggregate_v1(inputs.decimal("fromAmount"), source, target, level)
     return {
         "aggregate": {
             "amountIn": quote.amount_in,
@@ -112,7 +103,7 @@ def get_aggregate_quote(world: World, inputs: Inputs) -> Json:
 
 def submit_aggregate(world: World, inputs: Inputs) -> Json:
     """Start the swap that a deposit transaction pays for (observed only, OAE)."""
-    return _submitted(world.orders.submit_v1(_order_request(world, inputs)))
+    return _submitted(world, inputs)
 
 
 def get_token_price(world: World, inputs: Inputs) -> Json:
@@ -120,28 +111,37 @@ def get_token_price(world: World, inputs: Inputs) -> Json:
     return {"price": plain(world.quotes.price(inputs.text("token")).usd)}
 
 
-def _order_request(world: World, inputs: Inputs) -> OrderRequestV1:
+def _ends(
+    world: World, inputs: Inputs, token: str, target_token: str, about: str = "target token"
+) -> tuple[Placed, Placed]:
+    """Return the tokens on their chains, by the inputs that name them; `about` is the second."""
+    placed = world.quotes.v1_placed
+    source = placed(inputs.text(token), inputs.text("fromChain"), "source chain", "token")
+    return source, placed(inputs.text(target_token), inputs.text("toChain"), "target chain", about)
+
+
+def _submitted(world: World, inputs: Inputs) -> Json:
+    """Start what a deposit transaction pays for: a swap where a second token is named."""
     if inputs.once("certHash"):
-        source = world.scenario.catalog.chain_v1(inputs.text("fromChain"), "source chain")
-        refuse_used(world, source.nickname, inputs.text("certHash"))
+        chain = world.scenario.catalog.chain_v1(inputs.text("fromChain"), "source chain")
+        refuse_used(world, chain.nickname, inputs.text("certHash"))
     _same_address(inputs)
-    user = inputs.text("evmAddress")
-    return OrderRequestV1(
-        source_chain=inputs.text("fromChain"),
-        target_chain=inputs.text("toChain"),
-        token=inputs.text("fromToken"),
-        amount=inputs.decimal("fromAmount"),
-        fee_level=inputs.integer("feeLevel"),
-        # v1 offers EVM chains only, where the source address is the user's own (interface.md 2.2).
-        from_address=user,
-        evm_address=user,
-        cert_hash=inputs.text("certHash"),
-        target_token=inputs.optional("toToken"),
-        to_address=inputs.optional("toAddress"),
+    swap, user = inputs.has("toToken"), inputs.text("evmAddress")
+    source, target = _ends(world, inputs, "fromToken", "toToken" if swap else "fromToken")
+    view = world.orders.submit(
+        OrderRequest(
+            generation=Generation.V1,
+            kind=Kind.AGGREGATE if swap else Kind.BRIDGE,
+            source=source,
+            target=target,
+            amount=amounts.units_exact(inputs.decimal("fromAmount"), source.decimals),
+            # v1 offers EVM chains only, where it is the source address, too (interface.md 2.2).
+            sender=user,
+            recipient=inputs.optional("toAddress") or user,
+            cert_hash=inputs.text("certHash"),
+            fee_level=inputs.integer("feeLevel"),
+        )
     )
-
-
-def _submitted(view: OrderView) -> Json:
     return {"sn": view.order.sn, "status": int(view.v1_status)}
 
 

@@ -2,9 +2,8 @@
 
 from mockserver.contract import Inputs
 from mockserver.engine.aggregates import SwapRequest
-from mockserver.engine.catalog import checked_address
-from mockserver.engine.orders import Kind
-from mockserver.engine.quote_service import TokenRef
+from mockserver.engine.catalog import Placed, checked_address
+from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OpaqueOrderRequest, OrderRequest
 from mockserver.engine.tickets import TicketStatus, TicketView
@@ -16,6 +15,8 @@ from mockserver.operations.lists import held_tokens, token_info
 from mockserver.operations.order_texts import STRICT_RULES, certificate, order_rules, rules_of
 
 _ENDS = {"source": "from", "target": "to"}
+# A member of an enumeration takes longer to be looked up than a name.
+_V2 = Generation.V2
 _KINDS = {kind.value: kind for kind in Kind}
 
 
@@ -40,13 +41,10 @@ def get_assets_by_chain(world: World, inputs: Inputs) -> Json:
 
 def get_bridge_quote(world: World, inputs: Inputs) -> Json:
     """Quote the transfer of one token between chains; amounts in smallest units."""
-    quote = world.quotes.bridge(
-        inputs.integer("amount"),
-        inputs.text("symbol"),
-        inputs.text("fromChain"),
-        inputs.text("toChain"),
-        _channel_bps(inputs),
+    source, target = world.scenario.catalog.ends(
+        inputs.text("symbol"), inputs.text("fromChain"), inputs.text("toChain")
     )
+    quote = world.quotes.bridge(inputs.integer("amount"), source, target, _channel_bps(inputs))
     return {
         "price": quote.price_text,
         "outAmount": str(quote.gross),
@@ -61,8 +59,8 @@ def get_aggregate_quote(world: World, inputs: Inputs) -> Json:
     """Quote a swap through an aggregator; amounts in smallest units with `chainDecimal`."""
     quote = world.quotes.aggregate(
         inputs.integer("fromAmount"),
-        _token(world, inputs, "source", inputs.text("fromChain")),
-        _token(world, inputs, "target", inputs.text("toChain")),
+        _token(world, inputs, "source", "fromChain"),
+        _token(world, inputs, "target", "toChain"),
         _channel_bps(inputs),
     )
     data = {
@@ -85,10 +83,9 @@ def get_aggregate_quote(world: World, inputs: Inputs) -> Json:
 
 def get_aggregate_swap(world: World, inputs: Inputs) -> Json:
     """Return the call data of a swap on one chain, for the user to sign and send."""
-    chain = inputs.text("chain")
     call = world.quotes.swap(
-        _token(world, inputs, "source", chain),
-        _token(world, inputs, "target", chain),
+        _token(world, inputs, "source", "chain"),
+        _token(world, inputs, "target", "chain"),
         SwapRequest(
             amount=inputs.integer("fromAmount"),
             sender=inputs.text("sender"),
@@ -131,17 +128,19 @@ def submit_order(world: World, inputs: Inputs) -> Json:
         return {"id": world.orders.submit_opaque(opaque).order.id}
     if inputs.once("sourceCerts"):
         refuse_used(world, deposit.chain, deposit.cert_hash)
+    source, target = catalog.ends_by_index(
+        deposit.chain, deposit.index, inputs.optional("toChain"), inputs.integer("toIndex")
+    )
     # Values on the road of a request are made by place: by name takes three times as long.
     request = OrderRequest(
+        _V2,
         kind,
-        deposit.chain,
-        deposit.index,
+        source,
+        target,
         deposit.amount,
         deposit.address,
-        inputs.integer("toIndex"),
         inputs.text("toAddr"),
         deposit.cert_hash,
-        inputs.optional("toChain"),
         inputs.integer("slippage"),
         inputs.text("channel"),
         rules.channel_bps,
@@ -243,17 +242,13 @@ def get_user_tokens(world: World, inputs: Inputs) -> Json:
     return held_tokens(world, chain, checked_address(chain, inputs.text("address")))
 
 
-def _token(world: World, inputs: Inputs, end: str, chain: str) -> TokenRef:
+def _token(world: World, inputs: Inputs, end: str, chain: str) -> Placed:
     """Return a token as it is named; decimals that were left out are the list's own (E-18)."""
     word = _ENDS[end]
-    address, decimals = inputs.text(f"{word}TokenAddress"), f"{word}Decimal"
-    if inputs.has(decimals):
-        return TokenRef(chain, address, inputs.integer(decimals))
-    catalog = world.scenario.catalog
-    placed = catalog.placed_at(
-        catalog.chain(chain, f"{end} chain"), address, f"{end} token address"
-    )
-    return TokenRef(chain, address, placed.decimals)
+    claimed = f"{word}Decimal"
+    decimals = inputs.integer(claimed) if inputs.has(claimed) else None
+    address = inputs.text(f"{word}TokenAddress")
+    return world.quotes.placed(inputs.text(chain), address, decimals, end)
 
 
 def _channel_bps(inputs: Inputs) -> int:

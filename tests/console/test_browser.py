@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from mockserver import jsontext
 from mockserver.clock import wall_ms
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.orders import Kind
+from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.recordings import load
@@ -461,18 +461,18 @@ def barriers(page: Page, *rules: str) -> list[str]:
     ]
 
 
-def request_of(number: int) -> OrderRequest:
+def request_of(world: World, number: int) -> OrderRequest:
     """Return an order of ten USDT from ARB to BNB with a deposit of its own."""
+    source, target = world.scenario.catalog.ends("USDT", "ARB", "BNB")
     return OrderRequest(
+        generation=Generation.V2,
         kind=Kind.BRIDGE,
-        source_chain="ARB",
-        source_index=5,
+        source=source,
+        target=target,
         amount=10_000_000,
         sender=WALLET,
-        target_index=5,
         recipient=WALLET,
         cert_hash=f"0x{number:064x}",
-        target_chain="BNB",
     )
 
 
@@ -480,9 +480,9 @@ def test_ten_thousand_orders_are_as_quick_as_ten(page: Page, serve):
     running = serve()
     client = running.client
     world = running.service.worlds.get("default").world
-    first = world.orders.submit(request_of(0)).order.id
+    first = world.orders.submit(request_of(world, 0)).order.id
     for number in range(1, 10_000):
-        world.orders.submit(request_of(number))
+        world.orders.submit(request_of(world, number))
     page.open(client, "#orders")
     page.shows(".summary", "10000 orders")
     page.until(lambda: str(int(first) + 9_999) in page.text(".list-row"), "the newest")

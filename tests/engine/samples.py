@@ -5,12 +5,13 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver.clock import ClockMode
-from mockserver.engine.catalog import NATIVE, Catalog, Chain, Contract, Token
+from mockserver.engine.amounts import units_exact
+from mockserver.engine.catalog import NATIVE, Catalog, Chain, Contract, Placed, Token
 from mockserver.engine.fees import Rates
-from mockserver.engine.orders import Kind
+from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.prices import Prices
 from mockserver.engine.scenario import Scenario
-from mockserver.engine.submission import OrderRequest, OrderRequestV1
+from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 
 START = 1_767_225_600_000
@@ -92,16 +93,31 @@ def world(**changes: Any) -> World:
     return World(scenario(**changes), lambda: START)
 
 
-def bridge(number: int = 1, amount: int = 10_000_000, **changes: Any) -> OrderRequest:
+def ends(symbol: str, source: str, target: str) -> tuple[Placed, Placed]:
+    """Return a token on two chains of the catalog."""
+    return CATALOG.ends(symbol, source, target)
+
+
+def bridge(
+    number: int = 1,
+    amount: int = 10_000_000,
+    *,
+    source_chain: str = "ARB",
+    source_index: int = 5,
+    target_chain: str | None = "BNB",
+    target_index: int = 5,
+    catalog: Catalog = CATALOG,
+    **changes: Any,
+) -> OrderRequest:
     """Return an order that moves USDT from ARB (6 decimals) to BNB (18 decimals)."""
+    source, target = catalog.ends_by_index(source_chain, source_index, target_chain, target_index)
     usual: dict[str, Any] = {
+        "generation": Generation.V2,
         "kind": Kind.BRIDGE,
-        "source_chain": "ARB",
-        "source_index": 5,
+        "source": source,
+        "target": target,
         "amount": amount,
         "sender": USER,
-        "target_chain": "BNB",
-        "target_index": 5,
         "recipient": USER,
         "cert_hash": f"0xabc{number:061x}",
     }
@@ -114,19 +130,35 @@ def swap(number: int = 1, amount: int = 10_000_000, **changes: Any) -> OrderRequ
     return bridge(number, amount, **changes)
 
 
-def v1_order(number: int = 1, amount: str = "10", **changes: Any) -> OrderRequestV1:
+def v1_order(
+    number: int = 1,
+    amount: str = "10",
+    *,
+    source_chain: str = "FSN",
+    target_chain: str = "BSC",
+    symbol: str = "USDT",
+    target_symbol: str | None = None,
+    **changes: Any,
+) -> OrderRequest:
     """Return a v1 order that moves USDT from FSN to BSC."""
+    source = v1_placed(symbol, source_chain)
     usual: dict[str, Any] = {
-        "source_chain": "FSN",
-        "target_chain": "BSC",
-        "token": "USDT",
-        "amount": Decimal(amount),
+        "generation": Generation.V1,
+        "kind": Kind.AGGREGATE if target_symbol else Kind.BRIDGE,
+        "source": source,
+        "target": v1_placed(target_symbol or symbol, target_chain),
+        "amount": units_exact(Decimal(amount), source.decimals),
         "fee_level": 2,
-        "from_address": USER,
-        "evm_address": USER,
+        "sender": USER,
+        "recipient": USER,
         "cert_hash": f"0xdef{number:061x}",
     }
-    return OrderRequestV1(**(usual | changes))
+    return OrderRequest(**(usual | changes))
+
+
+def v1_placed(symbol: str, chain: str) -> Placed:
+    """Return a token on a chain that v1 calls so."""
+    return CATALOG.placed(CATALOG.chain_v1(chain), CATALOG.token(symbol))
 
 
 def statuses(world: World, order_id: str) -> Sequence[str]:

@@ -8,7 +8,7 @@ from mockserver.engine.amounts import MAX_UNITS
 from mockserver.engine.orders import Kind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OpaqueOrderRequest
-from tests.engine.samples import OTHER, USER, bridge, swap, v1_order, world
+from tests.engine.samples import OTHER, USER, bridge, ends, swap, v1_order, world
 
 HEX = "aB" * 32
 HASH = f"0x{HEX}"
@@ -22,7 +22,7 @@ def test_what_is_no_hash_of_an_evm_chain_makes_nothing(text: str) -> None:
     before = here.dump()
     for attempt in (
         lambda: here.orders.submit(bridge(cert_hash=text)),
-        lambda: here.orders.submit_v1(v1_order(cert_hash=text)),
+        lambda: here.orders.submit(v1_order(cert_hash=text)),
         lambda: here.tickets.submit("ARB", text, USER),
     ):
         with pytest.raises(Refusal) as caught:
@@ -84,7 +84,7 @@ def test_an_unreadable_deposit_that_is_sent_again_is_the_same_order() -> None:
 def test_amounts_beyond_77_digits_are_refused_in_quotes_and_orders_alike(units: int) -> None:
     here = world()
     for attempt in (
-        lambda: here.quotes.bridge(units, "USDT", "ARB", "BNB"),
+        lambda: here.quotes.bridge(units, *ends("USDT", "ARB", "BNB")),
         lambda: here.orders.submit(bridge(amount=units)),
         lambda: here.orders.submit(swap(amount=units)),
     ):
@@ -97,6 +97,6 @@ def test_amounts_beyond_77_digits_are_refused_in_quotes_and_orders_alike(units: 
 def test_the_largest_amount_is_taken_in_quotes_and_orders_alike() -> None:
     here = world()
     assert len(str(MAX_UNITS)) == 77
-    assert here.quotes.bridge(MAX_UNITS, "USDT", "ARB", "FSN").gross == MAX_UNITS
+    assert here.quotes.bridge(MAX_UNITS, *ends("USDT", "ARB", "FSN")).gross == MAX_UNITS
     taken = here.orders.submit(bridge(amount=MAX_UNITS, target_chain="FSN"))
     assert taken.order.amount == MAX_UNITS

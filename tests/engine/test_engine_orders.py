@@ -16,7 +16,7 @@ from mockserver.engine.reserved import RESERVED, Effect, in_amount, in_hex, rese
 from mockserver.engine.scenario import OrderRule
 from mockserver.engine.submission import OpaqueOrderRequest
 from mockserver.engine.tickets import TicketStatus
-from tests.engine.samples import OTHER, START, USER, bridge, statuses, swap, v1_order, world
+from tests.engine.samples import OTHER, START, USER, bridge, ends, statuses, swap, v1_order, world
 
 
 def test_an_order_succeeds_with_what_was_quoted() -> None:
@@ -26,7 +26,7 @@ def test_an_order_succeeds_with_what_was_quoted() -> None:
     assert seen.exec_hash == ""
     here.time.advance(30_000)
     done = here.orders.poll("30000000001")
-    quote = here.quotes.bridge(10_000_000, "USDT", "ARB", "BNB")
+    quote = here.quotes.bridge(10_000_000, *ends("USDT", "ARB", "BNB"))
     assert (done.status, done.v1_status, done.reason) == ("Succeeded", 2, "")
     assert (done.amount_out, done.since_ms) == (quote.net, START + 30_000)
     assert len(done.exec_hash) == 66
@@ -186,7 +186,7 @@ def test_the_first_rule_that_fits_chooses_the_course() -> None:
     ]
     here = world(order_rules=rules)
     submitted = [
-        here.orders.submit_v1(v1_order()),
+        here.orders.submit(v1_order()),
         here.orders.submit(bridge(2, source_chain="ETH")),
         here.orders.submit(bridge(3, 100_000_000)),
         here.orders.submit(swap(4)),
@@ -217,7 +217,7 @@ def test_reserved_values_are_found_wherever_they_may_stand(reserved: object) -> 
 
 def test_a_minimum_that_cannot_be_met_refunds() -> None:
     here = world()
-    net = here.quotes.bridge(10**7, "USDT", "ARB", "BNB").net
+    net = here.quotes.bridge(10**7, *ends("USDT", "ARB", "BNB")).net
     assert here.orders.submit(bridge(1, minimum=net)).order.course.name == "success"
     assert here.orders.submit(bridge(2, minimum=net + 1)).order.course.name == "refund"
 
@@ -271,14 +271,14 @@ def test_an_aggregate_order_without_a_target_chain_stays_on_its_own() -> None:
 
 def test_v1_orders_have_a_number_of_their_own() -> None:
     here = world()
-    first = here.orders.submit_v1(v1_order())
+    first = here.orders.submit(v1_order())
     assert first.order.sn == "CC1010320260101000000000"
-    second = here.orders.submit_v1(v1_order(2, target_token="BNB"))  # noqa: S106 - no secret
+    second = here.orders.submit(v1_order(2, target_symbol="BNB"))
     assert second.order.sn == "AG2010320260101000000000"
-    third = here.orders.submit_v1(v1_order(3))
+    third = here.orders.submit(v1_order(3))
     assert third.order.sn == "CC1010320260101000000001"
     assert here.orders.id_of_sn("CC1010320260101000000001") == third.order.id
-    quote = here.quotes.cross_chain(Decimal(10), "USDT", "FSN", "BSC", 2)
+    quote = here.quotes.cross_chain(Decimal(10), *ends("USDT", "FSN", "BNB"), 2)
     assert first.order.net == quote.out_units
     assert first.order.channel_fee > 0
 
@@ -286,7 +286,7 @@ def test_v1_orders_have_a_number_of_their_own() -> None:
 def test_orders_are_found_by_hash_in_both_generations() -> None:
     here = world()
     first = here.orders.submit(bridge()).order
-    second = here.orders.submit_v1(v1_order()).order
+    second = here.orders.submit(v1_order()).order
     assert here.orders.id_of_hash("ARB", first.cert_hash.upper().replace("0X", "0x")) == first.id
     assert here.orders.id_of_v1_hash("FSN", second.cert_hash, USER.upper()) == second.id
     assert [seen.order.id for seen in here.orders.all()] == [first.id, second.id]

@@ -14,7 +14,7 @@ from mockserver.engine.errors import InvalidOutage
 from mockserver.engine.orders import at, history, standing
 from mockserver.engine.outages import Direction, InFlight, Mode, Route, Window, window_problems
 from mockserver.engine.refusal import Refusal
-from tests.engine.samples import CATALOG, START, bridge, statuses, world
+from tests.engine.samples import CATALOG, START, bridge, ends, statuses, world
 
 HOUR = 3_600_000
 ROUTE = Route("ARB", "USDT", "BNB", "USDT")
@@ -159,9 +159,9 @@ def test_each_mode_shows_what_it_says(
 ) -> None:
     window = replace(BNB_OUT, mode=mode, lag=2, period_ms=60_000)
     here = world(calendar=[window])
-    assert works(lambda: here.quotes.bridge(10**7, "USDT", "ARB", "BNB"))
+    assert works(lambda: here.quotes.bridge(10**7, *ends("USDT", "ARB", "BNB")))
     here.time.advance(HOUR)
-    assert works(lambda: here.quotes.bridge(10**7, "USDT", "ARB", "BNB")) is quotes
+    assert works(lambda: here.quotes.bridge(10**7, *ends("USDT", "ARB", "BNB"))) is quotes
     assert works(lambda: here.orders.submit(bridge())) is submits
     shown = {item.nickname: item for item in here.lists.chains().items}
     assert ("BNB" in shown) is listed
@@ -187,7 +187,7 @@ def test_flapping_is_down_for_the_first_part_of_each_period() -> None:
     seen = []
     here.time.advance(HOUR)
     for _ in range(4):
-        seen.append(works(lambda: here.quotes.bridge(10**7, "USDT", "ARB", "BNB")))
+        seen.append(works(lambda: here.quotes.bridge(10**7, *ends("USDT", "ARB", "BNB"))))
         here.time.advance(30_000)
     assert seen == [False, True, False, True]
 
@@ -205,15 +205,15 @@ def test_a_direction_leaves_the_other_end_alone(
 ) -> None:
     here = world()
     here.outages.suspend(Window("BNB", None, 0, direction=direction))
-    assert works(lambda: here.quotes.bridge(10**19, "USDT", "BNB", "ARB")) is as_source
-    assert works(lambda: here.quotes.bridge(10**7, "USDT", "ARB", "BNB")) is as_target
+    assert works(lambda: here.quotes.bridge(10**19, *ends("USDT", "BNB", "ARB"))) is as_source
+    assert works(lambda: here.quotes.bridge(10**7, *ends("USDT", "ARB", "BNB"))) is as_target
 
 
 def test_a_token_can_be_out_everywhere_or_on_one_chain() -> None:
     here = world()
     here.outages.suspend(Window("ARB", "USDT", 0, mode=Mode.DELISTED))
-    assert not works(lambda: here.quotes.bridge(10**7, "USDT", "ARB", "BNB"))
-    assert works(lambda: here.quotes.bridge(10**7, "USDT", "ETH", "BNB"))
+    assert not works(lambda: here.quotes.bridge(10**7, *ends("USDT", "ARB", "BNB")))
+    assert works(lambda: here.quotes.bridge(10**7, *ends("USDT", "ETH", "BNB")))
     assert [item.symbol for item in here.lists.tokens_on("ARB").items] == ["ETH"]
     usdt = next(item for item in here.lists.tokens().items if item.symbol == "USDT")
     assert set(usdt.contracts) == {"FSN", "ETH", "BNB", "KAS"}
@@ -446,12 +446,14 @@ def test_a_time_line_is_cut_to_what_is_asked_for() -> None:
 def test_a_delisted_or_disabled_catalog_entry_is_out_for_good() -> None:
     chains = tuple(replace(c, disabled=c.nickname == "BNB") for c in CATALOG.chains)
     here = world(catalog=replace(CATALOG, chains=chains))
-    assert not works(lambda: here.quotes.bridge(10**7, "USDT", "ARB", "BNB"))
+    assert not works(
+        lambda: here.quotes.bridge(10**7, *here.scenario.catalog.ends("USDT", "ARB", "BNB"))
+    )
     assert [i.nickname for i in here.lists.chains().items if not i.active] == ["BNB"]
     tokens = tuple(replace(t, delisted=t.symbol == "USDT") for t in CATALOG.tokens)
     gone = world(catalog=replace(CATALOG, tokens=tokens))
     with pytest.raises(Refusal, match="is delisted"):
-        gone.quotes.bridge(10**7, "USDT", "ARB", "BNB")
+        gone.quotes.bridge(10**7, *gone.scenario.catalog.ends("USDT", "ARB", "BNB"))
 
 
 def test_a_flapping_strike_at_the_very_end_by_hand_stays() -> None:

@@ -10,20 +10,16 @@ from hypothesis import strategies as st
 
 from mockserver.engine.aggregates import AggregateQuote, SwapRequest, minimum_out, place_key
 from mockserver.engine.amounts import bps_floor
-from mockserver.engine.calendar import Phase
-from mockserver.engine.catalog import NATIVE
+from mockserver.engine.catalog import NATIVE, Placed
 from mockserver.engine.fees import checked_aggregator
 from mockserver.engine.prices import Drift
-from mockserver.engine.quote_service import TokenRef
 from mockserver.engine.quotes import BridgeQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
-from tests.engine.samples import CATALOG, PRICES, RATES, START, USDT, USER, XCHNG, world
+from tests.engine.samples import CATALOG, PRICES, RATES, START, USDT, USER, XCHNG, ends, world
 
-ARB_USDT = TokenRef("ARB", USDT["ARB"], 6)
-BNB_USDT = TokenRef("BNB", USDT["BNB"], 18)
-BNB_COIN = TokenRef("BNB", NATIVE, 18)
-FSN_COIN = TokenRef("FSN", NATIVE, 18)
+ARB_USDT, BNB_USDT = ends("USDT", "ARB", "BNB")
+BNB_COIN, FSN_COIN = CATALOG.token_on("BNB", "BNB"), CATALOG.token_on("FSN", "FSN")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +37,7 @@ def test_the_fee_rule_gives_the_vendors_figures(gross: int, rate: int, fee: int)
 
 
 def test_the_vendors_bridge_example_with_a_channel_fee_comes_out() -> None:
-    quote = world().quotes.bridge(10_000_000, "USDT", "ARB", "BNB", 10)
+    quote = world().quotes.bridge(10_000_000, *ends("USDT", "ARB", "BNB"), 10)
     assert quote == BridgeQuote(
         price=Decimal(1),
         price_text="1",
@@ -57,7 +53,7 @@ def test_the_vendors_bridge_example_with_a_channel_fee_comes_out() -> None:
 
 def test_the_vendors_older_bridge_example_comes_out() -> None:
     quotes = world(rates=replace(RATES, bridge_bps=5)).quotes
-    quote = quotes.bridge(100_000_000, "USDT", "FSN", "BNB")
+    quote = quotes.bridge(100_000_000, *ends("USDT", "FSN", "BNB"))
     assert (quote.gross, quote.service_fee, quote.gas_fee, quote.out_usd) == (
         10**20,
         5 * 10**16,
@@ -71,19 +67,19 @@ def test_the_vendors_older_bridge_example_comes_out() -> None:
 def test_bridge_quotes_are_monotone_and_exact(amount: int, more: int, channel: int) -> None:
     quotes = world().quotes
     try:
-        quote = quotes.bridge(amount, "USDT", "BNB", "ARB", channel)
+        quote = quotes.bridge(amount, *ends("USDT", "BNB", "ARB"), channel)
     except Refusal as refusal:
         assert refusal.name == "amount-too-low"  # noqa: PT017 - amounts that pass are the rule
         least = int(refusal.nearest[0])
         assert least > amount
-        assert quotes.bridge(least, "USDT", "BNB", "ARB", channel).net > 0
+        assert quotes.bridge(least, *ends("USDT", "BNB", "ARB"), channel).net > 0
         with pytest.raises(Refusal):
-            quotes.bridge(least - 1, "USDT", "BNB", "ARB", channel)
+            quotes.bridge(least - 1, *ends("USDT", "BNB", "ARB"), channel)
         return
     assert quote.gross == amount // 10**12
     assert quote.service_fee == quote.gross * (6 + channel) // 10_000
     assert quote.net > 0
-    larger = quotes.bridge(min(amount + more, 10**77 - 1), "USDT", "BNB", "ARB", channel)
+    larger = quotes.bridge(min(amount + more, 10**77 - 1), *ends("USDT", "BNB", "ARB"), channel)
     assert larger.gross >= quote.gross
     assert larger.net >= quote.net
     assert larger.gas_fee == quote.gas_fee
@@ -110,17 +106,17 @@ def test_a_swap_on_one_chain_costs_nothing_although_the_rate_is_told() -> None:
 
 
 def test_kyber_alone_gives_a_route() -> None:
-    quote = world().quotes.aggregate(10**18, TokenRef("ARB", NATIVE, 18), ARB_USDT)
+    quote = world().quotes.aggregate(10**18, CATALOG.token_on("ARB", "ETH"), ARB_USDT)
     assert quote.aggregator == "Kyber"
     assert quote.route_summary == (
-        world().quotes.aggregate(10**18, TokenRef("ARB", NATIVE, 18), ARB_USDT).route_summary
+        world().quotes.aggregate(10**18, CATALOG.token_on("ARB", "ETH"), ARB_USDT).route_summary
     )
     assert quote.route_summary
 
 
 def test_the_hub_executes_what_the_target_cannot() -> None:
     quotes = world().quotes
-    quote = quotes.aggregate(10**9, ARB_USDT, TokenRef("KAS", NATIVE, 8))
+    quote = quotes.aggregate(10**9, ARB_USDT, CATALOG.token_on("KAS", "KAS"))
     assert (quote.network, quote.aggregator, quote.decimals) == ("32659", "ChaingeDex", 8)
 
 
@@ -139,7 +135,7 @@ def test_the_least_amount_of_a_swap_is_named() -> None:
 def test_v1_quotes_add_up_in_whole_tokens(units: int, level: int) -> None:
     amount = Decimal(units).scaleb(-6)
     try:
-        quote = world().quotes.cross_chain(amount, "USDT", "FSN", "BSC", level)
+        quote = world().quotes.cross_chain(amount, *ends("USDT", "FSN", "BNB"), level)
     except Refusal as refusal:
         assert refusal.name == "amount-too-low"  # noqa: PT017 - amounts that pass are the rule
         return
@@ -151,20 +147,20 @@ def test_v1_quotes_add_up_in_whole_tokens(units: int, level: int) -> None:
 
 def test_v1_amounts_may_not_have_more_decimals_than_the_token() -> None:
     quotes = world().quotes
-    assert quotes.cross_chain(Decimal("10.000001"), "USDT", "FSN", "BSC", 0).fee
+    assert quotes.cross_chain(Decimal("10.000001"), *ends("USDT", "FSN", "BNB"), 0).fee
     with pytest.raises(Refusal, match="more decimals than the token's 6"):
-        quotes.cross_chain(Decimal("10.0000001"), "USDT", "FSN", "BSC", 0)
+        quotes.cross_chain(Decimal("10.0000001"), *ends("USDT", "FSN", "BNB"), 0)
 
 
 def test_v1_swaps_take_fee_and_gas_from_the_token_in() -> None:
     quotes = world().quotes
     source = quotes.v1_placed("USDT", "ARB", "source chain", "token")
     target = quotes.v1_placed("BNB", "BSC", "target chain", "target token")
-    quote = quotes.aggregate_v1(Decimal(1000), source, target, Phase.QUOTE, 2)
+    quote = quotes.aggregate_v1(Decimal(1000), source, target, 2)
     assert (quote.fee, quote.gas) == (Decimal(3), Decimal("0.3"))
     assert Decimal("1.68") < quote.amount_out < Decimal("1.69")
     with pytest.raises(Refusal, match="at least"):
-        quotes.aggregate_v1(Decimal("0.1"), source, target, Phase.QUOTE, 2)
+        quotes.aggregate_v1(Decimal("0.1"), source, target, 2)
 
 
 @pytest.mark.parametrize(
@@ -185,34 +181,39 @@ def test_v1_swaps_take_fee_and_gas_from_the_token_in() -> None:
 def test_bridge_quotes_are_refused_with_a_name(
     arguments: tuple[int, str, str, str, int], name: str, about: str
 ) -> None:
+    amount, symbol, source, target, channel_bps = arguments
     with pytest.raises(Refusal) as caught:
-        world().quotes.bridge(*arguments)
+        world().quotes.bridge(amount, *ends(symbol, source, target), channel_bps)
     assert (caught.value.name, caught.value.about) == (name, about)
 
 
 @pytest.mark.parametrize(
     ("source", "target", "name"),
     [
-        (replace(ARB_USDT, decimals=18), BNB_COIN, "wrong-decimals"),
-        (ARB_USDT, replace(BNB_COIN, decimals=10**30), "wrong-decimals"),
-        (ARB_USDT, ARB_USDT, "same-token"),
-        (replace(ARB_USDT, address="0x00"), BNB_COIN, "unknown-token"),
-        (replace(ARB_USDT, chain="BSC"), BNB_COIN, "unknown-chain"),
+        (("ARB", USDT["ARB"], 18), ("BNB", NATIVE, 18), "wrong-decimals"),
+        (("ARB", USDT["ARB"], 6), ("BNB", NATIVE, 10**30), "wrong-decimals"),
+        (("ARB", USDT["ARB"], 6), ("ARB", USDT["ARB"], None), "same-token"),
+        (("ARB", "0x00", 6), ("BNB", NATIVE, 18), "unknown-token"),
+        (("BSC", USDT["ARB"], 6), ("BNB", NATIVE, 18), "unknown-chain"),
     ],
 )
-def test_swaps_are_refused_with_a_name(source: TokenRef, target: TokenRef, name: str) -> None:
+def test_swaps_are_refused_with_a_name(
+    source: tuple[str, str, int], target: tuple[str, str, int | None], name: str
+) -> None:
+    quotes = world().quotes
     with pytest.raises(Refusal) as caught:
-        world().quotes.aggregate(10**9, source, target)
+        quotes.aggregate(10**9, quotes.placed(*source, "source"), quotes.placed(*target, "target"))
     assert caught.value.name == name
 
 
 def test_chains_without_swaps_have_no_route() -> None:
     chains = tuple(replace(chain, no_swap=chain.nickname == "BNB") for chain in CATALOG.chains)
-    quotes = world(catalog=replace(CATALOG, chains=chains)).quotes
+    catalog = replace(CATALOG, chains=chains)
+    quotes = world(catalog=catalog).quotes
     with pytest.raises(Refusal, match="no aggregator works on 'BNB'"):
-        quotes.aggregate(10**9, ARB_USDT, BNB_COIN)
+        quotes.aggregate(10**9, ARB_USDT, catalog.token_on("BNB", "BNB"))
     with pytest.raises(Refusal, match="may not be bridged"):
-        quotes.bridge(10**9, "USDT", "ARB", "BNB")
+        quotes.bridge(10**9, *catalog.ends("USDT", "ARB", "BNB"))
 
 
 def test_published_quotes_come_before_the_rules() -> None:
@@ -235,12 +236,12 @@ def test_published_quotes_come_before_the_rules() -> None:
     assert quotes.aggregate(10**18 + 10**17, BNB_USDT, FSN_COIN, 10).gross != fixed.gross
 
 
-FSN_XCHNG = TokenRef("FSN", XCHNG, 18)
+FSN_XCHNG = CATALOG.token_on("FSN", "XCHNG")
 
 
 def asked(
-    *, source: TokenRef = FSN_XCHNG, target: TokenRef = FSN_COIN, **changes: Any
-) -> tuple[TokenRef, TokenRef, SwapRequest]:
+    *, source: Placed = FSN_XCHNG, target: Placed = FSN_COIN, **changes: Any
+) -> tuple[Placed, Placed, SwapRequest]:
     usual = SwapRequest(10**18, "0x" + "AB" * 20, USER, 100)
     return source, target, replace(usual, **changes)
 
@@ -250,7 +251,7 @@ def test_call_data_is_for_the_sender_and_the_quotes_minimum() -> None:
     assert (call.sender, call.value, call.gas) == ("0x" + "ab" * 20, 0, "0")
     assert call.minimum == call.amount_out - call.amount_out * 100 // 10_000
     assert call.data.startswith("0x38ed1739")
-    native = world().quotes.swap(*asked(source=FSN_COIN, target=TokenRef("FSN", XCHNG, 18)))
+    native = world().quotes.swap(*asked(source=FSN_COIN, target=FSN_XCHNG))
     assert native.value == 10**18
 
 
@@ -304,7 +305,7 @@ def test_the_published_swap_comes_out_with_its_minimum_and_deadline() -> None:
         fixed=FixedQuotes(swaps={(10**18, "FSN", xchng, usdt): 125088}),
         start_ms=(0x65E0309E - 20 * 60) * 1000,
     )
-    call = here.quotes.swap(*asked(target=TokenRef("FSN", USDT["FSN"], 6), aggregator="chaingedex"))
+    call = here.quotes.swap(*asked(target=CATALOG.token_on("FSN", "USDT"), aggregator="chaingedex"))
     assert (call.amount_out, call.minimum) == (125088, 123838)
     assert call.to == "0x62bc5327868a998e1b3d9fe6037273e642a137ae"
     assert call.data[10:138] == f"{10**18:064x}{123838:064x}"
@@ -315,5 +316,5 @@ def test_published_transfers_come_before_the_rules() -> None:
     fixed = BridgeQuote(10**19, "10", 1, 2, 6, 18, Decimal(1), "1")
     key = ("USDT", 10**7, "ARB", "BNB", 0)
     quotes = world(fixed=FixedQuotes(bridge={key: fixed})).quotes
-    assert quotes.bridge(10**7, "USDT", "ARB", "BNB") is fixed
-    assert quotes.bridge(10**7, "USDT", "ARB", "BNB", 1).service_fee == 7 * 10**15
+    assert quotes.bridge(10**7, *ends("USDT", "ARB", "BNB")) is fixed
+    assert quotes.bridge(10**7, *ends("USDT", "ARB", "BNB"), 1).service_fee == 7 * 10**15

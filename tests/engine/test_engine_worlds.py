@@ -118,11 +118,9 @@ ACTIONS: dict[str, Callable[[World, int, int], object]] = {
     "bridge": lambda here, n, amount: here.orders.submit(bridge(n, amount)),
     "back": _back,
     "swap": lambda here, n, amount: here.orders.submit(swap(200 + n, amount)),
-    "v1": lambda here, n, amount: here.orders.submit_v1(
-        v1_order(n, str(Decimal(amount).scaleb(-6)))
-    ),
-    "v1 swap": lambda here, n, amount: here.orders.submit_v1(
-        v1_order(300 + n, str(Decimal(amount).scaleb(-6)), target_token="BNB")  # noqa: S106 - no secret
+    "v1": lambda here, n, amount: here.orders.submit(v1_order(n, str(Decimal(amount).scaleb(-6)))),
+    "v1 swap": lambda here, n, amount: here.orders.submit(
+        v1_order(300 + n, str(Decimal(amount).scaleb(-6)), target_symbol="BNB")
     ),
     "poll": lambda here, n, _: here.orders.poll(_ids(here, n)),
     "ticket": _ticket,

@@ -125,7 +125,7 @@ def test_what_names_an_order_is_its_id_its_number_or_itself(world, order):
 def test_v1_numbers_name_orders_wherever_one_is_named(server):
     world = server.world("first-generation")
     with world.hosted() as hosted:
-        number = hosted.world.orders.submit_v1(v1_order()).order.sn
+        number = hosted.world.orders.submit(v1_order()).order.sn
     assert world.orders[number] == world.orders.last
     assert world.orders.steer(number, "fail").order.course.name == "fail"
     assert world.orders.events(number)[-1].status is Status.FAILED

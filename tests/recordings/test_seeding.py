@@ -171,7 +171,9 @@ def test_a_recorded_v1_quote_is_answered_to_the_digit(tmp_path):
     world = World(load_scenario(file), lambda: 0)
 
     def asked(amount, level=0):
-        one = world.quotes.cross_chain(Decimal(amount), "USDT", "ETH", "BSC", level)
+        one = world.quotes.cross_chain(
+            Decimal(amount), *world.scenario.catalog.ends("USDT", "ETH", "BNB"), level
+        )
         assert one.out_units == one.amount_out * 10**18
         return tuple(map(str, (one.amount_in, one.amount_out, one.fee, one.gas)))
 
@@ -316,7 +318,10 @@ def test_outages_touch_orders_that_are_there_from_the_beginning(tmp_path):
     file = tmp_path / "seeded.yaml"
     file.write_text(block.replace("ago: 3m", "ago: 12s"))
     world = World(load_scenario(file), lambda: 0)
-    quoted = [world.quotes.bridge(amount, "USDT", "ARB", "BNB") for amount in AMOUNTS]
+    quoted = [
+        world.quotes.bridge(amount, *world.scenario.catalog.ends("USDT", "ARB", "BNB"))
+        for amount in AMOUNTS
+    ]
     assert [one.gross for one in quoted] == [amount * 10**12 for amount in AMOUNTS]
     assert [one.service_fee for one in quoted] == [amount * 11 * 10**8 for amount in AMOUNTS]
     assert [one.gas_fee for one in quoted[:2]] == [721649484536082474] * 2

@@ -277,13 +277,13 @@ def test_other_requests_are_quoted_by_the_rules(published: Scenario) -> None:
 def test_a_world_starts_from_every_shipped_scenario(name: str) -> None:
     world = World(load_scenario(name), lambda: START_MS)
     assert len(world.lists.chains().items) == 28
-    assert world.quotes.bridge(10**9, "USDT", "ARB", "FSN").net > 0
+    assert world.quotes.bridge(10**9, *world.scenario.catalog.ends("USDT", "ARB", "FSN")).net > 0
 
 
 def test_in_the_outage_the_listed_chain_refuses_and_the_other_leaves_the_list() -> None:
     world = World(load_scenario("outage"), lambda: START_MS)
     with pytest.raises(Refusal, match="BNB is suspended"):
-        world.quotes.bridge(10**9, "USDT", "ARB", "BNB")
+        world.quotes.bridge(10**9, *world.scenario.catalog.ends("USDT", "ARB", "BNB"))
     before = world.lists.chains()
     world.time.advance(HOUR_MS)
     after = world.lists.chains()

@@ -4,7 +4,6 @@ from decimal import Decimal
 
 from mockserver.engine import amounts
 from mockserver.engine.aggregates import AggregateQuote
-from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.ledger import AccountKey
 from mockserver.engine.world import World
@@ -39,12 +38,8 @@ def quote(request: ControlRequest) -> Json:
     wanted = query.get("targetToken", query["token"])
     target = _placed(world.scenario.catalog, query["to"], wanted, "target")
     units = amounts.units_exact(Decimal(query["amount"]), source.decimals)
-    quoted = (
-        world.quotes.bridge_placed
-        if source.symbol == target.symbol
-        else world.quotes.aggregate_placed
-    )
-    found = quoted(units, source, target, Phase.QUOTE)
+    quoted = world.quotes.bridge if source.symbol == target.symbol else world.quotes.aggregate
+    found = quoted(units, source, target)
     return {
         "amount": str(units),
         "amountDecimals": source.decimals,
