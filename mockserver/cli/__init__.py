@@ -37,7 +37,7 @@ class _Commands(Commands):
 @click.group(cls=_Commands, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="crosschain-mock")
 def _cli() -> None:
-    """Stand in for a cross-chain transfer and swap service, and test against its contract."""
+    """Mock a cross-chain transfer and swap service, and test services against its contract."""
 
 
 def main() -> None:

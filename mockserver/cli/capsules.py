@@ -29,10 +29,10 @@ def test_{stem}():
 def save(
     remote: Remote, file: Path, scenario: Path | None, title: str | None, **given: Any
 ) -> None:
-    """Put what a world of a running server went through into FILE.
+    """Save the history of a world of a running server in FILE.
 
-    The capsule is gone through at once. Exits 1 where it does not give the same answers; it is
-    written all the same, and says where it diverged.
+    The capsule is replayed at once. Exits with 1 if the answers are not the same; the file is
+    written all the same, and says where they diverged.
     """
     from mockserver.server import capsules
 
@@ -48,14 +48,14 @@ def save(
 
 
 def replay(file: Path) -> None:
-    """Go through a capsule. Exits 1 where an answer is not byte for byte the same."""
+    """Replay a capsule; exit 1 if an answer is not byte for byte the same."""
     from mockserver.server import capsules
 
     _tell(capsules.replay(capsules.load(file)), f"{file}: ")
 
 
 def to_test(file: Path, out: Path) -> None:
-    """Write a pytest file that goes through the capsule FILE."""
+    """Write a pytest file that replays the capsule FILE."""
     import os
     import re
 

@@ -27,7 +27,7 @@ _EXTRAS = {
 def validate(
     files: tuple[Path, ...], *, against_contract: bool, dialect: str | None, overlay: Path | None
 ) -> None:
-    """Check FILES of any of our formats; each problem is named with its file and line."""
+    """Check FILES in formats of this project, and print problems with their line."""
     problems: list[Problem] = []
     broken: list[Problem] = []
     for file in spread(files):
@@ -80,7 +80,7 @@ def _breaches(file: Path, dialect: str | None, overlay: Path | None) -> list[Pro
 
 
 def doctor(as_json: bool) -> None:
-    """Tell what is installed, what is missing, and what may get in the way."""
+    """Check the installation: what is there, what is missing, what may conflict."""
     found = tuple(_examined())
     if as_json:
         print_json([{"mark": mark, "text": text} for mark, text in found])
@@ -143,9 +143,9 @@ def _parser() -> _Examined:
 
 
 def completion(shell: str) -> None:
-    """Print what makes a SHELL complete commands, options, modes and kinds.
+    """Print a script that completes commands and options in a SHELL.
 
-    Such as: eval "$(crosschain-mock completion bash)"
+    For example: eval "$(crosschain-mock completion bash)"
     """
     from click.shell_completion import get_completion_class
 

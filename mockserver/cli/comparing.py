@@ -10,11 +10,11 @@ from mockserver.cli.printing import print_json, print_levels
 
 
 def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool) -> None:
-    """Say what changes for clients from the contract OLD to NEW.
+    """Show what the contract NEW changes for clients of the contract OLD.
 
     Each is a folder of the form of `schemas/`, an OpenAPI 3.1 document (JSON or YAML), or a dialect
     of the shipped contract: 'documented', 'observed' or errata such as 'E-01,E-05'. Exits with 1
-    where something breaks, with 2 where one of the two cannot be read.
+    if something breaks, and with 2 if one of the two cannot be read.
     """
     from mockserver.contract.diff import Level, read_side
     from mockserver.contract.diff import compare as held_against
@@ -33,13 +33,13 @@ def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool)
 
 
 def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any) -> None:
-    """Tell how RIGHT answers otherwise than LEFT.
+    """Show where the answers of RIGHT differ from those of LEFT.
 
     Each is the base address of a service, two of them joined by a comma for v1 and 2.0, or a file
-    that `conform --journal` wrote. A service is asked what the other side was asked; between two
+    that `conform --journal` wrote. Both sides get the same requests; between two
     journals nothing is sent. Only reading requests are sent unless --arm-writes is given.
 
-    Exit 0 where they answer alike, 1 where they differ, 2 for wrong or unsafe options, 3 where
+    Exits with 0 if they answer alike, 1 if they differ, 2 for wrong or unsafe options, and 3 if
     nothing could be compared.
     """
     from mockserver.conformance.comparison import Band, Terms

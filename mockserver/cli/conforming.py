@@ -46,7 +46,7 @@ def _check_unsent(given: Mapping[str, Any], *, journalled: bool) -> None:
 
 
 def explain(rule: str) -> None:
-    """Tell what a rule says, why it matters, and what it stands on."""
+    """Explain a RULE: what it says, why it matters, and where that is documented."""
     from mockserver import contract as contracts
     from mockserver.conformance.report.explain import explained, rule_named
     from mockserver.conformance.requests.catalog import probes_of
@@ -85,7 +85,7 @@ def _every_rule() -> "tuple[Rule, ...]":
 
 
 def plan(as_json: bool, **given: Any) -> None:
-    """Tell which requests would be sent to URL, and send none."""
+    """List the requests that would be sent to URL, without sending them."""
     from mockserver.conformance.runs.planner import prepared
 
     if not any(given[name] for name in ("url", "v1", "v2")):

@@ -23,12 +23,12 @@ class NotLoadable(CrosschainMockError):
 
 
 def clock_mode(remote: Remote, mode: str) -> None:
-    """Let time pass as MODE says: real, frozen, auto or scaled:60."""
+    """Set how time passes: real, frozen, auto or scaled:60."""
     print_clock(remote.post("/clock", _mode_and_rate("mode", mode)))
 
 
 def clock_run_until(remote: Remote, order: str, status: str) -> None:
-    """Jump to the moment an ORDER (an id, or order:ID) is `terminal` or has a STATUS."""
+    """Move the clock to when an ORDER (an id, or order:ID) is `terminal` or has a STATUS."""
     until = {"terminal": True} if status == "terminal" else {"status": status}
     order = order.removeprefix("order:")
     print_clock(remote.post("/clock", {"runUntil": {"order": order, **until}}))
@@ -47,7 +47,7 @@ def _mode_and_rate(name: str, mode: str) -> dict[str, Json]:
 
 
 def outage_load(remote: Remote, name: str, start: str | None) -> None:
-    """Add the calendar NAME: a shipped one, or a file of this machine."""
+    """Add the outages of the calendar NAME: a shipped one, or a file of this machine."""
     from mockserver.clock import parse_instant
     from mockserver.scenarios import calendar_names, load_calendar
 
@@ -94,7 +94,7 @@ def _described(window: Any) -> dict[str, Json]:
 def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[str, ...]) -> None:
     """Set a fault of a KIND on an OPERATION, or on all, with OPTIONS as NAME=VALUE.
 
-    Such as: fault add latency submitOrder delay=2s first=3
+    For example: fault add latency submitOrder delay=2s first=3
     """
     meant = given(operation=operation)
     if operation is not None and "=" in operation:
@@ -125,7 +125,7 @@ def stub_add(remote: Remote, file: str) -> None:
 
 
 def control(remote: Remote, method: str, path: str, body: str | None) -> None:
-    """Send any request to the control API: METHOD, the PATH below /__mock, and a JSON BODY."""
+    """Send a request to the control API: METHOD, PATH below /__mock, JSON BODY."""
     path, _, query = path.partition("?")
     parameters = pairs(tuple(query.split("&"))) if query else {}
     print_json(
@@ -141,7 +141,7 @@ def world_new(
     breaks: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Make a world under KEY; it is found at /w/KEY and by the header X-Mock-World."""
+    """Create the world KEY, which answers at /w/KEY and for the header X-Mock-World."""
     body = given(
         key=key,
         **_mode_and_rate("clock", clock or ""),
@@ -153,12 +153,12 @@ def world_new(
 
 
 def world_dump(remote: Remote, output: Path | None) -> None:
-    """Print a world as JSON, to be loaded later."""
+    """Write a world as JSON, for `world load`."""
     put(jsontext.pretty(remote.get("/dump")) + "\n", output)
 
 
 def world_load(remote: Remote, file: str) -> None:
-    """Put the world of a FILE in the place of the one meant; - reads standard input."""
+    """Replace a world by the one in FILE; - reads standard input."""
     try:
         dump: Json = jsontext.decode(read_input(file, limits.LOAD_BODY))
     except jsontext.NotJson as error:

@@ -45,7 +45,7 @@ def routes(dialect: str, as_json: bool) -> None:
 def openapi(
     generation: str | None, dialect: str, server: str, lifted: bool, output: Path | None
 ) -> None:
-    """Print the OpenAPI 3.1 document of a generation, of both in one, or of the control API."""
+    """Print the OpenAPI 3.1 document of v1, 2.0, both, or the control API."""
     from mockserver import jsontext
     from mockserver.contract import load
     from mockserver.contract.examples import shipped_examples
@@ -70,7 +70,7 @@ def openapi(
 
 
 def assumptions(as_json: bool) -> None:
-    """List what nobody shows and the mock had to choose, with the reasons."""
+    """List what is not documented and was assumed, with the reasons."""
     from mockserver.contract import load
 
     columns = {"id": "id", "what is not shown": "title", "what we chose": "chosen", "why": "reason"}
@@ -79,7 +79,7 @@ def assumptions(as_json: bool) -> None:
 
 
 def errata(as_json: bool) -> None:
-    """List where the description and the clients in the field contradict each other."""
+    """List where the description and public clients contradict each other."""
     from mockserver.contract import load
 
     columns = {"id": "id", "documented": "documented", "observed": "observed", "source": "source"}
@@ -87,9 +87,9 @@ def errata(as_json: bool) -> None:
 
 
 def breaks(as_json: bool) -> None:
-    """List the ways in which a mock can be wrong all the time, and the controls.
+    """List the permanent bugs that the mock can be served with.
 
-    `serve --break NAME` serves one; the commands below change a world of a running server.
+    `serve --break NAME` starts a server with one; the commands below change a running server.
     """
     if click.get_current_context().invoked_subcommand is not None:
         if as_json:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def record(**given: Any) -> None:
-    """Keep what a service answers, as a proxy on this machine.
+    """Record what a service answers, as a proxy on this machine.
 
     Point a client at the address in the ready line. Only reading requests are passed on unless
     --arm-writes is given. Keys, signatures, cookies and every header that is not on the allow list
-    never reach a file. Each exchange is in a whole file before its answer ends.
+    are never written to a file. Each exchange is written before its answer ends.
     """
     from mockserver.server.process import Listening, to_stdout
     from mockserver.server.recorder import record

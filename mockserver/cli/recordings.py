@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def simulate(files: tuple[Path, ...], check: bool) -> None:
-    """Answer the requests of recording FILES (or folders) anew, by the simulation.
+    """Replace the answers in recording FILES (or folders) by those of the simulation.
 
-    Only files with `origin: simulation` are written; others are named and left as they are. The
+    Only files with `origin: simulation` are written; others are listed and left as they are. The
     same scenario, start and requests give the same bytes.
     """
     from mockserver.recordings import load, text_of
@@ -45,11 +45,11 @@ def simulate(files: tuple[Path, ...], check: bool) -> None:
 
 
 def import_(files: tuple[Path, ...], name: str | None, source: str | None, **given: Any) -> None:
-    """Make recordings of FILES that other tools have written.
+    """Turn FILES that other tools wrote into recordings.
 
-    Read are HAR files of browsers and proxies, cassettes of VCR.py, WireMock mappings, journals of
+    Reads HAR files of browsers and proxies, cassettes of VCR.py, WireMock mappings, journals of
     this server (`crosschain-mock journal --json`, `/__mock/journal`) and of `conform --journal`.
-    What was secret in them is not in the recordings. Exits 1 where nothing could be used.
+    Secrets are masked. Exits with 1 if nothing could be used.
     """
     kept = sum(_import_one(file, name, source, given) for file in files)
     if not kept:
@@ -137,11 +137,11 @@ if TYPE_CHECKING:
 
 
 def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given: Any) -> None:
-    """Say how the answers in NEW differ in shape from those in OLD.
+    """Show how the shape of answers changed from OLD to NEW.
 
     Each is a shipped recording, a file or a folder; NEW may be the base address of a service, which
-    is asked what was recorded: reading requests only. Values may differ freely. Exits with 1 where
-    something changed of the level of --fail-on, or worse.
+    gets the recorded reading requests. Values may differ freely. Exits with 1 if something changed
+    at the level of --fail-on, or above.
     """
     from mockserver.contract import load
     from mockserver.learning.drift import drift as compared
@@ -175,11 +175,11 @@ def _after(
 
 
 def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> None:
-    """Hold RECORDINGS against the register: which guesses do they confirm, and which refute?
+    """Show which assumptions RECORDINGS confirm, and which they refute.
 
-    Each is a shipped recording, a file or a folder. What the description documents is never
-    changed: where it is violated, that is said. --overlay writes the errata that were seen and the
-    members that the contract does not mention to a file for `serve`, `conform` and `validate`.
+    Each is a shipped recording, a file or a folder. Documented facts are never changed:
+    recordings that violate one are reported. --overlay writes the errata that were seen, and
+    members that the contract does not mention, to a file for `serve`, `conform` and `validate`.
     """
     from mockserver.learning.register import as_facts, as_lines, as_overlay, evidence_of
     from mockserver.recordings import gather
@@ -195,10 +195,10 @@ def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> Non
 
 
 def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
-    """Make a scenario of RECORDINGS: chains and tokens, prices, fees, quotes and orders as shown.
+    """Make a scenario of RECORDINGS: their chains, tokens, prices, fees, quotes and orders.
 
-    Each is a shipped recording, a file or a folder. Serve it with `--scenario FILE`, before it the
-    recordings themselves with `--replay` and `--replay-fallback`. Nothing is asked of a server.
+    Each is a shipped recording, a file or a folder. Serve it with `--scenario FILE`; add `--replay`
+    and `--replay-fallback` to answer from the recordings first.
     """
     from mockserver.learning.seeding import scenario_text, seed_of
     from mockserver.recordings import gather

@@ -40,7 +40,7 @@ class CannotRun(CrosschainMockError):
 
 
 def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> None:
-    """Serve while COMMAND runs, and exit as it does: crosschain-mock run -- npm test.
+    """Serve while COMMAND runs, and exit with its exit code.
 
     COMMAND finds the server in CROSSCHAIN_MOCK_URL, and the base addresses of the two generations
     in CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2.

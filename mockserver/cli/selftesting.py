@@ -29,10 +29,10 @@ def selftest(
     as_json: bool,
     told: bool,
 ) -> None:
-    """Run the rules against every break and control of the mock, and tell what they notice.
+    """Run the rules against every break and control of the mock: do they notice?
 
-    BREAKs restrict it to some; `crosschain-mock breaks` lists them. Exit 0 where every break is
-    found under its right name and nothing is said of what keeps the description, 1 otherwise.
+    Name BREAKs to run only some; `crosschain-mock breaks` lists them. Exits with 0 if every break
+    is found under its right name and no correct behaviour is reported, and with 1 otherwise.
     """
     from mockserver.conformance.checks.catalog import RULES
     from mockserver.selftest import summaries, summary_of, trials

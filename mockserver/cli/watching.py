@@ -16,9 +16,9 @@ _POLL_S = 0.2
 
 
 def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options: Any) -> None:
-    """Print what a world has seen of an OPERATION or of all, and why requests were refused.
+    """Print the requests to an OPERATION, or all, and why some were refused.
 
-    Such as: journal submitOrder --refused
+    For example: journal submitOrder --refused
     """
     if clear:
         print_json(remote.send("DELETE", "/journal"))
@@ -36,9 +36,9 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
 
 
 def verify(remote: Remote, **options: Any) -> None:
-    """Tell whether a world has seen what it should of an OPERATION; exit 1 where it has not.
+    """Check that an OPERATION was called as it should; exit 1 if not.
 
-    Such as: verify submitOrder --exactly 1
+    For example: verify submitOrder --exactly 1
     """
     match = given(**{name: pairs(options.pop(name)) or None for name in ("query", "body")})
     options |= {"match": match or None, "order": list(options["order"]) or None}
@@ -57,7 +57,7 @@ def verify(remote: Remote, **options: Any) -> None:
 
 
 def check(remote: Remote) -> None:
-    """Tell of unused stubs, failures and unexpected refusals; exit 1 where there are any."""
+    """Find unused stubs, failures and unexpected refusals; exit 1 if any."""
     told = remote.get("/check")
     print_json(told)
     if not told["ok"]:
@@ -67,9 +67,9 @@ def check(remote: Remote) -> None:
 def audit(
     remote: Remote, kinds: tuple[str, ...], without: tuple[str, ...], quote_age: str | None
 ) -> None:
-    """Tell of money that was doubled, lost or is stuck; exit 1 where there is any.
+    """Find money that was doubled, lost or is stuck; exit 1 if there is any.
 
-    By the KINDS of findings that are named, or by all: two-orders, deposit-without-order,
+    KINDS of findings, all by default: two-orders, deposit-without-order,
     order-not-followed, refund-not-noticed, drop-not-reported and other-quote.
     """
     named = ",".join([*kinds, *(f"-{kind}" for kind in without)])
