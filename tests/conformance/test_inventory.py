@@ -120,7 +120,7 @@ def test_a_chain_of_v1_is_found_in_2_by_network_and_else_by_name():
         v1_getSupportChains={"chains": [{"name": "BSC", "chainId": 56}, {"name": "sea chain"}]},
     )
     known = inventory_of(context)
-    twins = [known.twin(chain) for chain in known.v1_chains]
+    twins = [known.twin(chain) for chain in inventory_of(context, "v1").chains]
     assert [twin and twin.name for twin in twins] == ["BNB", "SEA"]
     assert known.twin(Chain("BNB", network="57")) is None
 

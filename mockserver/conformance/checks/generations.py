@@ -1,6 +1,5 @@
 """The two generations of one service against each other: chains, tokens, quotes, transactions."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
@@ -9,7 +8,14 @@ from mockserver.conformance.checks.quoting import Quote, echoed, named_quote, ou
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, require_accepted
-from mockserver.conformance.discovery.inventory import Chain, Token, asked_chain, inventory_of
+from mockserver.conformance.discovery.inventory import (
+    Chain,
+    Token,
+    asked_chain,
+    inventories,
+    inventory_of,
+    twins_of,
+)
 from mockserver.conformance.discovery.listing import folded, scalar
 from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
@@ -32,7 +38,7 @@ _GAIN = Decimal("1.02")
 def v1_chains_are_chains_of_the_service(context: RunContext, _: Operation) -> Findings:
     look, inventory = context.require_success(f"{V1_CHAINS}/usual"), inventory_of(context)
     lists = [value for value in look.data.values() if isinstance(value, list)]
-    evm = [chain for chain in inventory.chains if chain.evm and chain.offered]
+    evm = [chain for chain in inventory.offered if chain.evm]
     if lists and not any(lists) and evm:
         lists_of_2 = f"2.0 lists {evm[0].name} and {len(evm) - 1} more EVM chains"
         message, seen = f"v1 lists no chain, {lists_of_2}", (context.require(_CHAINS_OF_2), look)
@@ -65,11 +71,11 @@ def v1_chains_are_evm_chains(context: RunContext, _: Operation) -> Findings:
 
 
 def v1_tokens_are_those_of_2(context: RunContext, _: Operation) -> Sayings:
-    inventory = inventory_of(context)
+    v2, v1 = inventories(context)
     pairs = [
-        (token, inventory.on(twin.name))
-        for chain, twin in _twins(context)
-        for token in inventory.v1_on(chain.name)
+        (token, v2.on(twin.name))
+        for chain, twin in twins_of(context)
+        for token in v1.on(chain.name)
     ]
     for token, others in pairs:
         same = [one for one in others if folded(one.symbol) == folded(token.symbol)]
@@ -88,9 +94,9 @@ def v1_tokens_are_those_of_2(context: RunContext, _: Operation) -> Sayings:
 
 
 def v1_tokens_are_in_2(context: RunContext, _: Operation) -> Sayings:
-    inventory = inventory_of(context)
-    for chain, twin in _twins(context):
-        here, there = inventory.v1_on(chain.name), inventory.on(twin.name)
+    v2, v1 = inventories(context)
+    for chain, twin in twins_of(context):
+        here, there = v1.on(chain.name), v2.on(twin.name)
         empty = _empty_list(context, chain)
         if not there or not (here or empty):
             continue
@@ -110,7 +116,7 @@ def v1_tokens_are_in_2(context: RunContext, _: Operation) -> Sayings:
 
 
 def v1_prices_are_in_usd(context: RunContext, _: Operation) -> Sayings:
-    for token in inventory_of(context).v1_tokens:
+    for token in inventory_of(context, "v1").tokens:
         bare = Token(token.symbol, token.chain, token.address)
         listed, told = amounts.number(token.price), price_of(context, bare)
         if listed is None or told is None:
@@ -164,7 +170,7 @@ def v1_quote_is_like_that_of_2(context: RunContext, _: Operation) -> Findings:
 
 def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     body = exchange.members
-    tokens = [one for one in inventory_of(context).v1_tokens if one.chain == body.get("chain")]
+    tokens = inventory_of(context, "v1").on(str(body.get("chain")))
     named = (token for token in tokens if token.symbol == body.get("token"))
     found, token = _moved(exchange), needs.value(next(named, None))
     put, decimals = needs.value(amounts.number(body.get("amount"))), needs.value(token.decimals)
@@ -192,17 +198,10 @@ def raw_depends_on_the_amount(_: RunContext, one: Exchange, other: Exchange) -> 
 
 def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
     context.require_success(f"{V1_CHAINS}/usual")
-    chains = inventory_of(context).v1_chains
+    chains = inventory_of(context, "v1").chains
     if not chains:
         raise Vacuous("v1 lists no chain whose name can be read")
     return chains
-
-
-def _twins(context: RunContext) -> Iterator[tuple[Chain, Chain]]:
-    for chain in inventory_of(context).v1_chains:
-        twin = inventory_of(context).twin(chain)
-        if twin is not None:
-            yield chain, twin
 
 
 def _empty_list(context: RunContext, chain: Chain) -> Exchange | None:

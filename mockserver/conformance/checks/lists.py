@@ -17,7 +17,6 @@ from mockserver.conformance.discovery.inventory import (
     Chain,
     Token,
     asked_chain,
-    chains_beside,
     chains_of,
     inventory_of,
     tokens_in,
@@ -253,7 +252,7 @@ def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, Chain]]) -
 
 def _asked(context: RunContext, look: Exchange) -> Chain | None:
     """Return the chain that a list of tokens was asked for, as the list of chains has it."""
-    chains, name = chains_beside(context, look), asked_chain(look)
+    name, chains = asked_chain(look), inventory_of(context, look.operation.generation.id).chains
     exact = next((chain for chain in chains if chain.name == name), None)
     return exact or next((chain for chain in chains if name in chain.names), None)
 

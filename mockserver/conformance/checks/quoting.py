@@ -109,7 +109,7 @@ def _quote(context: RunContext, exchange: Exchange) -> Quote:
 
 
 def _v1_quote(context: RunContext, exchange: Exchange) -> Quote:
-    tokens, data = inventory_of(context).v1_tokens, exchange.member("data")
+    tokens, data = inventory_of(context, "v1").tokens, exchange.member("data")
     route = _transfer(tokens, exchange.members, "token")
     put = needs.value(amounts.number(exchange.members.get("amount")))
     needs.that(put > 0)
@@ -263,7 +263,7 @@ def _independent(context: RunContext, token: Token) -> Iterator[Decimal]:
     told = price_of(context, token)
     if told is not None and _prices_sound(context):
         yield told
-    for other in inventory_of(context).v1_tokens:
+    for other in inventory_of(context, "v1").tokens:
         listed = amounts.number(other.price)
         if other.symbol == token.symbol and listed is not None and listed > 0:
             yield listed

@@ -76,79 +76,43 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The chains and tokens of both generations, in the order of the service's own lists.
+    """The chains and tokens of one generation, in the order of the service's own lists.
 
-    `tokens` joins getAssets and getAssetsByChain, each token of a chain once.
+    `tokens` of 2.0 joins getAssets and getAssetsByChain, each token of a chain once.
     """
 
     chains: tuple[Chain, ...] = ()
     tokens: tuple[Token, ...] = ()
-    v1_chains: tuple[Chain, ...] = ()
-    v1_tokens: tuple[Token, ...] = ()
     called: Mapping[str, str] = field(default_factory=dict)
     """What getAssetsByChain calls a chain, where it was seen to take another of its names."""
 
-    def chain(self, name: str) -> Chain | None:
-        """Return the 2.0 chain of a name, or None."""
-        return next((chain for chain in self.chains if chain.name == name), None)
+    @property
+    def offered(self) -> list[Chain]:
+        """The chains that are in service."""
+        return [chain for chain in self.chains if chain.offered]
 
     def asked_as(self, chain: str) -> str:
-        """Return the name by which a chain of 2.0 is asked for its tokens."""
+        """Return the name by which a chain is asked for its tokens."""
         return self.called.get(chain, chain)
 
     def on(self, chain: str) -> tuple[Token, ...]:
-        """Return the 2.0 tokens of a chain."""
+        """Return the tokens of a chain."""
         return tuple(token for token in self.tokens if token.chain == chain)
 
-    def v1_on(self, chain: str) -> tuple[Token, ...]:
-        """Return the v1 tokens of a chain."""
-        return tuple(token for token in self.v1_tokens if token.chain == chain)
-
-    def twin(self, chain: Chain) -> Chain | None:
-        """Return the 2.0 chain that a v1 chain is, by network where both show it, else by name."""
-        if chain.network:
-            for other in self.chains:
-                if other.network == chain.network:
-                    return other
-        names = {folded(name) for name in chain.names}
-        for other in self.chains:
-            apart = chain.network and other.network
-            if not apart and names & {folded(name) for name in other.names}:
-                return other
+    def twin(self, other: Chain) -> Chain | None:
+        """Return the chain that one of the other generation is: by network where both show it,
+        else by name.
+        """
+        if other.network:
+            for chain in self.chains:
+                if chain.network == other.network:
+                    return chain
+        names = {folded(name) for name in other.names}
+        for chain in self.chains:
+            apart = other.network and chain.network
+            if not apart and names & {folded(name) for name in chain.names}:
+                return chain
         return None
-
-
-def discover(looks: Sequence[Exchange], bindings: Bindings) -> Inventory:
-    """Return what the lists of the first look show: those that were fetched, with success."""
-
-    def at(*operations: str) -> list[Exchange]:
-        return [one for one in looks if one.operation.id in operations]
-
-    chains = _first(chains_of(one, bindings) for one in at("v2.getChain"))
-    of_chains = at("v1.getSupportTokens")
-    hints = frozenset(map(asked_chain, of_chains)) or frozenset(chain.name for chain in chains)
-    v1_chains = _first(chains_of(one, bindings, hints) for one in at("v1.getSupportChains"))
-    tokens = (tokens_of(one, bindings, chains) for one in at("v2.getAssets", "v2.getAssetsByChain"))
-    v1_tokens = (tokens_of(one, bindings, v1_chains) for one in of_chains)
-    called = _called(at("v2.getAssetsByChain"), at("v2.getChain"), bindings)
-    return Inventory(chains, _merged(tokens), v1_chains, _merged(v1_tokens), called)
-
-
-def _called(
-    looks: Iterable[Exchange], chains: Sequence[Exchange], bindings: Bindings
-) -> dict[str, str]:
-    """Return the names by which chains are asked for tokens, where another one was taken."""
-    asked = {asked_chain(one) for one in looks if one.probe.endswith(FIRST_LOOK[-1])}
-    if not asked or not chains:
-        return {}
-    role = bindings.candidates("chainName")
-    items = list(objects(chains[0].member("data"), role[0]))
-    for item in items:
-        for name, value in item.items():
-            if text(value) in asked:
-                named = [(text(member(one, role)), text(one.get(name))) for one in items]
-                return {chain: other for chain, other in named if chain and other}
-    return {}
 
 
 @cached
@@ -354,23 +318,59 @@ def _merged(lists: Iterable[tuple[Token, ...]]) -> tuple[Token, ...]:
     return tuple(token for token in found.values() if token.chain)
 
 
-def _first(looks: Iterable[tuple[Chain, ...]]) -> tuple[Chain, ...]:
-    return next(filter(None, looks), ())
+_LISTS = {
+    "v1": ("v1.getSupportChains", ("v1.getSupportTokens",)),
+    "v2": ("v2.getChain", ("v2.getAssets", "v2.getAssetsByChain")),
+}
+"""The list of chains and those of tokens, by generation."""
 
 
 @cached
-def inventory_of(context: RunContext) -> Inventory:
-    """Return what the service offers, as far as its lists were fetched."""
-    looks = [one for one in context.sent(*FIRST_LOOKS) if one.succeeded]
-    return discover(looks, context.bindings)
+def inventory_of(context: RunContext, generation: str = "v2") -> Inventory:
+    """Return what the service offers in a generation, as far as its lists were fetched."""
+    of_chains, of_tokens = _LISTS[generation]
+    bindings, looks = context.bindings, [one for one in context.sent(*FIRST_LOOKS) if one.succeeded]
+    lists = [one for one in looks if one.operation.id == of_chains]
+    shown = [one for one in looks if one.operation.id in of_tokens]
+    hints: frozenset[str] = frozenset()
+    if generation == "v1":
+        known = (chain.name for chain in inventory_of(context).chains)
+        hints = frozenset(map(asked_chain, shown)) or frozenset(known)
+    chains = next(filter(None, (chains_of(one, bindings, hints) for one in lists)), ())
+    tokens = _merged(tokens_of(one, bindings, chains) for one in shown)
+    return Inventory(chains, tokens, _called(lists, shown, bindings))
 
 
-def chains_beside(context: RunContext, look: Exchange) -> tuple[Chain, ...]:
-    """Return the chains that the service offers in the generation of an answer."""
-    inventory = inventory_of(context)
-    return inventory.v1_chains if look.operation.generation.id == "v1" else inventory.chains
+def inventories(context: RunContext) -> tuple[Inventory, Inventory]:
+    """Return what the service offers in 2.0, and in v1."""
+    return inventory_of(context), inventory_of(context, "v1")
+
+
+def twins_of(context: RunContext) -> Iterator[tuple[Chain, Chain]]:
+    """Yield each chain of v1 that 2.0 lists as well, with the chain that it is there."""
+    v2, v1 = inventories(context)
+    return ((chain, twin) for chain in v1.chains if (twin := v2.twin(chain)) is not None)
+
+
+def _called(
+    lists: Sequence[Exchange], looks: Iterable[Exchange], bindings: Bindings
+) -> dict[str, str]:
+    """Return the names by which chains of 2.0 are asked for tokens, where another one was taken."""
+    other = [one for one in looks if one.probe.endswith(FIRST_LOOK[-1])]
+    asked = {asked_chain(one) for one in other if one.operation.generation.id == "v2"}
+    if not asked or not lists:
+        return {}
+    role = bindings.candidates("chainName")
+    items = list(objects(lists[0].member("data"), role[0]))
+    for item in items:
+        for name, value in item.items():
+            if text(value) in asked:
+                named = [(text(member(one, role)), text(one.get(name))) for one in items]
+                return {chain: other for chain, other in named if chain and other}
+    return {}
 
 
 def tokens_in(context: RunContext, look: Exchange) -> tuple[Token, ...]:
     """Return the tokens that an answer lists, each of them once for every chain it is on."""
-    return tokens_of(look, context.bindings, chains_beside(context, look))
+    listed_chains = inventory_of(context, look.operation.generation.id).chains
+    return tokens_of(look, context.bindings, listed_chains)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from mockserver import documents, resources
-from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
+from mockserver.conformance.discovery.inventory import Chain, Token, inventories, inventory_of
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import cached
@@ -26,10 +26,8 @@ def unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
     They have the name that requests of the generation would call them. There is none where a listed
     chain cannot be told apart from those that are known: it may be any of them.
     """
-    inventory = inventory_of(context)
-    listed, others = inventory.chains, inventory.v1_chains
-    if generation == "v1":
-        listed, others = others, listed
+    listed = inventory_of(context, generation).chains
+    others = inventory_of(context, "v2" if generation == "v1" else "v1").chains
     # Those that ship have the names of either generation, the other list has its own.
     known = (*_shipped_chains(generation), *others)
     if not listed or any(not one.network and not _is_among(one, known) for one in listed):
@@ -45,10 +43,9 @@ def unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
 
 def known_chain_names(context: RunContext) -> Iterator[str]:
     """Yield every name of a chain that is listed or known; none where 2.0 lists no chain."""
-    inventory = inventory_of(context)
-    if inventory.chains:
-        for chain in (*inventory.chains, *inventory.v1_chains, *_shipped_chains("v2")):
-            yield from chain.names
+    v2, v1 = inventories(context)
+    for chain in (*v2.chains, *v1.chains, *_shipped_chains("v2")) if v2.chains else ():
+        yield from chain.names
 
 
 def tokens_elsewhere(tokens: Sequence[Token], chain: str) -> Iterator[Token]:

@@ -6,7 +6,13 @@ from decimal import Decimal
 from itertools import product
 
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
+from mockserver.conformance.discovery.inventory import (
+    Chain,
+    Token,
+    inventories,
+    inventory_of,
+    twins_of,
+)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.verdict import NotRun
@@ -99,10 +105,10 @@ def cross_routes(context: RunContext) -> tuple[Route, ...]:
 @cached
 def v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
     """Return two chains that v1 offers, where 2.0 shows a token on both. Raises `NotRun`."""
-    inventory = inventory_of(context)
-    offered = [chain for chain in inventory.v1_chains if chain.offered]
+    offered = inventory_of(context, "v1").offered
     if len(offered) < 2:
         raise NotRun(f"v1 offers {len(offered)} chains, two are needed")
+    inventory = inventory_of(context)
     twins = {twin.name: chain for chain in offered if (twin := inventory.twin(chain)) is not None}
     routes = [
         route
@@ -118,9 +124,9 @@ def v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
 
 def v1_bridges(context: RunContext) -> list[Route]:
     """Return the routes of one token between two chains that the v1 lists allow."""
-    inventory = inventory_of(context)
-    offered = {chain.name for chain in inventory.v1_chains if chain.offered}
-    tokens = [one for one in inventory.v1_tokens if one.offered and one.chain in offered]
+    inventory = inventory_of(context, "v1")
+    offered = {chain.name for chain in inventory.offered}
+    tokens = [one for one in inventory.tokens if one.offered and one.chain in offered]
     return [
         Route(one, other)
         for one in tokens
@@ -145,26 +151,23 @@ def v1_routes(context: RunContext) -> tuple[Route, ...]:
 
 def v1_twin(context: RunContext, route: Route) -> Route:
     """Return the route of 2.0 that a route of v1 is. Raises `NotRun` where there is none."""
-    inventory = inventory_of(context)
+    twins = {chain.name: twin for chain, twin in twins_of(context)}
     ends: list[Token] = []
     for token in (route.source, route.target):
-        chain = next((one for one in inventory.v1_chains if one.name == token.chain), None)
-        twin = inventory.twin(chain) if chain is not None else None
-        found = (
-            [] if twin is None else [t for t in inventory.on(twin.name) if t.symbol == token.symbol]
-        )
+        twin = twins.get(token.chain)
+        there = inventory_of(context).on(twin.name) if twin is not None else ()
+        found = [one for one in there if one.symbol == token.symbol]
         if not found:
-            raise NotRun(
-                f"2.0 does not show {token.symbol} on the chain that v1 calls {token.chain}"
-            )
+            called = f"the chain that v1 calls {token.chain}"
+            raise NotRun(f"2.0 does not show {token.symbol} on {called}")
         ends.append(found[0])
-    return Route(ends[0], ends[1])
+    return Route(*ends)
 
 
 def usable_tokens(context: RunContext) -> tuple[Token, ...]:
     """Return the tokens that are offered on a chain that is offered, with their decimals."""
     inventory = inventory_of(context)
-    offered = {chain.name for chain in inventory.chains if chain.offered}
+    offered = {chain.name for chain in inventory.offered}
     return tuple(
         token
         for token in inventory.tokens
@@ -186,8 +189,7 @@ def is_plain(context: RunContext, route: Route) -> bool:
 
 def plain_tokens(context: RunContext) -> Callable[[Token], bool]:
     """Return what tells whether a token is on an EVM chain, as far as the lists show."""
-    inventory = inventory_of(context)
-    evm = {chain.name: chain.evm for chain in (*inventory.chains, *inventory.v1_chains)}
+    evm = {chain.name: chain.evm for each in inventories(context) for chain in each.chains}
     return lambda token: evm.get(token.chain) is not False and token.address.startswith("0x")
 
 
@@ -285,10 +287,9 @@ def swaps(context: RunContext) -> tuple[Route, ...]:
 
 def _worth(context: RunContext) -> Callable[[Route], int]:
     """Return what tells how much a route can show: steady prices, decimals, plain addresses."""
-    inventory = inventory_of(context)
     is_plain_on_its_chain = plain_tokens(context)
     # There are thousands of routes of some dozens of symbols.
-    stable = {token.symbol: is_stable(token) for token in (*inventory.tokens, *inventory.v1_tokens)}
+    stable = {one.symbol: is_stable(one) for each in inventories(context) for one in each.tokens}
 
     def worth(route: Route) -> int:
         source, target = route.source, route.target

@@ -36,7 +36,7 @@ class ReadFlow(Flow):
         self._first: dict[str, Exchange] = {}
         self._quoted: dict[tuple[Route, int], int] = {}
         self._listed: dict[str, frozenset[tuple[str, str]]] = {}
-        chains = [chain.name for chain in inventory_of(self._context).chains if chain.offered]
+        chains = [chain.name for chain in inventory_of(self._context).offered]
         self._chains = chains[:_MOST_CHAINS] or [""]
         self._routes = self._once("routes", bridge_routes)
         self._known = self._once("known", lambda context: inventory_of(context).tokens)

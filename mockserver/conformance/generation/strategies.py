@@ -77,12 +77,10 @@ class Pairs:
 
     def __init__(self, operation: Operation, context: RunContext) -> None:
         """Take what was listed until now."""
-        inventory, fields = inventory_of(context), operation.fields
-        is_v1 = operation.generation.id == "v1"
-        listed = inventory.v1_tokens if is_v1 else inventory.tokens
-        chains = [chain.name for chain in inventory.v1_chains if chain.offered]
-        self.tokens = [token for token in listed if _is_usable(token)]
-        self._v1_chains = chains if is_v1 else []
+        generation, fields = operation.generation.id, operation.fields
+        inventory = inventory_of(context, generation)
+        self.tokens = [token for token in inventory.tokens if _is_usable(token)]
+        self._v1_chains = [one.name for one in inventory.offered] if generation == "v1" else []
         self._roles = {field.role for field in fields}
         self._amounts = {field.role: "number" in field.types for field in fields if field.is_amount}
         # Worked out here: Hypothesis keeps strategies for long, and with them whatever they reach.

@@ -332,7 +332,7 @@ class TicketFlow(SubmissionFlow):
         super().__init__(run)
         another = fresh_address(self._context, "another ticket holder")
         self._addresses = (self._context.caller.address, another)
-        self._chains = [one.name for one in inventory_of(self._context).chains if one.offered][:3]
+        self._chains = [one.name for one in inventory_of(self._context).offered][:3]
         if not self._chains:
             raise NotRun("getChain shows no chain that is offered")
 

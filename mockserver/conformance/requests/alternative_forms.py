@@ -18,7 +18,7 @@ from mockserver.conformance.discovery.amount_units import (
     decimals_of,
     usual_attempt,
 )
-from mockserver.conformance.discovery.inventory import inventory_of
+from mockserver.conformance.discovery.inventory import twins_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.requests.negative import Change, signed
 from mockserver.conformance.requests.planned import planned
@@ -206,14 +206,13 @@ def _with_fraction(_: RunContext, given: Decimal) -> Json:
 
 
 def _called_as_in_2_0(draft: Draft, context: RunContext) -> Draft:
-    inventory = inventory_of(context)
-    twins = {chain.name: inventory.twin(chain) for chain in inventory.v1_chains}
+    twins = {chain.name: twin.name for chain, twin in twins_of(context)}
     body = draft.part("body")
     given = {name: body.get(name) for name in ("fromChain", "toChain", "chain") if name in body}
     called = {
-        name: twin.name
+        name: twins[value]
         for name, value in given.items()
-        if isinstance(value, str) and (twin := twins.get(value)) is not None
+        if isinstance(value, str) and value in twins
     }
     if all(called.get(name, value) == value for name, value in given.items()):
         raise NotRun("2.0 calls the chains as v1 does")

@@ -24,7 +24,13 @@ from mockserver.conformance.discovery.amount_units import (
     require_accepted,
     usual_attempt,
 )
-from mockserver.conformance.discovery.inventory import Chain, Token, asked_chain, inventory_of
+from mockserver.conformance.discovery.inventory import (
+    Chain,
+    Token,
+    asked_chain,
+    inventory_of,
+    twins_of,
+)
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import (
     Route,
@@ -75,7 +81,8 @@ def second_chain(context: RunContext) -> str:
 
 def other_name(context: RunContext) -> str:
     """Return another name of the usual chain than its nickName."""
-    return _other_name(inventory_of(context).chain(first_chains(context)[0]))
+    usual, listed = first_chains(context)[0], inventory_of(context).chains
+    return _other_name(next((chain for chain in listed if chain.name == usual), None))
 
 
 def _other_name(chain: Chain | None) -> str:
@@ -86,9 +93,8 @@ def _other_name(chain: Chain | None) -> str:
 
 def sampled_chain(context: RunContext) -> str:
     """Return a further chain: best one that no token is said to be on."""
-    inventory = inventory_of(context)
-    used = set(first_chains(context))
-    rest = [chain for chain in inventory.chains if chain.offered and chain.name not in used]
+    inventory, used = inventory_of(context), first_chains(context)
+    rest = [chain for chain in inventory.offered if chain.name not in used]
     if not rest:
         raise NotRun("every chain that is offered was asked for its tokens already")
     peopled = {token.chain for token in inventory.tokens}
@@ -98,13 +104,12 @@ def sampled_chain(context: RunContext) -> str:
 
 def sampled_v1_chain(context: RunContext) -> str:
     """Return a further chain of v1: best one that 2.0 does not show."""
-    inventory = inventory_of(context)
-    used = {chain.name for chain in v1_chain_pair(context)}
-    rest = [chain for chain in inventory.v1_chains if chain.offered and chain.name not in used]
+    used = v1_chain_pair(context)
+    rest = [chain for chain in inventory_of(context, "v1").offered if chain not in used]
     if not rest:
         raise NotRun("every chain that v1 offers was asked for its tokens already")
-    strange = [chain for chain in rest if inventory.twin(chain) is None]
-    return _edge_or_drawn(context, strange or rest, "sampled v1 chain")
+    own = [chain for chain in rest if inventory_of(context).twin(chain) is None]
+    return _edge_or_drawn(context, own or rest, "sampled v1 chain")
 
 
 def _edge_or_drawn(context: RunContext, chains: list[Chain], what: str) -> str:
@@ -114,12 +119,11 @@ def _edge_or_drawn(context: RunContext, chains: list[Chain], what: str) -> str:
 
 def v1_name(context: RunContext) -> str:
     """Return the name that only v1 has for a chain of 2.0."""
-    inventory = inventory_of(context)
-    names = {name.lower() for chain in inventory.chains for name in chain.names}
+    names = {name.lower() for chain in inventory_of(context).chains for name in chain.names}
     own = [
         chain.name
-        for chain in inventory.v1_chains
-        if chain.offered and inventory.twin(chain) is not None and chain.name.lower() not in names
+        for chain, _ in twins_of(context)
+        if chain.offered and chain.name.lower() not in names
     ]
     if not own:
         raise NotRun("v1 calls every chain as 2.0 does")
@@ -218,7 +222,7 @@ def _worth(fresh: set[str], edges: set[str]) -> int:
 
 def _edges(context: RunContext) -> set[str]:
     """Return the first and the last chain and token of the lists: where mistakes show first."""
-    chains = [chain.name for chain in inventory_of(context).chains if chain.offered]
+    chains = [chain.name for chain in inventory_of(context).offered]
     symbols = [token.symbol for token in inventory_of(context).tokens]
     if not (chains and symbols):
         return set()
@@ -337,7 +341,7 @@ def hash_with_another_end(context: RunContext) -> str:
 def another_chain(context: RunContext) -> str:
     """Return another chain that v1 lists than that of the order which was named."""
     own = named_chain(context, 0)
-    others = [one.name for one in inventory_of(context).v1_chains if one.name != own]
+    others = [one.name for one in inventory_of(context, "v1").chains if one.name != own]
     if not others:
         raise NotRun("v1 lists no other chain")
     return context.draw("another chain of a v1 order").choice(others)

@@ -20,7 +20,7 @@ from mockserver.conformance.discovery.amount_units import (
     SWAP_QUOTE,
     V1_QUOTE,
 )
-from mockserver.conformance.discovery.inventory import inventory_of
+from mockserver.conformance.discovery.inventory import inventories, inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS, usable_tokens
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.requests.valid import fresh_hash, usual_or_unknown, valid_request
@@ -280,9 +280,8 @@ def as_number(value: Json, _: RunContext, __: str) -> Json:
 def unlisted_name(_: Json, context: RunContext, label: str) -> Json:
     """Return a name like those of chains and tokens that no list shows."""
     letters = "".join(context.draw(label).choices("QXZJKVW", k=6))
-    inventory = inventory_of(context)
-    names = {chain.name.upper() for chain in (*inventory.chains, *inventory.v1_chains)}
-    names |= {token.symbol.upper() for token in (*inventory.tokens, *inventory.v1_tokens)}
+    names = {chain.name.upper() for each in inventories(context) for chain in each.chains}
+    names |= {token.symbol.upper() for each in inventories(context) for token in each.tokens}
     while letters in names:
         letters += "Q"
     return letters
@@ -290,8 +289,7 @@ def unlisted_name(_: Json, context: RunContext, label: str) -> Json:
 
 def suspended_chain(value: Json, context: RunContext, _: str) -> Json:
     """Return a chain that its list shows as out of service. Raises `NotRun` without one."""
-    inventory = inventory_of(context)
-    lists = (inventory.chains, inventory.v1_chains)
+    inventory, lists = inventory_of(context), [each.chains for each in inventories(context)]
     named = next((chains for chains in lists if value in {one.name for one in chains}), ())
     away = [one.name for one in named if not one.offered]
     if not away:

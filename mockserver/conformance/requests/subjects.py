@@ -86,7 +86,7 @@ _POOLS: Mapping[str, _Pool] = {
     PRICE: _Pool("asset", "prices", addressed_tokens),
     BALANCE: _Pool("asset", "balances", addressed_tokens),
     V1_QUOTE: _Pool("route", V1_QUOTE, v1_bridges),
-    V1_RAW: _Pool("asset", "v1 raw", lambda context: inventory_of(context).v1_tokens),
+    V1_RAW: _Pool("asset", "v1 raw", lambda context: inventory_of(context, "v1").tokens),
 }
 
 
@@ -114,12 +114,11 @@ def subjects(context: RunContext, operation_id: str) -> Iterator[tuple[str, Abou
         for route in _drawn(context, "large calls", coins)[:1]:
             yield f"{_MANY_COINS} coins", {"route": route, "whole": _MANY_COINS}
         yield RECIPIENT, {"recipient": fresh_address(context, "recipient at an edge")}
-    inventory = inventory_of(context)
-    listed = {OF_CHAIN: inventory.chains, V1_OF_CHAIN: inventory.v1_chains}
-    for chain in listed.get(operation_id, ())[:_MOST_ROUTES]:
-        if chain.offered:
-            in_v1 = operation_id == V1_OF_CHAIN
-            yield chain.name, {"chain": chain.name if in_v1 else inventory.asked_as(chain.name)}
+    if operation_id in (OF_CHAIN, V1_OF_CHAIN):
+        inventory = inventory_of(context, operation_id.partition(".")[0])
+        for chain in inventory.chains[:_MOST_ROUTES]:
+            if chain.offered:
+                yield chain.name, {"chain": inventory.asked_as(chain.name)}
 
 
 _QUOTES = (BRIDGE, SWAP_QUOTE, V1_QUOTE)
@@ -188,8 +187,7 @@ def known_elsewhere(context: RunContext, operation_id: str) -> Iterator[tuple[st
 
 def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, About]]:
     """Yield routes of tokens that other chains have, and the chain of the request has not."""
-    inventory = inventory_of(context)
-    tokens = inventory.v1_tokens if operation_id == V1_QUOTE else inventory.tokens
+    tokens = inventory_of(context, operation_id.partition(".")[0]).tokens
     sound = [one for one in tokens if one.decimals is not None and one.offered]
     role, chains = _TOKENS[operation_id], list(dict.fromkeys(one.chain for one in sound))
     draw = context.draw(f"tokens of other chains for {operation_id}")

@@ -216,7 +216,7 @@ def first_chains(context: RunContext) -> tuple[str, ...]:
     try:
         route = bridge_routes(context)[0]
     except NotRun:
-        names = [chain.name for chain in inventory_of(context).chains if chain.offered]
+        names = [chain.name for chain in inventory_of(context).offered]
         if not names:
             raise NotRun("getChain shows no chain that is offered") from None
         return tuple(context.draw("first chains").sample(names, min(2, len(names))))
