@@ -8,16 +8,10 @@ from mockserver import jsontext
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import (
-    ATTEMPT_NAMES,
-    BRIDGE,
-    SWAP_QUOTE,
-    V1_QUOTE,
-    Reading,
-    accepted,
-)
+from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, Reading, accepted
 from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
+from mockserver.conformance.ids import BRIDGE, SWAP_QUOTE, V1_QUOTE
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.planned import PLANNED

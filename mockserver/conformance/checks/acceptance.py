@@ -7,6 +7,7 @@ A refusal is told of only where a second look at the list still offers what was 
 from collections.abc import Sequence
 from decimal import Decimal
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import (
     answered,
     chains_named,
@@ -22,21 +23,12 @@ from mockserver.conformance.checks.evidence import (
 from mockserver.conformance.checks.quoting import token_at
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts, routes
-from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, BRIDGE, accepted, attempts
+from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, accepted, attempts
 from mockserver.conformance.discovery.inventory import asked_chain, inventory_of
+from mockserver.conformance.requests import words
 from mockserver.conformance.requests.alternative_forms import ALTERNATIVES, alternatives_of
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.requests.odd_http import UNKNOWN_PATH, is_beneath
-from mockserver.conformance.requests.words import (
-    AGGREGATE,
-    CONTROL,
-    LARGER,
-    NO_CHAIN,
-    ORDER,
-    PRICED,
-    SAMPLES,
-    is_odd_target,
-)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.looks import FIRST_LOOK
@@ -45,22 +37,20 @@ from mockserver.contract import Operation, assumed, shipped_facts
 from mockserver.exchange import query_pairs
 
 ANY_PRICE = assumed("A-246", "every token of the lists has a price")
-OF_CHAIN, V1_TOKENS = "v2.getAssetsByChain", "v1.getSupportTokens"
-PRICE = "v2.getPrice"
 _SAMPLED = "sampled"
 _SEVERAL = 2
 _NOWHERE = f"v2.getChain/{UNKNOWN_PATH}"
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
 _READS = {
-    "v2.getBalance": ("usual", "other token"),
-    PRICE: ("usual", "again", "swap source", "swap target", _SAMPLED),
-    "v2.getAllTicketByAddress": ("usual",),
+    ids.BALANCE: ("usual", "other token"),
+    ids.PRICE: ("usual", "again", "swap source", "swap target", _SAMPLED),
+    ids.TICKETS: ("usual",),
 }
 """The requests that are made of what the lists show."""
 _GIVEN_BEFORE = {
-    "v2.getAggregateQuote": BRIDGE,
-    "v2.getAggregateSwap": "v2.getAggregateQuote",
-    "v1.getTransferToMinterRaw": "v1.getCrossChainQuote",
+    ids.SWAP_QUOTE: ids.BRIDGE,
+    ids.SWAP: ids.SWAP_QUOTE,
+    ids.V1_RAW: ids.V1_QUOTE,
 }
 """Operations whose requests are made of what others answer, or of the same chains and tokens."""
 PROBES = tuple(
@@ -68,12 +58,12 @@ PROBES = tuple(
 )
 """The requests of which one form is held against another."""
 SAMPLED_QUOTES = (
-    *(f"{BRIDGE}/{name}" for name in SAMPLES),
-    *(f"{PRICE}/{name}" for name in SAMPLES),
+    *(f"{ids.BRIDGE}/{name}" for name in words.SAMPLES),
+    *(f"{ids.PRICE}/{name}" for name in words.SAMPLES),
     *(
-        f"{BRIDGE}/{name} {end}"
-        for end in (PRICED, LARGER, CONTROL, f"{LARGER} {CONTROL}")
-        for name in SAMPLES
+        f"{ids.BRIDGE}/{name} {end}"
+        for end in (words.PRICED, words.LARGER, words.CONTROL, f"{words.LARGER} {words.CONTROL}")
+        for name in words.SAMPLES
     ),
 )
 """The quotes of tokens that were drawn, with another amount each, and of others by that amount."""
@@ -112,7 +102,9 @@ def asks_for_no_key(_: RunContext, exchange: Exchange) -> Findings:
 
 def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) -> Sayings:
     every = [
-        one for one in context.of(operation) if is_its_own(one) and not is_odd_target(one.probe)
+        one
+        for one in context.of(operation)
+        if is_its_own(one) and not words.is_odd_target(one.probe)
     ]
     for field in operation.fields:
         if "boolean" not in field.types:
@@ -206,7 +198,9 @@ def _within_taken(context: RunContext, refused: Exchange, taken: Exchange, place
 
 
 def orders_need_no_target_chain(context: RunContext, _: Operation) -> Findings:
-    exchange, usual = map(context.require, (f"{ORDER}/{NO_CHAIN}", f"{ORDER}/{AGGREGATE}"))
+    exchange, usual = map(
+        context.require, (f"{ids.ORDER}/{words.NO_CHAIN}", f"{ids.ORDER}/{words.AGGREGATE}")
+    )
     if not was_refused(exchange):
         return
     if not usual.succeeded:
@@ -216,11 +210,11 @@ def orders_need_no_target_chain(context: RunContext, _: Operation) -> Findings:
 
 
 def aggregate_orders_are_a_type(context: RunContext, _: Operation) -> Findings:
-    exchange = context.require(f"{ORDER}/{AGGREGATE}")
+    exchange = context.require(f"{ids.ORDER}/{words.AGGREGATE}")
     if not was_refused(exchange):
         return
-    unknown = context.require(f"{ORDER}/orderType unknown")
-    others = context.sent(f"{ORDER}/sourceCerts no hex", f"{ORDER}/toIndex unlisted")
+    unknown = context.require(f"{ids.ORDER}/orderType unknown")
+    others = context.sent(f"{ids.ORDER}/sourceCerts no hex", f"{ids.ORDER}/toIndex unlisted")
     told = [refusal_of(one) for one in others if one.refused]
     alike = unknown.refused and refusal_of(unknown) == refusal_of(exchange)
     if not alike or not told or refusal_of(exchange) in told:
@@ -230,7 +224,7 @@ def aggregate_orders_are_a_type(context: RunContext, _: Operation) -> Findings:
 
 
 def listed_chains_are_taken(context: RunContext, operation: Operation) -> Findings:
-    tokens = V1_TOKENS if operation.id == "v1.getSupportChains" else OF_CHAIN
+    tokens = ids.V1_TOKENS if operation.id == ids.V1_CHAINS else ids.OF_CHAIN
     listing = context.require_success(f"{operation.id}/usual")
     looks = context.sent(*(f"{tokens}/{name}" for name in (*FIRST_LOOK, _SAMPLED)))
     if not any(one.whole for one in looks):
@@ -248,25 +242,27 @@ def listed_chains_are_taken(context: RunContext, operation: Operation) -> Findin
 
 
 def listed_tokens_can_be_moved(context: RunContext, _: Operation) -> Findings:
-    first = attempts(context, BRIDGE)[0]
-    sent = context.sent(*(f"{BRIDGE}/{name}" for name in (*ATTEMPT_NAMES, *routes.OTHER_AMOUNTS)))
+    first = attempts(context, ids.BRIDGE)[0]
+    sent = context.sent(
+        *(f"{ids.BRIDGE}/{name}" for name in (*ATTEMPT_NAMES, *routes.OTHER_AMOUNTS))
+    )
     if not sent:
         context.require(first.probe)
-    if accepted(context, BRIDGE) is None:
+    if accepted(context, ids.BRIDGE) is None:
         yield _none_is_moved(context, sent)
         return
-    if routes.scale_of(context, BRIDGE) == 1:
+    if routes.scale_of(context, ids.BRIDGE) == 1:
         yield from _refused_before(context, sent)
     unclear = ""
-    for name in SAMPLES:
-        quote = context.get(f"{BRIDGE}/{name}")
-        larger = context.get(f"{BRIDGE}/{name} {LARGER}")
+    for name in words.SAMPLES:
+        quote = context.get(f"{ids.BRIDGE}/{name}")
+        larger = context.get(f"{ids.BRIDGE}/{name} {words.LARGER}")
         if quote is None or larger is None or not (quote.refused and larger.refused):
             continue
         check_is_there(context, quote)
         asked = quote.parameters
         # One of the numbers that were refused is to be one that is taken of another token.
-        controls = (f"{BRIDGE}/{name}{end} {CONTROL}" for end in ("", f" {LARGER}"))
+        controls = (f"{ids.BRIDGE}/{name}{end} {words.CONTROL}" for end in ("", f" {words.LARGER}"))
         number_is_sound = any(one.succeeded for one in context.sent(*controls))
         if not number_is_sound or not _amount_is_sound(context, quote):
             unclear = asked.get("symbol", "")
@@ -316,7 +312,7 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
     token = token_at(tokens, sent.get("fromChain", ""), symbol=symbol)
     if token is None:
         return False
-    others = context.of(BRIDGE)
+    others = context.of(ids.BRIDGE)
     if any(one.succeeded and one.parameters.get("symbol") == symbol for one in others):
         return True
     price = routes.price_of(context, token)
@@ -336,7 +332,7 @@ def _refused_before(context: RunContext, sent: list[Exchange]) -> Findings:
         found = (amounts.number(one.parameters.get("amount")) for one in quotes)
         return [one for one in found if one is not None]
 
-    taken = numbers([one for one in context.of(BRIDGE) if one.succeeded])
+    taken = numbers([one for one in context.of(ids.BRIDGE) if one.succeeded])
     if not taken or not any(min(taken) <= one <= max(taken) for one in numbers(pair)):
         raise Inconclusive(
             "the amount may have been refused: bounds are not shown, and no number as large "
@@ -352,7 +348,7 @@ def sound_reads_are_taken(context: RunContext, operation: Operation) -> Findings
     if not any(one.whole for one in exchanges):
         context.require_success(f"{operation.id}/usual")
     # Some tokens have no price; that none has one is another thing.
-    some = operation.id == PRICE and any(one.succeeded for one in exchanges)
+    some = operation.id == ids.PRICE and any(one.succeeded for one in exchanges)
     for one in [one for one in exchanges if one.refused][:1]:
         what = f"refused, though made of what the lists show: {one.request.query}"
         basis = ANY_PRICE if some or one.probe.endswith(f"/{_SAMPLED}") else None
@@ -361,7 +357,7 @@ def sound_reads_are_taken(context: RunContext, operation: Operation) -> Findings
 
 
 def names_of_v1_stay_in_v1(context: RunContext, _: Operation) -> Findings:
-    look = require_answer(context, f"{OF_CHAIN}/v1 name")
+    look = require_answer(context, f"{ids.OF_CHAIN}/v1 name")
     if look.succeeded and look.items():
         message = f"chain {asked_chain(look)!r} is in the list of v1 only, and taken"
         extra = Verdict.EXTRA

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import Chain, chains_of
@@ -172,7 +173,7 @@ def check_edges_are_asked(context: RunContext) -> None:
 
 def last_chains(context: RunContext, generation: str = "v2") -> tuple[Chain, ...] | None:
     """Return the chains of the last look, None where it did not come or was no list."""
-    operation_id = "v1.getSupportChains" if generation == "v1" else "v2.getChain"
+    operation_id = ids.V1_CHAINS if generation == "v1" else ids.CHAINS
     look = context.get(f"{operation_id}/{LAST_LOOK}")
     if look is None or not look.succeeded:
         return None

@@ -2,12 +2,12 @@
 
 from decimal import Decimal
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.lists import V1_CHAINS, V1_TOKENS
 from mockserver.conformance.checks.quoting import Quote, echoed, named_quote, out_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, require_accepted
+from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import (
     Chain,
     Token,
@@ -36,7 +36,7 @@ _GAIN = Decimal("1.02")
 
 
 def v1_chains_are_chains_of_the_service(context: RunContext, _: Operation) -> Findings:
-    look, inventory = context.require_success(f"{V1_CHAINS}/usual"), inventory_of(context)
+    look, inventory = context.require_success(f"{ids.V1_CHAINS}/usual"), inventory_of(context)
     lists = [value for value in look.data.values() if isinstance(value, list)]
     evm = [chain for chain in inventory.offered if chain.evm]
     if lists and not any(lists) and evm:
@@ -66,7 +66,7 @@ def v1_chains_are_evm_chains(context: RunContext, _: Operation) -> Findings:
         named_otherwise = evm is None and {folded(name) for name in chain.names} & _NO_EVM
         if evm is False or named_otherwise:
             message = f"v1 lists {chain.name}, which is no EVM chain"
-            seen = (context.require(f"{V1_CHAINS}/usual"),)
+            seen = (context.require(f"{ids.V1_CHAINS}/usual"),)
             yield Finding(message, seen, "data.chains[]", cause="no EVM chain")
 
 
@@ -156,8 +156,10 @@ def v1_quote_adds_up(_: RunContext, quote: Quote) -> Findings:
 
 
 def v1_quote_is_like_that_of_2(context: RunContext, _: Operation) -> Findings:
-    first = named_quote(context, require_accepted(context, V1_QUOTE).probe)
-    other, again = (named_quote(context, one) for one in (f"{BRIDGE}/as v1", f"{V1_QUOTE}/again"))
+    first = named_quote(context, require_accepted(context, ids.V1_QUOTE).probe)
+    other, again = (
+        named_quote(context, one) for one in (f"{ids.BRIDGE}/as v1", f"{ids.V1_QUOTE}/again")
+    )
     steady(out_of(first), out_of(again), "the v1 quote")
     if not amounts.within(first.put, other.put, Decimal("1.001")):
         raise Inconclusive("the two generations were asked about other amounts")
@@ -197,7 +199,7 @@ def raw_depends_on_the_amount(_: RunContext, one: Exchange, other: Exchange) -> 
 
 
 def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
-    context.require_success(f"{V1_CHAINS}/usual")
+    context.require_success(f"{ids.V1_CHAINS}/usual")
     chains = inventory_of(context, "v1").chains
     if not chains:
         raise Vacuous("v1 lists no chain whose name can be read")
@@ -206,7 +208,7 @@ def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
 
 def _empty_list(context: RunContext, chain: Chain) -> Exchange | None:
     """Return the list of tokens of a v1 chain that was given, and has no item."""
-    for look in context.of(V1_TOKENS):
+    for look in context.of(ids.V1_TOKENS):
         if look.succeeded and asked_chain(look) in chain.names:
             lists = [value for value in look.data.values() if isinstance(value, list)]
             if lists and not any(lists):
@@ -216,7 +218,7 @@ def _empty_list(context: RunContext, chain: Chain) -> Exchange | None:
 
 def _looks(context: RunContext, token: Token) -> tuple[Exchange, ...]:
     """Return the lists that show a token of v1; any one where it is not known which did."""
-    given = [one for one in context.of(V1_TOKENS) if one.succeeded]
+    given = [one for one in context.of(ids.V1_TOKENS) if one.succeeded]
     here = [one for one in given if one.request.headers.get("chain") == token.chain]
     return tuple(here or given[:1])
 

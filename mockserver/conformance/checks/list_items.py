@@ -8,11 +8,12 @@ them have, all have.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from mockserver.conformance.checks.lists import LISTS, OF_CHAIN, V1_TOKENS
+from mockserver.conformance import ids
+from mockserver.conformance.checks.lists import LISTS
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.inventory import Token, tokens_in
 from mockserver.conformance.discovery.listing import folded, list_place, listed
-from mockserver.conformance.requests.words import FILTERS, READ, TICKETS
+from mockserver.conformance.requests.words import FILTERS, READ
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.contract import Operation
@@ -34,8 +35,8 @@ _KINDS = {
 }
 _PER_CHAIN = ("usual", "second chain", "sampled")
 _NAMES: Mapping[str, tuple[str, ...]] = {
-    **{one: _PER_CHAIN if one in (OF_CHAIN, V1_TOKENS) else ("usual",) for one in LISTS},
-    TICKETS: tuple(f"{READ} {kind}" for kind in FILTERS),
+    **{one: _PER_CHAIN if one in (ids.OF_CHAIN, ids.V1_TOKENS) else ("usual",) for one in LISTS},
+    ids.TICKETS: tuple(f"{READ} {kind}" for kind in FILTERS),
 }
 
 Seen = tuple[Exchange, Json]
@@ -95,7 +96,7 @@ def have_one_form(context: RunContext, operation: Operation) -> Sayings:
     beside = [one for one in LISTS if one.partition(".")[0] == operation.generation.id]
     varying = frozenset(
         name
-        for one in ([TICKETS] if operation.id == TICKETS else beside)
+        for one in ([ids.TICKETS] if operation.id == ids.TICKETS else beside)
         for pools in _pools(context, one)
         for name in _varying(pools)
     )
@@ -123,7 +124,7 @@ def _pools(context: RunContext, operation_id: str) -> Iterator[Pools]:
     """
     looks = context.sent(*(f"{operation_id}/{name}" for name in _NAMES[operation_id]))
     given = [look for look in looks if look.succeeded]
-    for group in [[one] for one in given] if operation_id == TICKETS else [given]:
+    for group in [[one] for one in given] if operation_id == ids.TICKETS else [given]:
         pools: Pools = {}
         for look in group:
             for place, seen in _pools_of(look).items():

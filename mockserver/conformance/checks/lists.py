@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver import jsontext
+from mockserver.conformance import ids
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import last_chains
@@ -30,9 +31,7 @@ from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, assumed, documented
 from mockserver.jsontext import Json
 
-CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
-V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
-LISTS = (CHAINS, ASSETS, OF_CHAIN, V1_CHAINS, V1_TOKENS)
+LISTS = (ids.CHAINS, ids.ASSETS, ids.OF_CHAIN, ids.V1_CHAINS, ids.V1_TOKENS)
 _PARTS = {
     "symbol": ("symbol", "ticker", "token", "name"),
     "address": ("address", "contract", "addr"),
@@ -47,10 +46,12 @@ CHAIN_NAMED = documented("lists.chain-items")
 
 def lists_show_what_requests_take(context: RunContext, operation: Operation) -> Findings:
     look = context.require_success(f"{operation.id}/usual")
-    if operation.id == CHAINS:
+    if operation.id == ids.CHAINS:
         yield from _nameless(look, context)
         return
-    looks = [one for name in (ASSETS, OF_CHAIN) for one in context.of(name) if one.succeeded]
+    looks = [
+        one for name in (ids.ASSETS, ids.OF_CHAIN) for one in context.of(name) if one.succeeded
+    ]
     if not any(listed(one.member("data")) for one in looks):
         raise Vacuous("every list of tokens is empty")
     yield from _no_counts(look)
@@ -73,7 +74,7 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Sayings:
     looks = [one for one in context.of(operation) if one.succeeded and asked_chain(one)]
     if not looks:
         context.require_success(f"{operation.id}/usual")
-    placed = {} if operation.id == V1_TOKENS else _placed(context)
+    placed = {} if operation.id == ids.V1_TOKENS else _placed(context)
     by_chain = [(look, chain) for look in looks if (chain := _asked(context, look))]
     for look, asked in by_chain:
         names = {folded(name) for name in asked.names}
@@ -94,8 +95,8 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Sayings:
 
 def each_item_is_listed_once(context: RunContext, operation: Operation) -> Sayings:
     look = context.require_success(f"{operation.id}/usual")
-    if operation.id in (CHAINS, V1_CHAINS):
-        role = "v1ChainName" if operation.id == V1_CHAINS else "chainName"
+    if operation.id in (ids.CHAINS, ids.V1_CHAINS):
+        role = "v1ChainName" if operation.id == ids.V1_CHAINS else "chainName"
         # Names that differ in case alone are spelled like the first of them.
         first: dict[str, str] = {}
         keys = [first.setdefault(folded(name), name) for name in _names(look, context, role)]
@@ -146,7 +147,7 @@ def version_follows_the_list(context: RunContext, operation: Operation) -> Sayin
         message = f"version fell from {before} to {now}"
     elif first != last and before == now:
         message = f"the list changed while version stayed {before}"
-        chains = context.sent(*(f"{CHAINS}/{name}" for name in ("usual", LAST_LOOK)))
+        chains = context.sent(*(f"{ids.CHAINS}/{name}" for name in ("usual", LAST_LOOK)))
         suspended = len(chains) > 1 and _content(chains[0]) != _content(chains[1])
         basis = _SUSPENDED if suspended else None
     if message:
@@ -230,7 +231,7 @@ def _plays(name: str, value: Json, role: str, depth: int) -> bool:
 def _placed(context: RunContext) -> dict[tuple[str, str], set[str]]:
     """Return on which chains getAssets shows a token, by symbol and address."""
     found: dict[tuple[str, str], set[str]] = {}
-    for look in context.sent(f"{ASSETS}/usual"):
+    for look in context.sent(f"{ids.ASSETS}/usual"):
         for token in tokens_in(context, look) if look.succeeded else ():
             if token.chain and token.address:
                 found.setdefault((token.symbol, token.address.lower()), set()).add(token.chain)
@@ -278,7 +279,7 @@ _TOKENS = "data.list[]"
 
 
 def tokens_are_on_listed_chains(context: RunContext, _: Operation) -> Findings:
-    listing, look = context.require_each(f"{CHAINS}/usual", f"{ASSETS}/usual")
+    listing, look = context.require_each(f"{ids.CHAINS}/usual", f"{ids.ASSETS}/usual")
     known = known_chains(context)
     networks = {chain.network for chain in known.values() if chain.network}
     chains = dict.fromkeys(token.chain for token in tokens_in(context, look) if token.chain)
@@ -300,7 +301,7 @@ def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) 
     placed = any(token.chain for token in everything)
     # The chain of a request may not have been used, which is for another rule to say.
     anywhere = {(token.symbol, token.address.lower()) for token in everything}
-    basis = LISTED if operation.id == ASSETS else OF_A_CHAIN
+    basis = LISTED if operation.id == ids.ASSETS else OF_A_CHAIN
     for look in _looks(context):
         for token in tokens_in(context, look):
             yield JUDGED
@@ -309,7 +310,7 @@ def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) 
                 or (token.symbol, token.address.lower()) in anywhere
                 or _twin(everything, token)
                 # It was added while the run went on, or this list follows the other one.
-                or _find(_at_last(context, ASSETS), token)
+                or _find(_at_last(context, ids.ASSETS), token)
             ):
                 continue
             message = f"{token.symbol} of {asked_chain(look)} is not on that chain in getAssets"
@@ -321,7 +322,7 @@ def every_listed_token_is_on_its_chain(context: RunContext, _: Operation) -> Fin
     listing, everything = _everything(context)
     if not any(token.chain and token.offered for token in everything):
         raise NotApplicable("the list of tokens does not show their chains")
-    last = _at_last(context, ASSETS) or everything
+    last = _at_last(context, ids.ASSETS) or everything
     for look in _looks(context):
         called = asked_chain(look)
         named = (chain.name for chain in inventory_of(context).chains if called in chain.names)
@@ -331,7 +332,7 @@ def every_listed_token_is_on_its_chain(context: RunContext, _: Operation) -> Fin
             token.symbol
             for token in everything
             if token.chain == chain and token.offered and folded(token.symbol) not in here
-            if _find(last, token) and not _find(_at_last(context, OF_CHAIN), token)
+            if _find(last, token) and not _find(_at_last(context, ids.OF_CHAIN), token)
         ]
         if missing:
             more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
@@ -359,19 +360,19 @@ def both_lists_say_the_same(context: RunContext, _: Operation) -> Sayings:
 
 def no_list_is_empty(context: RunContext, operation: Operation) -> Findings:
     look = context.require_success(f"{operation.id}/usual")
-    if operation.id == OF_CHAIN:
+    if operation.id == ids.OF_CHAIN:
         yield from _chains_without_tokens(context)
     if listed(look.member("data")):
         return
     others = [
         one
-        for name in (CHAINS, ASSETS, OF_CHAIN)
+        for name in (ids.CHAINS, ids.ASSETS, ids.OF_CHAIN)
         for one in context.of(name)
         if name != operation.id and one.succeeded and listed(one.member("data"))
     ]
     if not others:
         raise Vacuous("every list is empty")
-    if last_chains(context) is None and operation.id != CHAINS:
+    if last_chains(context) is None and operation.id != ids.CHAINS:
         raise Inconclusive("every chain may be suspended: no second look shows any")
     has = f"{others[0].operation.operation_id} has {len(listed(others[0].member('data')))} items"
     message = f"the list is empty, while {has}"
@@ -394,7 +395,7 @@ def _chains_without_tokens(context: RunContext) -> Findings:
 
 def _everything(context: RunContext) -> tuple[Exchange, tuple[Token, ...]]:
     """Return the list of all tokens, and what it shows."""
-    look = context.require_success(f"{ASSETS}/usual")
+    look = context.require_success(f"{ids.ASSETS}/usual")
     return look, tokens_in(context, look)
 
 
@@ -406,9 +407,9 @@ def _at_last(context: RunContext, operation_id: str) -> tuple[Token, ...]:
 
 def _looks(context: RunContext) -> Iterator[Exchange]:
     """Yield the lists of tokens of chains that are in the list of chains."""
-    context.require_success(f"{OF_CHAIN}/usual")
+    context.require_success(f"{ids.OF_CHAIN}/usual")
     names = {name for chain in inventory_of(context).chains for name in chain.names}
-    for look in context.of(OF_CHAIN):
+    for look in context.of(ids.OF_CHAIN):
         if look.succeeded and asked_chain(look) in names:
             yield look
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks import needs, submitted
 from mockserver.conformance.checks.evidence import said, says_it_is_away
 from mockserver.conformance.checks.quoting import echoed
@@ -12,27 +13,19 @@ from mockserver.conformance.checks.tickets import Entry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.known_elsewhere import known_chain_names
 from mockserver.conformance.discovery.listing import folded, scalar, text
-from mockserver.conformance.requests.words import (
-    BESIDE,
-    CHECK,
-    CHECK_TICKET,
-    DETAIL,
-    FILTERS,
-    LISTED,
-    LOOKS,
-    NAMED,
-    READ,
-    TICKETS,
-)
+from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation, assumed
 from mockserver.values import dataclass
 
-_LOOKS = {CHECK: (NAMED, LOOKS), DETAIL: (NAMED, LOOKS), CHECK_TICKET: (LISTED, LOOKS[:2])}
-_LISTS = tuple(f"{TICKETS}/{READ} {kind}" for kind in FILTERS)
+_LOOKS = {
+    ids.CHECK: (words.NAMED, words.LOOKS),
+    ids.V1_DETAIL: (words.NAMED, words.LOOKS),
+    ids.CHECK_TICKET: (words.LISTED, words.LOOKS[:2]),
+}
+_LISTS = tuple(f"{ids.TICKETS}/{words.READ} {kind}" for kind in words.FILTERS)
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
-PRICE = "v2.getPrice"
 _A_DAY_S = 86_400
 SETTLED = assumed("A-241", "what has come to its end is told the same way each time")
 
@@ -68,7 +61,7 @@ def what_was_named_is_known(context: RunContext, named: Looks) -> Findings:
     refused = [one for one in named.every if one.refused and not says_it_is_away(one)]
     for one in refused[:1]:
         before = named.told[:1] or context.sent(*_LISTS)
-        seen = before if one.operation.id == CHECK_TICKET else before[:1]
+        seen = before if one.operation.id == ids.CHECK_TICKET else before[:1]
         wanted = " ".join(map(str, one.parameters.values()))[:120]
         yield Finding(f"{wanted} is not known: {said(one)}", (*seen, one), cause="not known")
 
@@ -106,7 +99,7 @@ def named_v1_orders_are_told_alike(_: RunContext, named: Looks) -> Findings:
 def what_was_named_is_found_as_itself_only(context: RunContext, operation: Operation) -> Sayings:
     first = [named.every[0] for named in looks(context, operation)]
     own = next((one for one in first if one.succeeded), None)
-    for name in BESIDE[operation.id] if own else ():
+    for name in words.BESIDE[operation.id] if own else ():
         other = context.get(f"{operation.id}/{name}")
         if own is None or other is None or not other.whole:
             continue
@@ -121,7 +114,7 @@ def what_was_named_is_found_as_itself_only(context: RunContext, operation: Opera
 
 def _tells_of(own: Exchange, other: Exchange) -> bool:
     """Tell whether an answer is about what another one is about; a ticket's shows no name."""
-    if other.operation.id != DETAIL:
+    if other.operation.id != ids.V1_DETAIL:
         return own.data.keys() == other.data.keys()
     number, same = (text(scalar(one.member("data"), "number")) for one in (own, other))
     return bool(number) and number == same
@@ -147,7 +140,7 @@ def named_orders_are_of_the_past(context: RunContext, named: Looks) -> Findings:
     needs.that(named.told)
     moment = needs.integer(named.told[0], "timestamp")
     date = named.told[0].answer.header("Date") or ""
-    prices = (text(one.data.get("updateTime")) for one in context.sent(f"{PRICE}/usual"))
+    prices = (text(one.data.get("updateTime")) for one in context.sent(f"{ids.PRICE}/usual"))
     times = [seconds_of(one) for one in (date, *prices) if one]
     now = needs.value(max((one for one in times if one is not None), default=None))
     if now + _A_DAY_S < moment < MILLISECONDS:
@@ -178,7 +171,7 @@ PROBES: Mapping[str, tuple[str, ...]] = {
     },
     "read-tickets": _LISTS,
     "beside-what-was-named": tuple(
-        f"{one}/{name}" for one, names in BESIDE.items() for name in names
+        f"{one}/{name}" for one, names in words.BESIDE.items() for name in names
     ),
 }
 """The looks at what was named, and at the lists of its account."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import chain
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import check_still_offered, require_answer
 from mockserver.conformance.checks.quoting import echoed, named_quote
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
@@ -19,20 +20,11 @@ from mockserver.conformance.checks.submitted import (
     time_of,
 )
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import BRIDGE, V1_QUOTE, accepted
+from mockserver.conformance.discovery.amount_units import accepted
 from mockserver.conformance.discovery.listing import folded, holds, scalar, text
 from mockserver.conformance.discovery.settling import ORDER_STATUSES
+from mockserver.conformance.requests import words
 from mockserver.conformance.requests.valid import fresh_hash, order_route
-from mockserver.conformance.requests.words import (
-    ANOTHER,
-    CHECK,
-    DETAIL,
-    END,
-    END_AGAIN,
-    NAMED,
-    OF_ANOTHER,
-    OTHER_CHAIN,
-)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
@@ -124,8 +116,8 @@ def failure_has_a_reason(_: RunContext, look: Exchange) -> Findings:
 
 def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
     ORDER.lines(context)
-    found = accepted(context, BRIDGE)
-    quote = named_quote(context, found.probe if found else f"{BRIDGE}/usual")
+    found = accepted(context, ids.BRIDGE)
+    quote = named_quote(context, found.probe if found else f"{ids.BRIDGE}/usual")
     route = order_route(context)
     check_still_offered(context, route.source.chain, route.target.chain)
     for submission, times in (("usual", 1), ("second", 3)):
@@ -153,7 +145,7 @@ def each_order_is_told_for_itself(context: RunContext, _: Operation) -> Findings
     ORDER.lines(context)
     ends = [_ended(context, name)[-1:] for name in ("usual", "second")]
     if not any(ends):
-        ends = [_ended(context, name)[-1:] for name in NAMED[:2]]
+        ends = [_ended(context, name)[-1:] for name in words.NAMED[:2]]
     if not all(ends):
         raise Vacuous("not both orders came to their end while they were looked at (--patience)")
     first, second = chain(*ends)
@@ -173,8 +165,8 @@ def each_order_is_told_for_itself(context: RunContext, _: Operation) -> Findings
 
 
 def settled_orders_are_told_alike(context: RunContext, _: Operation) -> Findings:
-    named = ORDER.told(context, NAMED[0])
-    at_the_end = f"{CHECK}/{END}", f"{CHECK}/{END_AGAIN}"
+    named = ORDER.told(context, words.NAMED[0])
+    at_the_end = f"{ids.CHECK}/{words.END}", f"{ids.CHECK}/{words.END_AGAIN}"
     one, again = named[:2] if len(named) > 1 else context.require_each(*at_the_end)
     if one.text("status") not in ORDER_STATUSES.final:
         raise Vacuous("the order had not come to its end (--patience)")
@@ -192,8 +184,8 @@ def _ended(context: RunContext, submission: str) -> list[Exchange]:
 
 def _is_quoted(context: RunContext, look: Exchange) -> bool:
     """Tell whether an order pays what the quote before it said, with or without its fees."""
-    found = accepted(context, BRIDGE)
-    quote = context.get(found.probe if found else f"{BRIDGE}/usual")
+    found = accepted(context, ids.BRIDGE)
+    quote = context.get(found.probe if found else f"{ids.BRIDGE}/usual")
     paid = amounts.number(look.data.get("amountOut"))
     if quote is None or paid is None:
         return False
@@ -214,8 +206,8 @@ def _apart(context: RunContext) -> bool:
 
 PROBES = (
     *V1_ORDER.probes,
-    *(f"{DETAIL}/{name}" for name in (OF_ANOTHER, ANOTHER, OTHER_CHAIN)),
-    f"{V1_QUOTE}/{END}",
+    *(f"{ids.V1_DETAIL}/{name}" for name in (words.OF_ANOTHER, words.ANOTHER, words.OTHER_CHAIN)),
+    f"{ids.V1_QUOTE}/{words.END}",
 )
 _ECHOED = {
     "fromChain": "fromChain",
@@ -232,19 +224,21 @@ def is_not_shown(
     context: RunContext, _: Operation, *, look: str, place: str, message: str
 ) -> Findings:
     context.require_success(f"{V1_ORDER.operation_id}/usual")
-    own = context.require_success(f"{DETAIL}/usual")
-    other = require_answer(context, f"{DETAIL}/{look}")
+    own = context.require_success(f"{ids.V1_DETAIL}/usual")
+    other = require_answer(context, f"{ids.V1_DETAIL}/{look}")
     yield from _shown(own, other, fresh_hash(context, "usual v1 order"), place, message)
 
 
 def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Findings:
     place, message = "query.evmAddress", "an order is shown to an evmAddress that is not its user's"
     made = context.sent(f"{V1_ORDER.operation_id}/usual")
-    other = context.get(f"{DETAIL}/{OF_ANOTHER}")
+    other = context.get(f"{ids.V1_DETAIL}/{words.OF_ANOTHER}")
     if made or other is None:
-        yield from is_not_shown(context, operation, look=ANOTHER, place=place, message=message)
+        yield from is_not_shown(
+            context, operation, look=words.ANOTHER, place=place, message=message
+        )
         return
-    own = context.require_success(f"{DETAIL}/{NAMED[0]}")
+    own = context.require_success(f"{ids.V1_DETAIL}/{words.NAMED[0]}")
     transaction = context.caller.hashes[0].partition(":")[2]
     yield from _shown(own, other, transaction, place, message)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.quoting import (
     Quote,
@@ -18,12 +19,7 @@ from mockserver.conformance.checks.quoting import (
 )
 from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import (
-    BRIDGE,
-    SWAP_QUOTE,
-    Reading,
-    require_accepted,
-)
+from mockserver.conformance.discovery.amount_units import Reading, require_accepted
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import Route, is_stable, price_of
 from mockserver.conformance.requests.words import label_of
@@ -48,7 +44,7 @@ def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Findings:
     if amounts.units(value) is None:
         message = f"outAmount is {value[:80]!r}, expected a whole number of smallest units"
         digits = observed("DEMO", "outAmount is digits only")
-        spelled = amounts.number(value) is None or exchange.operation.id != BRIDGE
+        spelled = amounts.number(value) is None or exchange.operation.id != ids.BRIDGE
         yield Finding(message, basis=digits if spelled else None)
 
 
@@ -72,7 +68,7 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
     ):
         nearest = min(values, key=lambda value: abs(power_of_ten(usd, value)))
         worth = f"{_shown(quote.pays)} {target.symbol} are worth about {_shown(nearest)}"
-        basis = None if quote.exchange.operation.id == BRIDGE else SWAP_USD
+        basis = None if quote.exchange.operation.id == ids.BRIDGE else SWAP_USD
         yield Finding(f"outAmountUsd is {_shown(usd)}, while {worth}", basis=basis)
 
 
@@ -81,7 +77,7 @@ def amount_is_read_as_smallest_units(context: RunContext, operation: Operation) 
     if one.reading is Reading.WHOLE:
         tried = [each for each in context.of(operation.id) if each.probe.endswith("usual")]
         seen = (*tried, context.require(one.probe))
-        place = "query.amount" if operation.id == BRIDGE else "query.fromAmount"
+        place = "query.amount" if operation.id == ids.BRIDGE else "query.fromAmount"
         yield Finding("the amount of the request is read as whole tokens", seen, place)
 
 
@@ -190,8 +186,8 @@ def _shown(number: Decimal) -> str:
 
 
 _ASKED = {
-    BRIDGE: documented("v2.get-bridge-quote"),
-    SWAP_QUOTE: documented("v2.get-aggregate-quote"),
+    ids.BRIDGE: documented("v2.get-bridge-quote"),
+    ids.SWAP_QUOTE: documented("v2.get-aggregate-quote"),
 }
 _AGREE = Decimal("1.25")
 _GAIN = Decimal("1.02")
@@ -263,7 +259,7 @@ def swap_follows_prices(context: RunContext, quote: Quote) -> Findings:
 def quote_price_is_the_tokens(context: RunContext, quote: Quote) -> Findings:
     source, told = quote.route.source, needs.number(quote.exchange, "price")
     known = needs.value(price_of(context, source))
-    asked = [one for one in context.of("v2.getPrice") if one.succeeded]
+    asked = [one for one in context.of(ids.PRICE) if one.succeeded]
     needs.that(any(f"symbol={source.symbol}" in one.request.query for one in asked))
     if not amounts.within(told, known, _AGREE):
         yield Finding(f"price of {source.symbol} is {told} in the quote, {known} in getPrice")

@@ -4,16 +4,11 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import quotes_given
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import (
-    BRIDGE,
-    V1_QUOTE,
-    amount_asked,
-    reading_of,
-    require_accepted,
-)
+from mockserver.conformance.discovery.amount_units import amount_asked, reading_of, require_accepted
 from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, scalar_place
 from mockserver.conformance.discovery.routes import Route, price_of
@@ -82,7 +77,7 @@ def v1_quotes(context: RunContext, operation: Operation) -> Iterator[Quote]:
 
 def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
     """Return what a quote tells; None for a refusal or a request that is no sound one."""
-    of_v1 = exchange.operation.id == V1_QUOTE
+    of_v1 = exchange.operation.id == ids.V1_QUOTE
     try:
         needs.that(exchange.succeeded)
         return _v1_quote(context, exchange) if of_v1 else _quote(context, exchange)
@@ -92,7 +87,7 @@ def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
 
 def _quote(context: RunContext, exchange: Exchange) -> Quote:
     sent, tokens = exchange.parameters, inventory_of(context).tokens
-    of_bridge = exchange.operation.id == BRIDGE
+    of_bridge = exchange.operation.id == ids.BRIDGE
     route = _transfer(tokens, sent, "symbol") if of_bridge else _swap(tokens, sent)
     put, decimals = needs.value(amount_asked(exchange)), needs.value(route.target.decimals)
     given_in = needs.value(route.source.decimals)
@@ -149,7 +144,7 @@ def out_of(quote: Quote) -> Decimal:
     Raises `Inconclusive` where that is no number, and `NotApplicable` for v1, whose data is open.
     """
     if quote.got is None or quote.got <= 0:
-        if quote.exchange.operation.id == V1_QUOTE:
+        if quote.exchange.operation.id == ids.V1_QUOTE:
             raise NotApplicable("the v1 quote does not tell what it pays")
         raise Inconclusive(f"outAmount of {quote.exchange.probe} is no amount above zero")
     return quote.got
@@ -247,7 +242,7 @@ def prices_for(context: RunContext, token: Token) -> tuple[Decimal, ...]:
     One that is wrong about some other token is left out. None may be left.
     """
     sound = list(_independent(context, token))
-    here = (one for one in quotes(context, BRIDGE) if one.route.source.symbol == token.symbol)
+    here = (one for one in quotes(context, ids.BRIDGE) if one.route.source.symbol == token.symbol)
     prices = (price for one in here if (price := one.number("price")) and price > 0)
     for told in islice(prices, 1):
         near = any(amounts.within(told, one, _NEAR) for one in sound)
@@ -278,7 +273,7 @@ def _prices_sound(context: RunContext) -> bool:
 
 def _quotes_sound(context: RunContext) -> bool:
     """Tell whether the prices in quotes agree with another source wherever there is one."""
-    for quote in quotes(context, BRIDGE):
+    for quote in quotes(context, ids.BRIDGE):
         told = quote.number("price")
         others = list(_independent(context, quote.route.source)) if told is not None else []
         if others and not any(amounts.within(told or Decimal(0), one, _NEAR) for one in others):

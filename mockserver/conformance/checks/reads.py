@@ -2,13 +2,13 @@
 
 from decimal import Decimal
 
+from mockserver.conformance import ids
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import require_answer
 from mockserver.conformance.checks.quoting import DOLLARS, is_a_dollar, quotes, token_at
 from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery import amounts, clocks
-from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.discovery.routes import is_stable
@@ -18,7 +18,6 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import Operation, documented, shipped_facts
 
-BALANCE, PRICE = "v2.getBalance", "v2.getPrice"
 _AGREE = Decimal("1.25")
 _UNLIKE = Decimal(3)
 _AHEAD_S = 3600
@@ -79,7 +78,7 @@ def price_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -
         raise Vacuous("price is no number in one of the two answers")
     rates = [
         amounts.EXACT.divide(quote.got, quote.put)
-        for quote in quotes(context, SWAP_QUOTE)
+        for quote in quotes(context, ids.SWAP_QUOTE)
         if quote.got and quote.got > 0
         if quote.route.source.symbol == first.symbol and quote.route.target.symbol == second.symbol
     ]
@@ -94,7 +93,7 @@ def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Finding
     price, token = needs.number(exchange, "price"), needs.value(_asked_token(context, exchange))
     implied = {
         quote.exchange: amounts.EXACT.divide(usd, quote.got)
-        for quote in (*quotes(context, BRIDGE), *quotes(context, SWAP_QUOTE))
+        for quote in (*quotes(context, ids.BRIDGE), *quotes(context, ids.SWAP_QUOTE))
         if quote.route.target.symbol == token.symbol
         if (usd := quote.number("outAmountUsd")) and usd > 0 and quote.got and quote.got > 0
     }
@@ -108,7 +107,9 @@ def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Finding
 
 def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
     """Tell whether the price in a quote, or nothing, stands beside the USD value of quotes."""
-    of_token = [one for one in quotes(context, BRIDGE) if one.route.source.symbol == token.symbol]
+    of_token = [
+        one for one in quotes(context, ids.BRIDGE) if one.route.source.symbol == token.symbol
+    ]
     told = [price for one in of_token if (price := one.number("price")) and price > 0]
     return not told or any(amounts.within(price, implied, _AGREE) for price in told)
 

@@ -1,5 +1,6 @@
 """Rules about requests that are wrong: the service says no to them, and in an orderly way."""
 
+from mockserver.conformance import ids
 from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.evidence import (
     check_edges_are_asked,
@@ -9,10 +10,10 @@ from mockserver.conformance.checks.evidence import (
 )
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.requests import words
 from mockserver.conformance.requests.negative import Kind, NegativeCase, negative_cases
 from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.requests.probe import Group
-from mockserver.conformance.requests.words import KNOWN, is_odd_target, label_of, wrong_elsewhere
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
@@ -26,10 +27,10 @@ def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Findi
     names = [one.probe_name(operation) for one in cases]
     asked = [(one, context.get(name)) for one, name in zip(cases, names, strict=True)]
     # Those at the edges are wrong in the same way, and about something else.
-    odd = [one for one in context.of(operation) if is_odd_target(one.probe)]
+    odd = [one for one in context.of(operation) if words.is_odd_target(one.probe)]
     for case in cases:
-        begins = wrong_elsewhere(case.words)
-        asked += [(case, one) for one in odd if label_of(one.probe).startswith(begins)]
+        begins = words.wrong_elsewhere(case.words)
+        asked += [(case, one) for one in odd if words.label_of(one.probe).startswith(begins)]
     there = [(one, exchange) for one, exchange in asked if exchange is not None]
     if not there:
         raise context.not_sent(*names, otherwise="nothing of the kind was sent")
@@ -75,7 +76,7 @@ def _basis(negative: NegativeCase, exchange: Exchange) -> Basis | None:
 
 def is_empty(exchange: Exchange) -> bool:
     """Tell whether the list of a chain's tokens holds none: a way of saying no."""
-    if exchange.operation.id not in ("v1.getSupportTokens", "v2.getAssetsByChain"):
+    if exchange.operation.id not in (ids.V1_TOKENS, ids.OF_CHAIN):
         return False
     return not any(isinstance(value, list | dict) and value for value in exchange.data.values())
 
@@ -120,8 +121,10 @@ def refusal_is_told(_: RunContext, exchange: Exchange) -> Findings:
 
 def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operation) -> Sayings:
     places = {field.role: f"{field.location}.{field.name}" for field in operation.fields}
-    asked = [one for one in context.of(operation) if label_of(one.probe).startswith(KNOWN)]
-    unsent = any(label_of(probe).startswith(KNOWN) for probe in context.unsent)
+    asked = [
+        one for one in context.of(operation) if words.label_of(one.probe).startswith(words.KNOWN)
+    ]
+    unsent = any(words.label_of(probe).startswith(words.KNOWN) for probe in context.unsent)
     if not asked and not unsent:
         check_edges_are_asked(context)
         raise NotApplicable("nothing is known that the lists do not show")
@@ -132,7 +135,7 @@ def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operati
     }
     told: set[str] = set()
     for exchange in asked:
-        role, _, name = label_of(exchange.probe).removeprefix(KNOWN).partition(" ")
+        role, _, name = words.label_of(exchange.probe).removeprefix(words.KNOWN).partition(" ")
         if not is_its_own(exchange) or folded(name) in back:
             continue
         yield JUDGED
@@ -147,5 +150,5 @@ def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operati
 
 MISSING = Group("a request without each required input", lambda probe: probe.kind == Kind.MISSING)
 BROKEN = Group("requests with a broken body", lambda probe: probe.kind == Kind.BODY).of(
-    ("v1.getCrossChainQuote", "v1.getTransferToMinterRaw")
+    (ids.V1_QUOTE, ids.V1_RAW)
 )

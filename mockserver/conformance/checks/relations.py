@@ -4,25 +4,13 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import pairwise
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import check_is_there, is_its_own, sent, wrongly_refused
 from mockserver.conformance.checks.quoting import Quote, quote_of, quotes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import BRIDGE, SWAP_QUOTE, V1_QUOTE
-from mockserver.conformance.requests.words import (
-    AFTERWARDS,
-    AS_USUAL,
-    LOWER_HEX,
-    PARTS,
-    RECIPIENT,
-    REVERSED,
-    SLIPPAGE_IS,
-    UPPER_HEX,
-    WHOLE_OF_PARTS,
-    is_combination,
-    label_of,
-)
+from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation
@@ -31,7 +19,11 @@ from mockserver.jsontext import Json
 _MOVED = Decimal("1.05")
 """How far numbers may be apart because prices move between two requests."""
 _TENTH = (Decimal("0.9"), Decimal("1.1"))
-_UNEVEN = {BRIDGE: _TENTH, V1_QUOTE: _TENTH, SWAP_QUOTE: (Decimal("0.5"), Decimal("1.1"))}
+_UNEVEN = {
+    ids.BRIDGE: _TENTH,
+    ids.V1_QUOTE: _TENTH,
+    ids.SWAP_QUOTE: (Decimal("0.5"), Decimal("1.1")),
+}
 """How much less and more the whole may pay than its parts: fixed fees; of swaps, their impact."""
 _FLOAT_DIGITS = 24
 _EXACT_FEW = 2
@@ -43,9 +35,11 @@ def same_meaning_same_answer(context: RunContext, operation: Operation) -> Sayin
         yield from _taken_in_any_case(context, operation)
         return
     moved = needs.value(_moved(context, operation))
-    for base, other in _pairs(context, operation, (REVERSED, UPPER_HEX, LOWER_HEX)):
+    for base, other in _pairs(
+        context, operation, (words.REVERSED, words.UPPER_HEX, words.LOWER_HEX)
+    ):
         yield JUDGED
-        for finding in differences(context, base, other, label_of(other.probe)):
+        for finding in differences(context, base, other, words.label_of(other.probe)):
             if finding.place not in moved:
                 yield finding
 
@@ -65,10 +59,10 @@ def differences(context: RunContext, base: Exchange, other: Exchange, how: str) 
 
 
 def output_is_the_same_for_anybody(context: RunContext, operation: Operation) -> Sayings:
-    for base, other in _pairs(context, operation, (RECIPIENT, SLIPPAGE_IS)):
+    for base, other in _pairs(context, operation, (words.RECIPIENT, words.SLIPPAGE_IS)):
         if other.succeeded:
             yield JUDGED
-            yield from other_output(base, other, label_of(other.probe))
+            yield from other_output(base, other, words.label_of(other.probe))
 
 
 def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
@@ -93,7 +87,7 @@ def pays_less(less: Quote, more: Quote) -> Findings:
 
 
 def parts_add_up(context: RunContext, operation: Operation) -> Sayings:
-    labels = (*PARTS, WHOLE_OF_PARTS)
+    labels = (*words.PARTS, words.WHOLE_OF_PARTS)
     asked = [one for label in labels for one in _labelled(context, operation, label)[:1]]
     found = [quote for one in asked if (quote := quote_of(context, one))]
     if len(found) == len(labels) and all(quote.got for quote in found):
@@ -134,7 +128,7 @@ def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Sa
     asked = {
         frozenset(one.parameters.items()): one
         for one in context.of(operation)
-        if is_combination(one.probe) and is_its_own(one)
+        if words.is_combination(one.probe) and is_its_own(one)
     }
     optional = [field.name for field in operation.fields if not field.required]
     for name in optional:
@@ -165,14 +159,14 @@ def _with_and_without(
 def _taken_in_any_case(context: RunContext, operation: Operation) -> Sayings:
     """Judge submissions, of which no two are the same: each is taken, or none is."""
     every = sent(context, operation)
-    base = next((one for one in every if one.succeeded and label_of(one.probe)), None)
+    base = next((one for one in every if one.succeeded and words.label_of(one.probe)), None)
     if base is None:
         return
     for other in every:
-        if UPPER_HEX in label_of(other.probe) and is_its_own(other):
+        if words.UPPER_HEX in words.label_of(other.probe) and is_its_own(other):
             yield JUDGED
             if other.refused:
-                yield from differences(context, base, other, label_of(other.probe))
+                yield from differences(context, base, other, words.label_of(other.probe))
 
 
 def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
@@ -180,7 +174,9 @@ def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
 
     None where it was not asked for again. A balance falls while orders are submitted.
     """
-    last, base = (_labelled(context, operation, label) for label in (AFTERWARDS, AS_USUAL))
+    last, base = (
+        _labelled(context, operation, label) for label in (words.AFTERWARDS, words.AS_USUAL)
+    )
     if not (last and base and last[0].succeeded):
         return None
     return frozenset(place for place, _, _ in _apart(base[0].data, last[0].data, "data"))
@@ -190,14 +186,14 @@ def _pairs(
     context: RunContext, operation: Operation, forms: tuple[str, ...]
 ) -> Iterator[tuple[Exchange, Exchange]]:
     """Yield the usual request, where it succeeded, with each that is of one of some forms."""
-    for base in _labelled(context, operation, AS_USUAL)[:1]:
+    for base in _labelled(context, operation, words.AS_USUAL)[:1]:
         for one in context.of(operation) if base.succeeded else ():
-            if is_its_own(one) and any(form in label_of(one.probe) for form in forms):
+            if is_its_own(one) and any(form in words.label_of(one.probe) for form in forms):
                 yield base, one
 
 
 def _labelled(context: RunContext, operation: Operation, label: str) -> list[Exchange]:
-    return [one for one in context.of(operation) if label_of(one.probe) == label]
+    return [one for one in context.of(operation) if words.label_of(one.probe) == label]
 
 
 def _apart(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json]]:
@@ -225,7 +221,7 @@ def _ladders(context: RunContext, operation_id: str) -> Iterator[tuple[Quote, Qu
     by_route: dict[tuple[str, ...], list[Quote]] = {}
     for quote in quotes(context, operation_id):
         # Others may have been asked for at another time, and prices move.
-        if quote.got is not None and label_of(quote.exchange.probe):
+        if quote.got is not None and words.label_of(quote.exchange.probe):
             ends = (quote.route.source, quote.route.target)
             key = tuple(part for end in ends for part in (end.chain, end.symbol, end.address))
             by_route.setdefault(key, []).append(quote)

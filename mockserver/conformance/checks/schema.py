@@ -6,11 +6,11 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver import jsontext
+from mockserver.conformance import ids
 from mockserver.conformance.basis import SchemaPath, basis_of, joined, place_of
 from mockserver.conformance.checks.evidence import answered, any_successes
 from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.requests.odd_http import is_beneath
-from mockserver.conformance.requests.words import DETAIL, V1_ORDER
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.verdict import Inconclusive, Verdict
@@ -155,7 +155,7 @@ def _is(member: Schema, value: Json) -> bool:
 
 
 _MOST = 100
-V1_LISTS = ("v1.getSupportChains", "v1.getSupportTokens")
+V1_LISTS = (ids.V1_CHAINS, ids.V1_TOKENS)
 
 Case = tuple[Exchange, Violation]
 Which = Callable[[Exchange, Violation], bool]
@@ -204,9 +204,9 @@ def _has_result(exchange: Exchange) -> bool:
 
 def success_has_content(context: RunContext, operation: Operation) -> Findings:
     every = list(any_successes(context, operation))
-    if operation.id == DETAIL:
+    if operation.id == ids.V1_DETAIL:
         # Nothing is what a service may say of an order that there is not, or not yet.
-        known = {one.members.get("certHash") for one in context.of(V1_ORDER) if one.succeeded}
+        known = {one.members.get("certHash") for one in context.of(ids.V1_ORDER) if one.succeeded}
         every = [one for one in every if one.parameters.get("hash") in known]
         if not all(map(_holds_nothing, every)):
             return

@@ -8,20 +8,19 @@ from dataclasses import field
 from enum import Enum
 from typing import Any
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import require_answer, says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
-from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.discovery.settling import ORDER_STATUSES, V1_ORDER_STATUSES
 from mockserver.conformance.requests import words
-from mockserver.conformance.requests.words import END, END_AGAIN, FEW_POLLS, LOOKS, NAMED, POLLS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation
 from mockserver.values import dataclass
 
-_OF_NAMED = {name: tuple(f"{name}{look}" for look in LOOKS) for name in NAMED}
+_OF_NAMED = {name: tuple(f"{name}{look}" for look in words.LOOKS) for name in words.NAMED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +92,24 @@ class Submitted:
 ORDER = Submitted(
     "order",
     submission="deposit",
-    operation_id=words.ORDER,
-    look_id=words.CHECK,
+    operation_id=ids.ORDER,
+    look_id=ids.CHECK,
     key="query.id",
     number=lambda made: made.text("id"),
     place="data.id",
     status=lambda look: look.text("status"),
     status_place="data.status",
     looks={
-        "usual": ("usual", *POLLS, END, END_AGAIN),
-        "second": ("second", *(f"second {poll}" for poll in FEW_POLLS), f"second {END}"),
-        "impossible": (*(f"impossible {poll}" for poll in FEW_POLLS), f"impossible {END}"),
+        "usual": ("usual", *words.POLLS, words.END, words.END_AGAIN),
+        "second": (
+            "second",
+            *(f"second {poll}" for poll in words.FEW_POLLS),
+            f"second {words.END}",
+        ),
+        "impossible": (
+            *(f"impossible {poll}" for poll in words.FEW_POLLS),
+            f"impossible {words.END}",
+        ),
     },
     named=_OF_NAMED,
     final=ORDER_STATUSES.final,
@@ -112,14 +118,17 @@ ORDER = Submitted(
 V1_ORDER = Submitted(
     "v1 order",
     submission="deposit",
-    operation_id=words.V1_ORDER,
-    look_id=words.DETAIL,
+    operation_id=ids.V1_ORDER,
+    look_id=ids.V1_DETAIL,
     key="query.hash",
     number=lambda made: text(scalar(made.member("data"), "number")),
     place="data.sn",
     status=lambda look: text(scalar(look.member("data"), "status")),
     status_place="data.order.status",
-    looks={"usual": ("usual", *FEW_POLLS, END, END_AGAIN), "second": ("second", f"second {END}")},
+    looks={
+        "usual": ("usual", *words.FEW_POLLS, words.END, words.END_AGAIN),
+        "second": ("second", f"second {words.END}"),
+    },
     named=_OF_NAMED,
     final=V1_ORDER_STATUSES.final,
     shown=False,
@@ -127,14 +136,14 @@ V1_ORDER = Submitted(
 TICKET = Submitted(
     "ticket",
     submission="report",
-    operation_id=words.TICKET,
-    look_id=words.CHECK_TICKET,
+    operation_id=ids.TICKET,
+    look_id=ids.CHECK_TICKET,
     key="query.ticketId",
     number=lambda made: text(made.data.get("ticketId")),
     place="data.ticketId",
     status=lambda look: "Succeeded" if look.data.get("succeeded") is True else "open",
     status_place="data.succeeded",
-    looks={"usual": ("usual", END, END_AGAIN), "second": ()},
+    looks={"usual": ("usual", words.END, words.END_AGAIN), "second": ()},
     final=("Succeeded",),
 )
 KINDS: Mapping[str, Submitted] = {"order": ORDER, "v1-order": V1_ORDER, "ticket": TICKET}
@@ -226,7 +235,7 @@ def is_known(context: RunContext, _: Operation, *, kind: str, cause: str = "") -
             if look.refused and not later and not says_it_is_away(look):
                 if what is V1_ORDER and look.probe.partition("/")[2] not in what.looks:
                     # A later refusal may be about the age of the stamp that v1 requests carry.
-                    controls = context.sent(f"{V1_QUOTE}/{END}")
+                    controls = context.sent(f"{ids.V1_QUOTE}/{words.END}")
                     if not any(control.succeeded for control in controls):
                         raise Inconclusive(
                             "v1 no longer takes requests with these stamps, a quote neither"

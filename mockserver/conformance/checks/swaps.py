@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.quoting import out_of, quote_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import SWAP_QUOTE, usual_attempt
+from mockserver.conformance.discovery.amount_units import usual_attempt
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.requests.words import OF_THE_COIN, SLIPPAGE_IS, label_of
 from mockserver.conformance.session.context import RunContext
@@ -17,7 +18,6 @@ from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Operation, assumed, observed
 from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS
 
-SWAP = "v2.getAggregateSwap"
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NUMBER = re.compile(r"[0-9]{1,150}|0x[0-9a-fA-F]{1,150}")
@@ -31,7 +31,7 @@ _DUST = 10**4
 _SEVERAL, _MANY = Decimal(5), Decimal(20)
 _LEAST_TIME, _MOST_TIME = 10**9, 10**10
 _SLIPPAGES = (f"{SLIPPAGE_IS}50", f"{SLIPPAGE_IS}500")
-_OF_COINS = tuple(f"{SWAP}/{name}" for name in ("usual", OF_THE_COIN, "tenfold"))
+_OF_COINS = tuple(f"{ids.SWAP}/{name}" for name in ("usual", OF_THE_COIN, "tenfold"))
 """The calls for amounts of some worth, which may well be of the chain's coin."""
 
 CALLS = observed("GB2-swap", "call data calls a function of a contract")
@@ -112,10 +112,10 @@ def published_call_is_for_what_was_asked(_: RunContext, exchange: Exchange) -> F
 
 def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
     quote = quote_of(context, _quoted(context))
-    call = context.require_success(f"{SWAP}/usual")
+    call = context.require_success(f"{ids.SWAP}/usual")
     if quote is None or quote.route.target.decimals is None:
         raise Vacuous("the decimals of the swapped tokens are not listed")
-    again = context.get(f"{SWAP_QUOTE}/again")
+    again = context.get(f"{ids.SWAP_QUOTE}/again")
     after = quote_of(context, again) if again is not None else None
     if after is not None and after.got:
         steady(out_of(quote), after.got, "the quote")
@@ -128,8 +128,8 @@ def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
 
 
 def call_is_for_the_amount(context: RunContext, _: Operation) -> Sayings:
-    one = context.require_success(f"{SWAP}/usual")
-    paid, other = needs.number(one, "amountOut"), context.get(f"{SWAP}/tenfold")
+    one = context.require_success(f"{ids.SWAP}/usual")
+    paid, other = needs.number(one, "amountOut"), context.get(f"{ids.SWAP}/tenfold")
     if other is None:
         # It is asked only where the usual call does not pay what was quoted for its amount.
         yield JUDGED
@@ -144,8 +144,8 @@ def call_is_for_the_amount(context: RunContext, _: Operation) -> Sayings:
 
 
 def slippage_is_in_hundredths_of_a_percent(context: RunContext, _: Operation) -> Sayings:
-    usual = context.require_each(f"{SWAP}/usual", f"{SWAP}/to another")
-    named = {label_of(one.probe): one for one in context.of(SWAP) if one.succeeded}
+    usual = context.require_each(f"{ids.SWAP}/usual", f"{ids.SWAP}/to another")
+    named = {label_of(one.probe): one for one in context.of(ids.SWAP) if one.succeeded}
     # Two more calls for the usual amount may be there, of a small slippage and a larger one.
     more = [named[label] for label in _SLIPPAGES if label in named]
     for one, other in (usual, more) if len(more) == len(_SLIPPAGES) else (usual,):
@@ -210,7 +210,7 @@ def call_pays_the_recipient(_: RunContext, one: Exchange, other: Exchange) -> Fi
 
 def _quoted(context: RunContext) -> Exchange:
     """Return the quote that the calls follow."""
-    return context.require_success(usual_attempt(context, SWAP_QUOTE).probe)
+    return context.require_success(usual_attempt(context, ids.SWAP_QUOTE).probe)
 
 
 def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tuple[int, int]]:
@@ -249,7 +249,7 @@ def _moved(context: RunContext, one: Exchange, other: Exchange) -> Decimal:
     several times; what the calls themselves say they pay counts as it is, where they say so.
     """
     wanted = _quoted(context).request.query
-    equal = [quote for quote in context.of(SWAP_QUOTE) if quote.request.query == wanted]
+    equal = [quote for quote in context.of(ids.SWAP_QUOTE) if quote.request.query == wanted]
     known = [quote for quote in equal if quote_of(context, quote)]
     quoted = [amounts.units(quote.data.get("outAmount")) for quote in known]
     spread = _spread(out for out in quoted if out)

@@ -3,22 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.requests import words
 from mockserver.conformance.requests.valid import fresh_hash
-from mockserver.conformance.requests.words import (
-    ANOTHER,
-    CHECK_TICKET,
-    EARLY,
-    END,
-    END_AGAIN,
-    FILTERS,
-    LATE,
-    READ,
-    TICKET,
-    TICKETS,
-)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Vacuous
@@ -30,8 +20,12 @@ _ABOUT = {"usual": "usual order", "second": "unpaid transaction"}
 """Which transaction each ticket is about."""
 PROBES = (
     *submitted.TICKET.probes,
-    *(f"{TICKETS}/{when} {kind}" for when in (EARLY, LATE, READ) for kind in FILTERS),
-    f"{TICKETS}/{ANOTHER}",
+    *(
+        f"{ids.TICKETS}/{when} {kind}"
+        for when in (words.EARLY, words.LATE, words.READ)
+        for kind in words.FILTERS
+    ),
+    f"{ids.TICKETS}/{words.ANOTHER}",
 )
 ANY_STATUS = assumed("A-245", "Unknown is a status, and not any")
 
@@ -61,23 +55,23 @@ def _listed(context: RunContext, *whens: str) -> list[Entry]:
     looks = [
         (kind, look)
         for when in whens
-        for kind, look in zip(FILTERS, _looks(context, when), strict=True)
+        for kind, look in zip(words.FILTERS, _looks(context, when), strict=True)
     ]
     return [one for kind, look in looks for one in entries([look], kind)]
 
 
 def _looks(context: RunContext, when: str) -> tuple[Exchange, ...]:
-    return context.require_each(*(f"{TICKETS}/{when} {kind}" for kind in FILTERS))
+    return context.require_each(*(f"{ids.TICKETS}/{when} {kind}" for kind in words.FILTERS))
 
 
 def tickets_are_listed(context: RunContext, _: Operation) -> Findings:
     # It may take its time to show.
-    found = {"", *(one.number for one in _listed(context, LATE))}
+    found = {"", *(one.number for one in _listed(context, words.LATE))}
     for made in submitted.TICKET.made(context).values():
         number = submitted.TICKET.number(made)
         if number not in found:
-            message = f"ticket {number} is listed under none of {', '.join(FILTERS)}"
-            looks = (made, *_looks(context, LATE))
+            message = f"ticket {number} is listed under none of {', '.join(words.FILTERS)}"
+            looks = (made, *_looks(context, words.LATE))
             yield Finding(message, looks, "data.list[]", cause="ticket not listed")
             return
 
@@ -106,7 +100,7 @@ def tickets_have_one_status(context: RunContext, _: Operation) -> Sayings:
 
 
 def _misplaced(message: str, *found: Entry) -> Finding:
-    basis = ANY_STATUS if FILTERS[0] in [one.kind for one in found] else None
+    basis = ANY_STATUS if words.FILTERS[0] in [one.kind for one in found] else None
     cause = "status and flag" if len(found) == 1 else "two statuses"
     seen = tuple(one.exchange for one in found)
     return Finding(message, seen, "query.filter", basis, cause=cause)
@@ -114,13 +108,13 @@ def _misplaced(message: str, *found: Entry) -> Finding:
 
 def tickets_are_listed_for_their_address(context: RunContext, _: Operation) -> Findings:
     mine, accepted = context.caller.address.lower(), _accepted(context)
-    for one in _listed(context, EARLY, LATE):
+    for one in _listed(context, words.EARLY, words.LATE):
         address = one.item.get("address")
         if isinstance(address, str) and address.lower() != mine and one.number in accepted:
             message = f"a ticket of {mine} is listed with address {address[:60]!r}"
             yield Finding(message, (one.exchange,), "data.list[].address", cause="address")
             return
-    theirs = context.sent(f"{TICKETS}/{ANOTHER}")
+    theirs = context.sent(f"{ids.TICKETS}/{words.ANOTHER}")
     if accepted & {one.number for one in entries(theirs)}:
         message = "a ticket is listed for an address that did not submit it"
         yield Finding(message, tuple(theirs), "query.address", cause="listed for another")
@@ -129,7 +123,7 @@ def tickets_are_listed_for_their_address(context: RunContext, _: Operation) -> F
 def tickets_echo_what_was_reported(context: RunContext, _: Operation) -> Sayings:
     reported = submitted.TICKET.made(context)
     wanted = {submitted.TICKET.number(made): (name, made) for name, made in reported.items()}
-    for one in _listed(context, EARLY, LATE):
+    for one in _listed(context, words.EARLY, words.LATE):
         if one.number not in wanted:
             continue
         yield JUDGED
@@ -150,11 +144,14 @@ def check_agrees_with_the_list(context: RunContext, _: Operation) -> Sayings:
     def state(look: Exchange) -> tuple[Json, Json]:
         return look.data.get("succeeded"), look.data.get("solution")
 
-    check = context.require_success(f"{CHECK_TICKET}/{END}")
-    before, again = (context.sent(f"{CHECK_TICKET}/{name}") for name in ("usual", END_AGAIN))
-    number = submitted.TICKET.number(context.require_success(f"{TICKET}/usual"))
+    check = context.require_success(f"{ids.CHECK_TICKET}/{words.END}")
+    before, again = (
+        context.sent(f"{ids.CHECK_TICKET}/{name}") for name in ("usual", words.END_AGAIN)
+    )
+    number = submitted.TICKET.number(context.require_success(f"{ids.TICKET}/usual"))
     early, late = (
-        [one for one in _listed(context, when) if one.number == number] for when in (EARLY, LATE)
+        [one for one in _listed(context, when) if one.number == number]
+        for when in (words.EARLY, words.LATE)
     )
     if early or late:
         yield JUDGED
@@ -188,9 +185,9 @@ def each_ticket_is_listed_once(context: RunContext, _: Operation) -> Sayings:
 
 
 def refused_tickets_are_not_kept(context: RunContext, _: Operation) -> Findings:
-    early, late = _listed(context, EARLY), _listed(context, LATE)
-    last = max(one.number for one in _looks(context, EARLY))
-    between = [one for one in context.of(TICKET) if one.number > last]
+    early, late = _listed(context, words.EARLY), _listed(context, words.LATE)
+    last = max(one.number for one in _looks(context, words.EARLY))
+    between = [one for one in context.of(ids.TICKET) if one.number > last]
     if not between or any(not one.whole or one.code is None for one in between):
         raise Vacuous("not every report was answered with a ticket or a refusal")
     refused = [one for one in between if one.refused]
@@ -211,13 +208,17 @@ def refused_tickets_are_not_kept(context: RunContext, _: Operation) -> Findings:
 
 def _accepted(context: RunContext) -> set[str]:
     """Return the numbers of the tickets that the caller has submitted."""
-    made = {submitted.TICKET.number(one) for one in context.of(TICKET) if one.succeeded}
+    made = {submitted.TICKET.number(one) for one in context.of(ids.TICKET) if one.succeeded}
     return made - {""}
 
 
 def _whens(context: RunContext) -> tuple[str, ...]:
     """Return when the lists were read: for an account that was named, before anything else."""
-    read = context.sent(*(f"{TICKETS}/{READ} {kind}" for kind in FILTERS))
-    if len(read) < len(FILTERS) or not all(look.succeeded for look in read):
-        return (EARLY, LATE)
-    return (READ,) if context.get(f"{TICKET}/usual") is None else (READ, EARLY, LATE)
+    read = context.sent(*(f"{ids.TICKETS}/{words.READ} {kind}" for kind in words.FILTERS))
+    if len(read) < len(words.FILTERS) or not all(look.succeeded for look in read):
+        return (words.EARLY, words.LATE)
+    return (
+        (words.READ,)
+        if context.get(f"{ids.TICKET}/usual") is None
+        else (words.READ, words.EARLY, words.LATE)
+    )

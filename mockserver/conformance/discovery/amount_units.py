@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
 
+from mockserver.conformance import ids
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.routes import (
@@ -24,9 +25,6 @@ from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.jsontext import plain
 from mockserver.values import dataclass
 
-BRIDGE = "v2.getBridgeQuote"
-SWAP_QUOTE = "v2.getAggregateQuote"
-V1_QUOTE = "v1.getCrossChainQuote"
 ATTEMPT_NAMES = ("usual", "other reading", "second route", "third route")
 _NEAR = Decimal(1000)
 
@@ -57,10 +55,10 @@ class Attempt:
 def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
     """Return the requests to try for a quote, in their order. Raises `NotRun`."""
     match operation_id:
-        case "v2.getBridgeQuote":
+        case ids.BRIDGE:
             routes, first = bridge_routes(context), Reading.UNITS
-        case "v2.getAggregateQuote":
-            routes, first = swap_routes(context), reading_of(context, BRIDGE)
+        case ids.SWAP_QUOTE:
+            routes, first = swap_routes(context), reading_of(context, ids.BRIDGE)
         case _:
             routes, first = v1_routes(context), Reading.WHOLE
     tried = {
@@ -69,9 +67,9 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
         "second route": (1, first),
         "third route": (2, first.other),
     }
-    if operation_id == V1_QUOTE:
+    if operation_id == ids.V1_QUOTE:
         tried = {"usual": (0, first), "second route": (1, first), "third route": (2, first)}
-    amounts_tried = {} if operation_id == SWAP_QUOTE else OTHER_AMOUNTS
+    amounts_tried = {} if operation_id == ids.SWAP_QUOTE else OTHER_AMOUNTS
     return (
         *(
             Attempt(f"{operation_id}/{name}", routes[number], reading)
@@ -132,7 +130,7 @@ def reading_of(context: RunContext, operation_id: str) -> Reading:
     found = accepted(context, operation_id)
     if found is not None:
         return found.reading
-    return reading_of(context, BRIDGE) if operation_id == SWAP_QUOTE else Reading.UNITS
+    return reading_of(context, ids.BRIDGE) if operation_id == ids.SWAP_QUOTE else Reading.UNITS
 
 
 def amount_text(amount: Decimal, token: Token, reading: Reading) -> str:
@@ -168,7 +166,7 @@ def given(exchange: Exchange, token: Token, reading: Reading) -> Decimal:
 def _shown(context: RunContext, one: Attempt) -> Reading | None:
     """Return the reading that fits the output of a quote, None where neither does."""
     exchange = context.get(one.probe)
-    if exchange is None or exchange.operation.id not in (BRIDGE, SWAP_QUOTE):
+    if exchange is None or exchange.operation.id not in (ids.BRIDGE, ids.SWAP_QUOTE):
         return None
     out, sent = amounts.units(exchange.data.get("outAmount")), amount_asked(exchange)
     source, target = one.route.source, one.route.target

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 
+from mockserver.conformance import ids
 from mockserver.conformance.discovery.guessing import guessed
 from mockserver.conformance.discovery.listing import (
     Item,
@@ -319,8 +320,8 @@ def _merged(lists: Iterable[tuple[Token, ...]]) -> tuple[Token, ...]:
 
 
 _LISTS = {
-    "v1": ("v1.getSupportChains", ("v1.getSupportTokens",)),
-    "v2": ("v2.getChain", ("v2.getAssets", "v2.getAssetsByChain")),
+    "v1": (ids.V1_CHAINS, (ids.V1_TOKENS,)),
+    "v2": (ids.CHAINS, (ids.ASSETS, ids.OF_CHAIN)),
 }
 """The list of chains and those of tokens, by generation."""
 

@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from itertools import product
 
+from mockserver.conformance import ids
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import (
     Chain,
@@ -207,7 +208,7 @@ def usual_amount(context: RunContext, token: Token) -> Decimal:
     It is worth more or less where the service refused that, and took another amount.
     """
     usd = USUAL_USD
-    for operation_id in ("v2.getBridgeQuote", "v1.getCrossChainQuote"):
+    for operation_id in (ids.BRIDGE, ids.V1_QUOTE):
         usd *= scale_of(context, operation_id)
     price = price_of(context, token)
     if price is None or not is_plausible(price) or is_stable(token):
@@ -233,7 +234,7 @@ def scale_of(context: RunContext, operation_id: str) -> Decimal:
 
 def price_of(context: RunContext, token: Token) -> Decimal | None:
     """Return a token's price in USD as getPrice told it, or else its list; None where none did."""
-    for exchange in context.of("v2.getPrice"):
+    for exchange in context.of(ids.PRICE):
         symbol, price = _told_price(exchange)
         if symbol == token.symbol and price is not None:
             return price

@@ -1,13 +1,11 @@
 """Tells whether every order and ticket has come to its end, so that no look needs to wait."""
 
+from mockserver.conformance import ids
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import shipped_facts
 
-ORDER, CHECK = "v2.submitOrder", "v2.checkOrder"
-TICKET, CHECK_TICKET = "v2.submitTicket", "v2.checkTicket"
-V1_ORDER, DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"
 ORDER_STATUSES = shipped_facts().statuses["v2"]
 """How the statuses of orders of 2.0 end."""
 V1_ORDER_STATUSES = shipped_facts().statuses["v1"]
@@ -19,10 +17,10 @@ def orders_settled(context: RunContext) -> bool:
 
     An order that shows no status counts as one: there is nothing to wait for.
     """
-    if _is_not_known_yet(context, ORDER, CHECK, "id"):
+    if _is_not_known_yet(context, ids.ORDER, ids.CHECK, "id"):
         return False
-    statuses = {look.text("status") for look in _last_looks(context, CHECK)}
-    looks = _last_looks(context, DETAIL)
+    statuses = {look.text("status") for look in _last_looks(context, ids.CHECK)}
+    looks = _last_looks(context, ids.V1_DETAIL)
     v1_statuses = {text(scalar(look.member("data"), "status")) for look in looks}
     at_rest = statuses <= {"", *ORDER_STATUSES.resting}
     return at_rest and v1_statuses <= {"", *V1_ORDER_STATUSES.resting}
@@ -30,16 +28,16 @@ def orders_settled(context: RunContext) -> bool:
 
 def v1_orders_settled(context: RunContext) -> bool:
     """Tell whether nothing is left to wait for of v1 alone: those of 2.0 were waited for before."""
-    if any(one.succeeded for one in context.of(ORDER)):
+    if any(one.succeeded for one in context.of(ids.ORDER)):
         return True
     made = {
         (text(one.members.get("fromChain")), text(one.members.get("certHash")))
-        for one in context.of(V1_ORDER)
+        for one in context.of(ids.V1_ORDER)
         if one.succeeded
     }
     looks = {
         (one.parameters.get("chain", ""), one.parameters.get("hash", "")): one
-        for one in context.of(DETAIL)
+        for one in context.of(ids.V1_DETAIL)
         if one.parameters.get("evmAddress") == context.caller.address
     }
     return not any(looks[one].refused for one in made & looks.keys()) and orders_settled(context)
@@ -47,10 +45,10 @@ def v1_orders_settled(context: RunContext) -> bool:
 
 def tickets_settled(context: RunContext) -> bool:
     """Tell whether each ticket that was looked at has succeeded."""
-    if _is_not_known_yet(context, TICKET, CHECK_TICKET, "ticketId"):
+    if _is_not_known_yet(context, ids.TICKET, ids.CHECK_TICKET, "ticketId"):
         return False
     return all(
-        look.data.get("succeeded") is not False for look in _last_looks(context, CHECK_TICKET)
+        look.data.get("succeeded") is not False for look in _last_looks(context, ids.CHECK_TICKET)
     )
 
 

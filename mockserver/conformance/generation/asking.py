@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
+from mockserver.conformance import ids
 from mockserver.conformance.discovery.amounts import number
-from mockserver.conformance.requests.valid import PRICE, valid_request
+from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -84,10 +85,10 @@ def catch_up(context: RunContext, ask: Callable[[str, Draft], Exchange | None]) 
     none.
     """
     try:
-        draft = valid_request(context, PRICE)
+        draft = valid_request(context, ids.PRICE)
     except (NotRun, Inconclusive):
         return False
-    exchange = ask(PRICE, draft)
+    exchange = ask(ids.PRICE, draft)
     told = None if exchange is None else number(exchange.data.get("updateTime"))
     if told is None or told <= 0:
         return False

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 from hypothesis.strategies import SearchStrategy
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
-from mockserver.conformance.discovery.amount_units import V1_QUOTE
 from mockserver.conformance.generation.asking import Asking, catch_up, is_answered
 from mockserver.conformance.generation.constraints import assumed_domains
 from mockserver.conformance.generation.feedback import Novelty, telling_variations
@@ -33,7 +33,7 @@ from mockserver.conformance.generation.rules import (
 )
 from mockserver.conformance.generation.strategies import Broken, Requests, any_of, itself
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.valid import PRICE, valid_request
+from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
@@ -181,13 +181,13 @@ class _Exploration:
     def _catch_up(self) -> None:
         """Learn the service's time where it refuses what it should take."""
         context = self._session.context
-        if PRICE.partition(".")[0] not in self._session.transport.generations:
+        if ids.PRICE.partition(".")[0] not in self._session.transport.generations:
             return
         try:
-            usual_one = valid_request(context, V1_QUOTE)
+            usual_one = valid_request(context, ids.V1_QUOTE)
         except (NotRun, Inconclusive):
             return
-        exchange = self._timed(V1_QUOTE, usual_one)
+        exchange = self._timed(ids.V1_QUOTE, usual_one)
         if exchange is not None and exchange.refused:
             catch_up(context, self._timed)
 

@@ -6,8 +6,9 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import IN_BETWEEN
-from mockserver.conformance.discovery.amount_units import BRIDGE, amount_text, reading_of
+from mockserver.conformance.discovery.amount_units import amount_text, reading_of
 from mockserver.conformance.discovery.amounts import units, within
 from mockserver.conformance.discovery.inventory import Token, chains_of, inventory_of, tokens_of
 from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
@@ -40,7 +41,7 @@ class ReadFlow(Flow):
         self._chains = chains[:_MOST_CHAINS] or [""]
         self._routes = self._once("routes", bridge_routes)
         self._known = self._once("known", lambda context: inventory_of(context).tokens)
-        self._reading = self._once("reading", lambda context: reading_of(context, BRIDGE))
+        self._reading = self._once("reading", lambda context: reading_of(context, ids.BRIDGE))
 
     @rule(
         action=st.sampled_from(_ACTIONS),
@@ -66,7 +67,7 @@ class ReadFlow(Flow):
                 self._read(f"price of {token.symbol} on {token.chain!r}", _PRICE, asset=token)
             case _:
                 # It must be refused, and must leave no trace.
-                self._ask("quote nothing", BRIDGE, route=route, amount="0")
+                self._ask("quote nothing", ids.BRIDGE, route=route, amount="0")
 
     def _read(self, words: str, operation_id: str, **about: object) -> Exchange | None:
         """Ask, and hold yes or no against what the same request was answered before.
@@ -125,7 +126,7 @@ class ReadFlow(Flow):
         usual = self._once(f"amount of {route}", lambda context: usual_amount(context, source))
         amount = amount_text(usual * times, source, self._reading)
         words = f"quote {amount} {source.symbol} from {source.chain!r} to {target.chain!r}"
-        exchange = self._read(words, BRIDGE, route=route, amount=amount)
+        exchange = self._read(words, ids.BRIDGE, route=route, amount=amount)
         out = None if exchange is None else units(exchange.data.get("outAmount"))
         if out is None:
             return

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
 
+from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import IN_BETWEEN
 from mockserver.conformance.checks.submitted import (
     ORDER,
@@ -19,20 +20,14 @@ from mockserver.conformance.checks.submitted import (
     Submitted,
     Timeline,
 )
-from mockserver.conformance.discovery.amount_units import (
-    BRIDGE,
-    SWAP_QUOTE,
-    V1_QUOTE,
-    attempts,
-    usual_attempt,
-)
+from mockserver.conformance.discovery.amount_units import attempts, usual_attempt
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.asking import catch_up
 from mockserver.conformance.generation.flow import Flow, FlowRun
 from mockserver.conformance.generation.rules import ORDERS, TICKETS, TRANSFERS
-from mockserver.conformance.requests.valid import PRICE, SWAP, fresh_address, valid_request
+from mockserver.conformance.requests.valid import fresh_address, valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -123,15 +118,15 @@ class OrderFlow(SubmissionFlow):
     @rule()
     def quote(self) -> None:
         """Ask for a quote, which makes no order."""
-        draft = self._once("quote", lambda context: valid_request(context, BRIDGE))
-        self._send("quote", BRIDGE, draft)
+        draft = self._once("quote", lambda context: valid_request(context, ids.BRIDGE))
+        self._send("quote", ids.BRIDGE, draft)
 
     @rule()
     def swap_data(self) -> None:
         """Ask for a swap quote and the call data of the swap, which make no order."""
         drafts = self._once("swap", _swap_drafts)
-        if drafts and self._send("quote a swap", SWAP_QUOTE, drafts[0]):
-            self._send("make its call data", SWAP, drafts[1])
+        if drafts and self._send("quote a swap", ids.SWAP_QUOTE, drafts[0]):
+            self._send("make its call data", ids.SWAP, drafts[1])
 
     @initialize(target=orders, count=st.integers(1, 2))
     def submit(self, count: int) -> MultipleResults[Accepted]:
@@ -182,14 +177,14 @@ class OrderFlow(SubmissionFlow):
 def _swap_drafts(context: RunContext) -> tuple[Draft, ...]:
     """Return the requests of a swap quote and its call data; none where nothing is to swap."""
     try:
-        return valid_request(context, SWAP_QUOTE), valid_request(context, SWAP)
+        return valid_request(context, ids.SWAP_QUOTE), valid_request(context, ids.SWAP)
     except NotRun:
         return ()
 
 
 def _usual_amount(context: RunContext) -> Decimal | None:
     try:
-        return usual_amount(context, attempts(context, BRIDGE)[0].route.source)
+        return usual_amount(context, attempts(context, ids.BRIDGE)[0].route.source)
     except NotRun:
         return None
 
@@ -205,7 +200,9 @@ class TransferFlow(SubmissionFlow):
     def __init__(self, run: FlowRun) -> None:
         """Take the route of the usual quote, and its usual amount."""
         super().__init__(run)
-        self._route = self._once("route", lambda context: usual_attempt(context, V1_QUOTE).route)
+        self._route = self._once(
+            "route", lambda context: usual_attempt(context, ids.V1_QUOTE).route
+        )
         source = self._route.source
         self._usual = self._once("amount", lambda context: usual_amount(context, source))
 
@@ -213,7 +210,7 @@ class TransferFlow(SubmissionFlow):
     def quote(self, times: int) -> Decimal:
         """Ask for a quote; its amount is what later steps are made of."""
         amount = self._usual * times
-        self._ask(f"quote {amount}", V1_QUOTE, route=self._route, whole=amount)
+        self._ask(f"quote {amount}", ids.V1_QUOTE, route=self._route, whole=amount)
         return amount
 
     @rule(amount=quotes)
@@ -300,7 +297,7 @@ class TransferFlow(SubmissionFlow):
         """Send a v1 request; once more at the service's own time where it may have expired."""
         exchange = super()._ask(words, operation_id, **about)
         is_strange = should_succeed and exchange is not None and exchange.refused
-        if not is_strange or not self._serves(PRICE):
+        if not is_strange or not self._serves(ids.PRICE):
             return exchange
         words_of_price = "ask for a price, which tells the time"
         if not catch_up(self._context, lambda *asked: self._send(words_of_price, *asked)):
@@ -309,7 +306,7 @@ class TransferFlow(SubmissionFlow):
 
     def _is_served(self) -> bool:
         """Tell whether v1 still takes what it took before: a refusal may be about the time."""
-        exchange = self._ask("quote once more", V1_QUOTE, route=self._route, whole=self._usual)
+        exchange = self._ask("quote once more", ids.V1_QUOTE, route=self._route, whole=self._usual)
         return exchange is not None and exchange.succeeded
 
 

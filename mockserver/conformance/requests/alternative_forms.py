@@ -11,20 +11,16 @@ from functools import partial
 from urllib.parse import urlencode
 
 from mockserver import jsontext
+from mockserver.conformance import ids
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import (
-    SWAP_QUOTE,
-    V1_QUOTE,
-    decimals_of,
-    usual_attempt,
-)
+from mockserver.conformance.discovery.amount_units import decimals_of, usual_attempt
 from mockserver.conformance.discovery.inventory import twins_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
+from mockserver.conformance.requests import words
 from mockserver.conformance.requests.negative import Change, signed
 from mockserver.conformance.requests.planned import planned
 from mockserver.conformance.requests.probe import Build, Probe, Stage
 from mockserver.conformance.requests.valid import fresh_hash
-from mockserver.conformance.requests.words import ORDER, TICKET, V1_ORDER, made_of, shipped_requests
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -105,12 +101,12 @@ def _other_forms(of: str) -> list[AlternativeForm]:
 
 def _of_other_amounts(one: AlternativeForm) -> tuple[str, ...]:
     """Return the attempts that show that an amount was refused, and not its form."""
-    names = OTHER_AMOUNTS if one.operation_id == V1_QUOTE else ()
-    return tuple(f"{V1_QUOTE}/{name}" for name in names)
+    names = OTHER_AMOUNTS if one.operation_id == ids.V1_QUOTE else ()
+    return tuple(f"{ids.V1_QUOTE}/{name}" for name in names)
 
 
 def _probe(name: str, build: Build, *after: str) -> Probe:
-    writes = name.partition("/")[0] in (ORDER, TICKET, V1_ORDER)
+    writes = name.partition("/")[0] in (ids.ORDER, ids.TICKET, ids.V1_ORDER)
     return Probe(name, build, Stage.WRITES if writes else Stage.READS, after, conditional=True)
 
 
@@ -143,7 +139,7 @@ def _made(context: RunContext, of: str, words: str, change: Change) -> Draft:
 
 
 def _route_summary(draft: Draft, context: RunContext) -> Draft:
-    quote = context.get(usual_attempt(context, SWAP_QUOTE).probe)
+    quote = context.get(usual_attempt(context, ids.SWAP_QUOTE).probe)
     if quote is None or not quote.succeeded or "routeSummary" in draft.query:
         raise NotRun("no quote was given, or its routeSummary was sent already")
     text = jsontext.encode(dict(quote.data)).decode()
@@ -182,11 +178,11 @@ def _amount(make: Callable[[RunContext, Decimal], Json]) -> Change:
 
 
 def _units(context: RunContext, given: Decimal) -> Json:
-    return amounts.units_of(given, decimals_of(usual_attempt(context, V1_QUOTE).route.source))
+    return amounts.units_of(given, decimals_of(usual_attempt(context, ids.V1_QUOTE).route.source))
 
 
 def _millions(context: RunContext, given: Decimal) -> Json:
-    if usual_attempt(context, V1_QUOTE).route.source.decimals == _SIX:
+    if usual_attempt(context, ids.V1_QUOTE).route.source.decimals == _SIX:
         raise NotRun("the token has six decimals itself")
     return amounts.units_of(given, _SIX)
 
@@ -265,7 +261,7 @@ def _sending(place: str, value: Json) -> Change:
 
 def forms_of(document: Document) -> tuple[AlternativeForm, ...]:
     """Return the forms of a table. Raises `InvalidFile` for a name that nothing has."""
-    return tuple(made_of(document, "forms", _form).values())
+    return tuple(words.made_of(document, "forms", _form).values())
 
 
 def _form(row: Mapping[str, Json]) -> AlternativeForm:
@@ -277,5 +273,5 @@ def _form(row: Mapping[str, Json]) -> AlternativeForm:
     return AlternativeForm(row["of"], row["words"], row["input"], row["with"], basis, change)
 
 
-ALTERNATIVES: tuple[AlternativeForm, ...] = forms_of(shipped_requests())
+ALTERNATIVES: tuple[AlternativeForm, ...] = forms_of(words.shipped_requests())
 """Every alternative form; those of one request in the order in which they are tried."""

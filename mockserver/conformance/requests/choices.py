@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from mockserver.conformance import ids
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
-    BRIDGE,
-    SWAP_QUOTE,
-    V1_QUOTE,
     Attempt,
     accepted,
     amount_text,
@@ -44,13 +42,13 @@ from mockserver.conformance.discovery.routes import (
     v1_chain_pair,
     v1_twin,
 )
+from mockserver.conformance.requests import words
 from mockserver.conformance.requests.valid import (
     first_chains,
     named_chain,
     named_hash,
     order_route,
 )
-from mockserver.conformance.requests.words import FILTERS, LISTED, NAMED, READ, SAMPLES, TICKETS
 from mockserver.conformance.session.caller import EXAMPLE_ADDRESS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.looks import FIRST_LOOK
@@ -171,7 +169,7 @@ def way_back(context: RunContext, operation_id: str) -> Route:
 
 def way_back_of_the_coin(context: RunContext) -> Route:
     """Return the way back of the usual swap, where that pays the coin of the chain."""
-    back = way_back(context, SWAP_QUOTE)
+    back = way_back(context, ids.SWAP_QUOTE)
     if not back.source.is_native:
         raise NotRun("the usual swap pays no coin of a chain")
     return back
@@ -179,7 +177,7 @@ def way_back_of_the_coin(context: RunContext) -> Route:
 
 def route_across(context: RunContext) -> Route:
     """Return a swap between chains, where it can be for more smallest units than 64 bits count."""
-    require_accepted(context, SWAP_QUOTE)
+    require_accepted(context, ids.SWAP_QUOTE)
     routes = cross_routes(context)
     fine = [route for route in routes if (route.target.decimals or 0) >= _FINE]
     return (fine or routes)[0]
@@ -187,21 +185,21 @@ def route_across(context: RunContext) -> Route:
 
 def twin_of_v1(context: RunContext) -> Route:
     """Return the route of 2.0 that was quoted in v1, where 2.0 is known to read amounts."""
-    route = v1_twin(context, taken_route(context, V1_QUOTE))
-    if accepted(context, BRIDGE) is None:
+    route = v1_twin(context, taken_route(context, ids.V1_QUOTE))
+    if accepted(context, ids.BRIDGE) is None:
         raise NotRun("no quote of 2.0 was taken, so how it reads amounts is not known")
     return route
 
 
 def sampled_route(context: RunContext, sample: str) -> Route:
     """Return a further route of one token between chains, as different as can be from others."""
-    chosen = taken_route(context, BRIDGE)
+    chosen = taken_route(context, ids.BRIDGE)
     pool = list(bridges(context))
     context.draw("sampled routes").shuffle(pool)
     edges = _edges(context)
     is_evm = plain_tokens(context)
     tried = _marks(chosen)
-    for place in range(SAMPLES.index(sample) + 1):
+    for place in range(words.SAMPLES.index(sample) + 1):
         # A chain that is not an EVM chain is tried as target first, then as source.
         strange = operator.attrgetter("source" if place else "target")
         fresh = [route for route in pool if _marks(route) - tried]
@@ -240,7 +238,7 @@ def _marks(route: Route) -> set[str]:
 
 def attempt_paid_otherwise(context: RunContext, probe: str) -> Attempt:
     """Return the swap that was quoted, where the call of a probe does not pay what was quoted."""
-    one = require_accepted(context, SWAP_QUOTE)
+    one = require_accepted(context, ids.SWAP_QUOTE)
     call, quote = context.require_each(probe, one.probe)
     paid = amounts.number(call.data.get("amountOut"))
     said = amounts.number(quote.data.get("outAmount"))
@@ -260,7 +258,7 @@ def amount_paid(context: RunContext, operation_id: str) -> Decimal:
 
 def amount_in_v1(context: RunContext) -> Decimal:
     """Return the usual amount of what was quoted in v1."""
-    return usual_amount(context, taken_route(context, V1_QUOTE).source)
+    return usual_amount(context, taken_route(context, ids.V1_QUOTE).source)
 
 
 def tenfold_in_v1(context: RunContext) -> Decimal:
@@ -275,16 +273,16 @@ def tenfold_in_v1(context: RunContext) -> Decimal:
 def amount_asked(context: RunContext, sample: str) -> Decimal:
     """Return the amount that was asked for on a sampled route, however that was asked again."""
     source = sampled_route(context, " ".join(sample.split()[:2])).source
-    reading = require_accepted(context, BRIDGE).reading
-    return given(context.require(f"{BRIDGE}/{sample}"), source, reading)
+    reading = require_accepted(context, ids.BRIDGE).reading
+    return given(context.require(f"{ids.BRIDGE}/{sample}"), source, reading)
 
 
 def amount_by_new_price(context: RunContext, sample: str) -> Decimal:
     """Return what is worth the usual amount by the price that is known now."""
     source = sampled_route(context, sample).source
-    reading = require_accepted(context, BRIDGE).reading
+    reading = require_accepted(context, ids.BRIDGE).reading
     whole = usual_amount(context, source)
-    before = context.require(f"{BRIDGE}/{sample}").parameters.get("amount")
+    before = context.require(f"{ids.BRIDGE}/{sample}").parameters.get("amount")
     if amount_text(whole, source, reading) == before:
         raise NotRun("no price was told since, so that the amount is the same")
     return whole
@@ -309,12 +307,12 @@ def named_account(context: RunContext) -> str:
 
 def named_order(context: RunContext, name: str) -> str:
     """Return the id of an order."""
-    return _one_of(context.caller.orders, NAMED.index(name), "order")
+    return _one_of(context.caller.orders, words.NAMED.index(name), "order")
 
 
 def shown_ticket(context: RunContext, name: str) -> str:
     """Return the id of a ticket that was named, or that a list shows."""
-    looks = context.sent(*(f"{TICKETS}/{READ} {status}" for status in FILTERS))
+    looks = context.sent(*(f"{ids.TICKETS}/{words.READ} {status}" for status in words.FILTERS))
     shown = [
         text(item.get("ticketId"))
         for look in looks
@@ -322,7 +320,7 @@ def shown_ticket(context: RunContext, name: str) -> str:
         if look.succeeded and isinstance(item, dict)
     ]
     every = dict.fromkeys(filter(None, (*context.caller.tickets, *shown)))
-    return _one_of(tuple(every), LISTED.index(name), "ticket")
+    return _one_of(tuple(every), words.LISTED.index(name), "ticket")
 
 
 def _one_of(names: tuple[str, ...], number: int, what: str) -> str:
@@ -350,18 +348,18 @@ def another_chain(context: RunContext) -> str:
 CHOICES: Mapping[str, Callable[..., Any]] = {
     "second_v1_chain": lambda context: v1_chain_pair(context)[1].name,
     "other_v1_name": lambda context: _other_name(v1_chain_pair(context)[0]),
-    "target_v1_chain": lambda context: usual_attempt(context, V1_QUOTE).route.target.chain,
-    "swap_source": lambda context: attempts(context, SWAP_QUOTE)[0].route.source,
-    "swap_target": lambda context: attempts(context, SWAP_QUOTE)[0].route.target,
-    "swap_route": lambda context: usual_attempt(context, SWAP_QUOTE).route,
+    "target_v1_chain": lambda context: usual_attempt(context, ids.V1_QUOTE).route.target.chain,
+    "swap_source": lambda context: attempts(context, ids.SWAP_QUOTE)[0].route.source,
+    "swap_target": lambda context: attempts(context, ids.SWAP_QUOTE)[0].route.target,
+    "swap_route": lambda context: usual_attempt(context, ids.SWAP_QUOTE).route,
     "other_held_token": lambda context: swap_routes(context)[0].target,
     # The price may be wrong, or the amount next to nothing.
     "thousandfold": lambda context, sample: amount_asked(context, sample) * 1000,
-    "chain_of_named": lambda context, name: named_chain(context, NAMED.index(name)),
-    "hash_of_named": lambda context, name: named_hash(context, NAMED.index(name)),
+    "chain_of_named": lambda context, name: named_chain(context, words.NAMED.index(name)),
+    "hash_of_named": lambda context, name: named_hash(context, words.NAMED.index(name)),
     # Nothing has these, though they begin like what was named.
-    "longer_order": lambda context: f"{named_order(context, NAMED[0])}7000003",
-    "longer_ticket": lambda context: f"{shown_ticket(context, LISTED[0])}7000003",
+    "longer_order": lambda context: f"{named_order(context, words.NAMED[0])}7000003",
+    "longer_ticket": lambda context: f"{shown_ticket(context, words.LISTED[0])}7000003",
     "no_chain": lambda context: f"{named_chain(context, 0)}QZ",
 }
 """What is chosen by a look at what is known."""

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from mockserver.conformance import ids
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -17,11 +18,11 @@ from mockserver.values import dataclass
 
 KINDS = (
     shipped_facts().lists,
-    ("v2.getBridgeQuote",),
-    ("v2.getAggregateQuote", "v2.getAggregateSwap"),
+    (ids.BRIDGE,),
+    (ids.SWAP_QUOTE, ids.SWAP),
     (
-        *("v2.checkOrder", "v2.getBalance", "v2.getPrice"),
-        *("v2.getAllTicketByAddress", "v2.checkTicket"),
+        *(ids.CHECK, ids.BALANCE, ids.PRICE),
+        *(ids.TICKETS, ids.CHECK_TICKET),
     ),
 )
 """Operations that have about the same to do. Those whose requests are signed for one moment, and

@@ -13,13 +13,9 @@ from enum import StrEnum
 from typing import Any, TypeGuard
 
 from mockserver import jsontext
+from mockserver.conformance import ids
 from mockserver.conformance.basis import basis_of_input, basis_of_required
-from mockserver.conformance.discovery.amount_units import (
-    ATTEMPT_NAMES,
-    BRIDGE,
-    SWAP_QUOTE,
-    V1_QUOTE,
-)
+from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES
 from mockserver.conformance.discovery.inventory import inventories, inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS, usable_tokens
 from mockserver.conformance.requests.probe import Probe, Stage
@@ -39,13 +35,13 @@ from mockserver.values import dataclass
 Change = Callable[[Draft, RunContext], Draft]
 """Makes another request of one. Raises `NotRun` where it has nothing to change."""
 
-_WITHOUT_OPTIONAL = "v2.getAggregateSwap"
+_WITHOUT_OPTIONAL = ids.SWAP
 """The operation that an optional input adds nothing to (interface.md 4.2); `toChain` of submitOrder
 is left out of an order of its own."""
 _LAST_ATTEMPT: Mapping[str, str] = {
-    BRIDGE: [*OTHER_AMOUNTS][-1],
-    SWAP_QUOTE: ATTEMPT_NAMES[-1],
-    V1_QUOTE: [*OTHER_AMOUNTS][-1],
+    ids.BRIDGE: [*OTHER_AMOUNTS][-1],
+    ids.SWAP_QUOTE: ATTEMPT_NAMES[-1],
+    ids.V1_QUOTE: [*OTHER_AMOUNTS][-1],
 }
 _NO_NUMBERS = ("plenty", "NaN", "Infinity", "ten", "1,5.0")
 _ODD_NUMBERS = ("1e5", "0x64", " ", "+100", "1.")
@@ -183,9 +179,9 @@ def _without_optional(draft: Draft, context: RunContext) -> Draft:
 
 def _broken_bodies(operation: Operation) -> tuple[NegativeCase, ...]:
     match operation.id:
-        case "v1.getCrossChainQuote":
+        case ids.V1_QUOTE:
             return (_body("truncated", "cut in the middle", lambda body: body[: len(body) // 2]),)
-        case "v1.getTransferToMinterRaw":
+        case ids.V1_RAW:
             return (_body("array", "an array", lambda body: b"[" + body + b"]"),)
     return ()
 
@@ -213,7 +209,7 @@ def _missing(operation: Operation, field: Field) -> NegativeCase:
         if name not in draft.part(location):
             raise NotRun(f"the usual request has no {location} {name!r} that could be left out")
         if location == "headers" and "example_needs" in operation.row:
-            submitted = any(one.succeeded for one in context.of("v1.submitCrossChain"))
+            submitted = any(one.succeeded for one in context.of(ids.V1_ORDER))
             if not (submitted or context.caller.hashes):
                 raise NotRun(
                     "nothing was submitted, so that a look-up is refused with its headers too"
@@ -255,8 +251,8 @@ def _with_coin(draft: Draft, context: RunContext) -> Draft:
 
 
 _MADE_LIKELY: Mapping[tuple[str, str], Change] = {
-    ("v2.getBalance", "chain"): _with_common_contract,
-    ("v2.getPrice", "contractAddress"): _with_coin,
+    (ids.BALANCE, "chain"): _with_common_contract,
+    (ids.PRICE, "contractAddress"): _with_coin,
 }
 """What else is changed where an input is left out, so that a careless service would say yes."""
 
@@ -417,7 +413,7 @@ def _changed(operation: Operation, field: Field, mistake: Mistake) -> Change:
     return change
 
 
-_OF_NO_LIST = ("v2.getAggregateSwap", "v2.getBalance", "v2.getPrice", "v2.submitOrder")
+_OF_NO_LIST = (ids.SWAP, ids.BALANCE, ids.PRICE, ids.ORDER)
 
 
 def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from mockserver import jsontext
+from mockserver.conformance import ids
 from mockserver.conformance.requests.negative import Change, NegativeCase
 from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.session.context import RunContext
@@ -23,10 +24,10 @@ SHORT_MS = 1_500
 
 _LONG = 4_000
 _HOSTILE_INPUTS = {
-    "v1.getTransferToMinterRaw": "token",
-    "v2.getBridgeQuote": "symbol",
-    "v2.checkOrder": "id",
-    "v2.checkTicket": "ticketId",
+    ids.V1_RAW: "token",
+    ids.BRIDGE: "symbol",
+    ids.CHECK: "id",
+    ids.CHECK_TICKET: "ticketId",
 }
 """The input that takes a hostile text, by operation."""
 _LONG_TEXT = "A" * 2048
@@ -48,7 +49,7 @@ def odd_probes(contract: Contract) -> Iterator[Probe]:
         for words, change in _ODD.get(operation.id, {}).items():
             # It is asked where there is a ticket that it might be taken for; orders stand for both
             # else.
-            after = ("v2.submitTicket/usual",) if operation.id == "v2.checkTicket" else ()
+            after = ("v2.submitTicket/usual",) if operation.id == ids.CHECK_TICKET else ()
             yield NegativeCase(words, change, after=after).probe(operation)
 
 
@@ -98,14 +99,14 @@ def _elsewhere(draft: Draft, context: RunContext) -> Draft:
 
 _ODD: Mapping[str, Mapping[str, Change]] = {
     **{one: {HOSTILE: _hostile(one)} for one in _HOSTILE_INPUTS},
-    "v2.getChain": {UNKNOWN_PATH: _elsewhere},
-    "v1.getSupportTokens": {OTHER_CASE: _in_upper_case},
-    "v1.getCrossChainQuote": {
+    ids.CHAINS: {UNKNOWN_PATH: _elsewhere},
+    ids.V1_TOKENS: {OTHER_CASE: _in_upper_case},
+    ids.V1_QUOTE: {
         WRONG_METHOD: lambda draft, _: replace(draft, method="GET"),
         SHORT_TIME: lambda draft, _: draft.having("headers", "expireTime", str(SHORT_MS)),
     },
-    "v2.getBridgeQuote": {
-        HOSTILE: _hostile("v2.getBridgeQuote"),
+    ids.BRIDGE: {
+        HOSTILE: _hostile(ids.BRIDGE),
         AGAIN: lambda draft, _: draft,
     },
 }

@@ -10,13 +10,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 from mockserver import jsontext
-from mockserver.conformance.discovery.amount_units import (
-    BRIDGE,
-    SWAP_QUOTE,
-    V1_QUOTE,
-    accepted,
-    usual_attempt,
-)
+from mockserver.conformance import ids
+from mockserver.conformance.discovery.amount_units import accepted, usual_attempt
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.discovery.routes import (
@@ -29,27 +24,8 @@ from mockserver.conformance.discovery.routes import (
     usable_tokens,
     v1_bridges,
 )
-from mockserver.conformance.requests.valid import (
-    BALANCE,
-    OF_CHAIN,
-    PRICE,
-    SWAP,
-    V1_OF_CHAIN,
-    V1_RAW,
-    fresh_address,
-    fresh_hash,
-    valid_request,
-)
-from mockserver.conformance.requests.words import (
-    BACK,
-    KNOWN,
-    ORDER,
-    PARTS,
-    RECIPIENT,
-    TICKET,
-    V1_ORDER,
-    WHOLE_OF_PARTS,
-)
+from mockserver.conformance.requests import words
+from mockserver.conformance.requests.valid import fresh_address, fresh_hash, valid_request
 from mockserver.conformance.session.context import RunContext
 
 _T = TypeVar("_T")
@@ -80,13 +56,13 @@ def _within_and_across(context: RunContext) -> list[Route]:
 
 
 _POOLS: Mapping[str, _Pool] = {
-    BRIDGE: _Pool("route", BRIDGE, bridges),
-    SWAP_QUOTE: _Pool("route", SWAP_QUOTE, _within_and_across),
-    SWAP: _Pool("route", "calls", _within_chains),
-    PRICE: _Pool("asset", "prices", addressed_tokens),
-    BALANCE: _Pool("asset", "balances", addressed_tokens),
-    V1_QUOTE: _Pool("route", V1_QUOTE, v1_bridges),
-    V1_RAW: _Pool("asset", "v1 raw", lambda context: inventory_of(context, "v1").tokens),
+    ids.BRIDGE: _Pool("route", ids.BRIDGE, bridges),
+    ids.SWAP_QUOTE: _Pool("route", ids.SWAP_QUOTE, _within_and_across),
+    ids.SWAP: _Pool("route", "calls", _within_chains),
+    ids.PRICE: _Pool("asset", "prices", addressed_tokens),
+    ids.BALANCE: _Pool("asset", "balances", addressed_tokens),
+    ids.V1_QUOTE: _Pool("route", ids.V1_QUOTE, v1_bridges),
+    ids.V1_RAW: _Pool("asset", "v1 raw", lambda context: inventory_of(context, "v1").tokens),
 }
 
 
@@ -94,45 +70,45 @@ def subjects(context: RunContext, operation_id: str) -> Iterator[tuple[str, Abou
     """Yield what an operation that reads is asked about beside the usual. Raises `NotRun`."""
     quoted = accepted(context, operation_id) if operation_id in _QUOTES else None
     if quoted is not None:
-        for label in (*PARTS, WHOLE_OF_PARTS):
+        for label in (*words.PARTS, words.WHOLE_OF_PARTS):
             yield label, {"route": quoted.route, "times": int(label.partition(" ")[0])}
     if operation_id in _POOLS:
         what, name, items = _POOLS[operation_id]
         drawn = _drawn(context, name, items(context))
-        if operation_id == BRIDGE:
+        if operation_id == ids.BRIDGE:
             for label, route in covering(drawn, lambda one: (f"{one.source.decimals} decimals",)):
                 about = {"route": route, "amount": _NEXT_TO_NOTHING}
                 yield f"next to nothing of {label}", about
         chosen = list(covering(drawn, features(context)))
         yield from ((label, {what: item}) for label, item in chosen)
-        if operation_id in (BRIDGE, SWAP_QUOTE):
+        if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
             for _, route in chosen[:_MOST_BACK]:
-                label = f"{BACK}{route.target.chain} to {route.source.chain}"
+                label = f"{words.BACK}{route.target.chain} to {route.source.chain}"
                 yield label, {"route": Route(route.target, route.source)}
-    if operation_id == SWAP:
+    if operation_id == ids.SWAP:
         coins = [route for route in _within_chains(context) if route.source.is_native]
         for route in _drawn(context, "large calls", coins)[:1]:
             yield f"{_MANY_COINS} coins", {"route": route, "whole": _MANY_COINS}
-        yield RECIPIENT, {"recipient": fresh_address(context, "recipient at an edge")}
-    if operation_id in (OF_CHAIN, V1_OF_CHAIN):
+        yield words.RECIPIENT, {"recipient": fresh_address(context, "recipient at an edge")}
+    if operation_id in (ids.OF_CHAIN, ids.V1_TOKENS):
         inventory = inventory_of(context, operation_id.partition(".")[0])
         for chain in inventory.chains[:_MOST_ROUTES]:
             if chain.offered:
                 yield chain.name, {"chain": inventory.asked_as(chain.name)}
 
 
-_QUOTES = (BRIDGE, SWAP_QUOTE, V1_QUOTE)
+_QUOTES = (ids.BRIDGE, ids.SWAP_QUOTE, ids.V1_QUOTE)
 
 
 def other_subjects(
     context: RunContext, operation_id: str, place: str
 ) -> Iterator[tuple[str, About]]:
     """Yield what a request can be about that is wrong at a place, beside the usual."""
-    if operation_id == BRIDGE and place == "amount":
+    if operation_id == ids.BRIDGE and place == "amount":
         # Of the token with the fewest decimals any amount is much.
         for route in sorted(bridges(context), key=lambda one: one.source.decimals or 0)[:1]:
             yield "the fewest decimals", {"route": route}
-    elif operation_id in (SWAP_QUOTE, SWAP):
+    elif operation_id in (ids.SWAP_QUOTE, ids.SWAP):
         routes = _within_chains(context)
         coins = {one.source.chain: one for one in routes if one.source.is_native}
         if place in ("fromChain", "chain"):
@@ -143,12 +119,12 @@ def other_subjects(
             for label, found in (("a coin", list(coins.values())), ("contracts", plain)):
                 if found:
                     yield label, {"route": context.draw(f"{label} {place}").choice(found)}
-    elif operation_id in (PRICE, BALANCE) and place == "chain":
+    elif operation_id in (ids.PRICE, ids.BALANCE) and place == "chain":
         native = [one for one in usable_tokens(context) if one.is_native]
         # Most chains have the address of their coin in common.
-        for coin in native[: _MOST_ROUTES if operation_id == PRICE else 1]:
+        for coin in native[: _MOST_ROUTES if operation_id == ids.PRICE else 1]:
             yield f"the coin of {coin.chain}", {"asset": coin}
-    elif operation_id == PRICE and place == "symbol":
+    elif operation_id == ids.PRICE and place == "symbol":
         tokens = addressed_tokens(context)
         often = Counter(one.symbol for one in tokens).most_common(_MOST_SYMBOLS)
         for symbol, _ in often:
@@ -156,17 +132,17 @@ def other_subjects(
 
 
 _CHAINS = {
-    OF_CHAIN: ("chain",),
-    BRIDGE: ("fromChain", "toChain"),
-    SWAP_QUOTE: ("fromChain", "toChain"),
-    V1_OF_CHAIN: ("chain",),
-    V1_QUOTE: ("fromChain", "toChain"),
+    ids.OF_CHAIN: ("chain",),
+    ids.BRIDGE: ("fromChain", "toChain"),
+    ids.SWAP_QUOTE: ("fromChain", "toChain"),
+    ids.V1_TOKENS: ("chain",),
+    ids.V1_QUOTE: ("fromChain", "toChain"),
 }
 """The inputs that take the name of a listed chain, by their roles."""
 _TOKENS = {
-    BRIDGE: "symbol",
-    SWAP_QUOTE: "fromTokenAddress",
-    V1_QUOTE: "token",
+    ids.BRIDGE: "symbol",
+    ids.SWAP_QUOTE: "fromTokenAddress",
+    ids.V1_QUOTE: "token",
 }
 """The inputs that take a token of a listed chain, by their roles."""
 
@@ -180,9 +156,9 @@ def known_elsewhere(context: RunContext, operation_id: str) -> Iterator[tuple[st
     if operation_id in _TOKENS:
         yield from _with_tokens(context, operation_id)
     chains = unlisted_chains(context, context.contract.operation(operation_id).generation.id)
-    for chain in chains[:_SOME] if operation_id == SWAP_QUOTE else chains:
+    for chain in chains[:_SOME] if operation_id == ids.SWAP_QUOTE else chains:
         for role in _CHAINS.get(operation_id, ()):
-            yield f"{KNOWN}{role} {chain.name}", {role: chain.name}
+            yield f"{words.KNOWN}{role} {chain.name}", {role: chain.name}
 
 
 def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, About]]:
@@ -195,7 +171,7 @@ def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, 
         there = [one for one in sound if one.chain != chain]
         for token in list(tokens_elsewhere(sound, chain))[:_FEW]:
             route = Route(replace(token, chain=chain), draw.choice(there))
-            yield f"{KNOWN}{role} {token.symbol} on {chain}", {"route": route}
+            yield f"{words.KNOWN}{role} {token.symbol} on {chain}", {"route": route}
 
 
 def submissions(context: RunContext, operation_id: str) -> Iterator[tuple[str, About, bool]]:
@@ -205,15 +181,15 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[tuple[str, A
     Each may be an order that somebody pays for, so there are few: they are sent only where writes
     are armed, and within the cap of submissions.
     """
-    pools = {ORDER: (bridges, "orders"), V1_ORDER: (v1_bridges, V1_QUOTE)}
-    if operation_id == ORDER:
-        swap = usual_attempt(context, SWAP_QUOTE).route
+    pools = {ids.ORDER: (bridges, "orders"), ids.V1_ORDER: (v1_bridges, ids.V1_QUOTE)}
+    if operation_id == ids.ORDER:
+        swap = usual_attempt(context, ids.SWAP_QUOTE).route
         for slippage in _SLIPPAGES:
             about = {"route": swap, "orderType": "2", "slippage": slippage}
             yield f"orderType 2, slippage {slippage}", about, True
         label = "sourceCerts in upper-case hex"
         yield label, {"sourceCerts": _certificate(context, label).upper()}, True
-    for level in _FEE_LEVELS if operation_id == V1_ORDER else ():
+    for level in _FEE_LEVELS if operation_id == ids.V1_ORDER else ():
         yield f"feeLevel is {level}", {"feeLevel": level}, True
     if operation_id in pools:
         routes, name = pools[operation_id]
@@ -221,14 +197,14 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[tuple[str, A
         drawn = _drawn(context, name, routes(context))
         for label, route in covering(drawn, lambda one: ends(one)[2:3], _MOST_ORDERS):
             yield label, {"route": route}, True
-    if operation_id == ORDER:
+    if operation_id == ids.ORDER:
         yield "channel that is not ASCII", {"channel": "é漢"}, False
         yield f"channel of {_LONG} characters", {"channel": "x" * _LONG}, False
         label = "long sourceCerts"
         told = jsontext.decode(bytes.fromhex(_certificate(context, label)))
         longer = jsontext.encode({**told, "fromPublicKey": "a" * _VERY_LONG}).hex()
         yield label, {"sourceCerts": longer}, False
-    if operation_id == TICKET:
+    if operation_id == ids.TICKET:
         yield from _tickets(context)
 
 
@@ -253,7 +229,7 @@ def deposit_of(context: RunContext, label: str) -> str:
 
 
 def _certificate(context: RunContext, label: str) -> str:
-    usual = valid_request(context, ORDER, deposit=deposit_of(context, label))
+    usual = valid_request(context, ids.ORDER, deposit=deposit_of(context, label))
     return str(usual.part("body").get("sourceCerts", ""))
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
+from mockserver.conformance.requests import words
 from mockserver.conformance.requests.negative import WRONG_VALUES, missing_inputs, signed
 from mockserver.conformance.requests.subjects import (
     About,
@@ -21,15 +22,6 @@ from mockserver.conformance.requests.subjects import (
     submissions,
 )
 from mockserver.conformance.requests.valid import usual_or_unknown, valid_request
-from mockserver.conformance.requests.words import (
-    AFTERWARDS,
-    AS_USUAL,
-    LOWER_HEX,
-    REVERSED,
-    UPPER_HEX,
-    edge,
-    wrong_elsewhere,
-)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun
@@ -72,7 +64,7 @@ class Target:
     @property
     def probe(self) -> str:
         """The name of its probe."""
-        return f"{self.operation_id}/{edge(self.label, sound=self.sound)}"
+        return f"{self.operation_id}/{words.edge(self.label, sound=self.sound)}"
 
 
 def targets_of(context: RunContext, operation: Operation) -> tuple[Target, ...]:
@@ -126,21 +118,21 @@ def _wrong_elsewhere(context: RunContext, operation: Operation) -> Iterator[Targ
             for label, about in other_subjects(context, operation.id, case.place.partition(".")[2]):
                 base = valid_request(context, operation.id, **about)
                 draft = signed(case.change(base, context), operation, context.caller)
-                name = wrong_elsewhere(case.words, label)
+                name = words.wrong_elsewhere(case.words, label)
                 yield Target(operation.id, name, draft, sound=False)
 
 
 def _sound(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:
     """Yield the usual request with one input at an edge that the contract allows."""
-    yield Target(operation.id, AS_USUAL, usual)
+    yield Target(operation.id, words.AS_USUAL, usual)
     if len(usual.query) > 1 or len(usual.body or ()) > 1:
         turned = signed(reversed_inputs(usual), operation, context.caller)
-        yield Target(operation.id, REVERSED, turned)
+        yield Target(operation.id, words.REVERSED, turned)
     for field in inputs(operation):
         for label, value in _allowed(field, usual):
             draft = _changed(context, operation, usual, field, value)
             yield Target(operation.id, f"{field.name} {label}", draft)
-    yield Target(operation.id, AFTERWARDS, usual)
+    yield Target(operation.id, words.AFTERWARDS, usual)
     yield from _combinations(context, operation, usual)
 
 
@@ -183,7 +175,7 @@ def _allowed(field: Field, usual: Draft) -> Iterable[tuple[str, Json]]:
     values = values or _ALLOWED.get(field.role, ())
     if not values and field.role in (*_ADDRESSES, *_CONTRACTS, "hash") and is_hex(before):
         text = str(before)
-        return [(UPPER_HEX, f"0x{text[2:].upper()}"), (LOWER_HEX, text.lower())]
+        return [(words.UPPER_HEX, f"0x{text[2:].upper()}"), (words.LOWER_HEX, text.lower())]
     return [(f"is {value}", value) for value in values]
 
 

@@ -7,10 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from mockserver import jsontext
+from mockserver.conformance import ids
 from mockserver.conformance.discovery.amount_units import (
-    BRIDGE,
-    SWAP_QUOTE,
-    V1_QUOTE,
     Reading,
     amount_text,
     reading_of,
@@ -30,15 +28,6 @@ from mockserver.conformance.discovery.routes import (
     usual_amount,
     v1_chain_pair,
 )
-from mockserver.conformance.requests.words import (
-    CHECK,
-    CHECK_TICKET,
-    DETAIL,
-    ORDER,
-    TICKET,
-    TICKETS,
-    V1_ORDER,
-)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun
@@ -46,9 +35,6 @@ from mockserver.contract import Field, Operation
 from mockserver.contract.reading import AMOUNT_ROLES
 from mockserver.jsontext import Json
 
-SWAP, BALANCE, PRICE = "v2.getAggregateSwap", "v2.getBalance", "v2.getPrice"
-OF_CHAIN, V1_OF_CHAIN = "v2.getAssetsByChain", "v1.getSupportTokens"
-V1_RAW = "v1.getTransferToMinterRaw"
 SLIPPAGE = "100"
 """One percent, in hundredths of a percent (interface.md 4.2)."""
 _UNKNOWN_ID = "999999999999"
@@ -85,7 +71,7 @@ def valid_request(context: RunContext, operation_id: str, **about: Any) -> Draft
 
 def unknown(context: RunContext, operation_id: str) -> Draft:
     """Return a well-formed look-up of something that was never submitted. Raises `NotRun`."""
-    if operation_id not in (CHECK, CHECK_TICKET, DETAIL):
+    if operation_id not in (ids.CHECK, ids.CHECK_TICKET, ids.V1_DETAIL):
         raise NotRun(f"{operation_id} looks up nothing that is submitted")
     never = fresh_hash(context, "never submitted")
     nothing = {"id": _UNKNOWN_ID, "ticketId": _UNKNOWN_ID, "hash": never}
@@ -142,7 +128,7 @@ class _Made:
         if self.operation.generation.id == "v1":
             return Decimal(whole)
         reading = self.about.get("reading") or reading_of(
-            self.context, SWAP_QUOTE if self.operation.id == SWAP else self.operation.id
+            self.context, ids.SWAP_QUOTE if self.operation.id == ids.SWAP else self.operation.id
         )
         return amount_text(whole, source, reading)
 
@@ -183,9 +169,9 @@ def _followed(
     """Return what a request is about beside what is given: the attempt at a quote that it repeats
     or follows, or the order of v1 that it looks up.
     """
-    if operation_id == DETAIL and "hash" not in about:
+    if operation_id == ids.V1_DETAIL and "hash" not in about:
         return _usual_v1_order(context)
-    if operation_id == ORDER:
+    if operation_id == ids.ORDER:
         return {"reading": Reading.UNITS}
     if operation_id not in _QUOTES or not about.keys().isdisjoint(("route", "asset")):
         return {}
@@ -197,16 +183,16 @@ def _followed(
 
 
 def _usual_v1_order(context: RunContext) -> Mapping[str, Json]:
-    if context.caller.hashes and context.get(f"{V1_ORDER}/usual") is None:
+    if context.caller.hashes and context.get(f"{ids.V1_ORDER}/usual") is None:
         return {"chain": named_chain(context, 0), "hash": named_hash(context, 0)}
-    context.require_success(f"{V1_ORDER}/usual")
+    context.require_success(f"{ids.V1_ORDER}/usual")
     return {"hash": fresh_hash(context, "usual v1 order")}
 
 
 _QUOTES = {
-    **{one: one for one in (BRIDGE, SWAP_QUOTE, V1_QUOTE)},
-    SWAP: SWAP_QUOTE,
-    **dict.fromkeys((V1_RAW, V1_ORDER), V1_QUOTE),
+    **{one: one for one in (ids.BRIDGE, ids.SWAP_QUOTE, ids.V1_QUOTE)},
+    ids.SWAP: ids.SWAP_QUOTE,
+    **dict.fromkeys((ids.V1_RAW, ids.V1_ORDER), ids.V1_QUOTE),
 }
 """The quote that a request repeats, or follows."""
 
@@ -247,7 +233,7 @@ def order_route(context: RunContext) -> Route:
 
     The caller has an EVM address, so it leads from EVM chain to EVM chain where there is one.
     """
-    found = usual_attempt(context, BRIDGE).route
+    found = usual_attempt(context, ids.BRIDGE).route
     if is_plain(context, found):
         return found
     others = [one for one in bridges(context) if is_plain(context, one)]
@@ -257,7 +243,7 @@ def order_route(context: RunContext) -> Route:
 
 def _v1_chain(context: RunContext) -> str:
     try:
-        return usual_attempt(context, V1_QUOTE).route.source.chain
+        return usual_attempt(context, ids.V1_QUOTE).route.source.chain
     except NotRun:
         return v1_chain_pair(context)[0].name
 
@@ -267,7 +253,7 @@ def submitted_id(context: RunContext, probe: str) -> str:
 
     Where nothing was submitted it is the first one that the user has named.
     """
-    is_ticket = probe.startswith(TICKET)
+    is_ticket = probe.startswith(ids.TICKET)
     named = context.caller.tickets if is_ticket else context.caller.orders
     if named and context.get(probe) is None:
         return named[0]
@@ -312,22 +298,22 @@ def _own_address(made: _Made, field: Field) -> Json:
 
 
 _ROUTES: Mapping[str, Callable[[RunContext], Route]] = {
-    PRICE: lambda context: Route(spent_token(context), spent_token(context)),
-    BALANCE: lambda context: Route(held_token(context), held_token(context)),
-    ORDER: order_route,
+    ids.PRICE: lambda context: Route(spent_token(context), spent_token(context)),
+    ids.BALANCE: lambda context: Route(held_token(context), held_token(context)),
+    ids.ORDER: order_route,
 }
 """What requests are about that follow no quote."""
 _CHAINS: Mapping[str, Callable[[RunContext], str]] = {
-    OF_CHAIN: lambda context: inventory_of(context).asked_as(first_chains(context)[0]),
-    V1_OF_CHAIN: lambda context: v1_chain_pair(context)[0].name,
-    TICKET: lambda context: order_route(context).source.chain,
-    DETAIL: _v1_chain,
+    ids.OF_CHAIN: lambda context: inventory_of(context).asked_as(first_chains(context)[0]),
+    ids.V1_TOKENS: lambda context: v1_chain_pair(context)[0].name,
+    ids.TICKET: lambda context: order_route(context).source.chain,
+    ids.V1_DETAIL: _v1_chain,
 }
 """The chains of requests that are about no token."""
 _CONSTANT: Mapping[str, Mapping[str, Json]] = {
-    SWAP: {"slippage": SLIPPAGE, "allowPartialFill": False},
-    TICKETS: {"filter": "Unknown"},
-    ORDER: {
+    ids.SWAP: {"slippage": SLIPPAGE, "allowPartialFill": False},
+    ids.TICKETS: {"filter": "Unknown"},
+    ids.ORDER: {
         "channel": "conformance",
         "execStrategy": "",
         "extra": "",
@@ -352,7 +338,7 @@ _VALUES: Mapping[str, Callable[[_Made, Field], Json]] = {
     "hash": lambda made, _: made.deposit("usual order"),
     "sourceCerts": lambda made, _: made.certificate(),
     "toIndex": lambda made, _: made.index(made.route.target),
-    "id": lambda made, _: submitted_id(made.context, f"{ORDER}/usual"),
-    "ticketId": lambda made, _: submitted_id(made.context, f"{TICKET}/usual"),
+    "id": lambda made, _: submitted_id(made.context, f"{ids.ORDER}/usual"),
+    "ticketId": lambda made, _: submitted_id(made.context, f"{ids.TICKET}/usual"),
 }
 """What an input takes, by its role, where it is no token and no chain."""

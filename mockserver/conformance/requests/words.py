@@ -5,16 +5,11 @@ from functools import cache
 from typing import TypeVar, cast
 
 from mockserver import documents, resources, tables
-from mockserver.conformance.discovery import settling
+from mockserver.conformance import ids
 from mockserver.documents import Document
 from mockserver.jsontext import Json
 
 _T = TypeVar("_T")
-
-ORDER, CHECK = settling.ORDER, settling.CHECK
-TICKET, CHECK_TICKET = settling.TICKET, settling.CHECK_TICKET
-TICKETS = "v2.getAllTicketByAddress"
-V1_ORDER, DETAIL = settling.V1_ORDER, settling.DETAIL
 
 
 @cache
@@ -72,9 +67,9 @@ OF_ANOTHER = "named, of another"
 LONGER, OTHER_END = "named, with digits behind", "named, with another end"
 ANOTHER_CHAIN, NO_CHAIN_AT_ALL = "named, on another chain", "named, on no chain"
 BESIDE = {
-    CHECK: (LONGER,),
-    CHECK_TICKET: (LONGER,),
-    DETAIL: (OTHER_END, ANOTHER_CHAIN, NO_CHAIN_AT_ALL),
+    ids.CHECK: (LONGER,),
+    ids.CHECK_TICKET: (LONGER,),
+    ids.V1_DETAIL: (OTHER_END, ANOTHER_CHAIN, NO_CHAIN_AT_ALL),
 }
 """Look-ups of nothing, each of them much like one of what was named."""
 

@@ -7,6 +7,7 @@ from itertools import chain
 
 from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
+from mockserver.conformance import ids
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.checks.protocol import is_late
@@ -34,7 +35,7 @@ from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.exchange import Request
 
-OPENERS = {"v1": "v1.getSupportChains", "v2": "v2.getChain"}
+OPENERS = {"v1": ids.V1_CHAINS, "v2": ids.CHAINS}
 """The list of each generation that a client reads first, and which needs nothing."""
 _STARTING = (502, 503, 504)
 """What a gateway answers for a service behind it that is not up yet."""

@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TypeVar
 
+from mockserver.conformance import ids
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Cached, Exchange
@@ -145,7 +146,7 @@ class RunContext(Cached):
         """
         told = [
             one.data.get("timestamp")
-            for one in self.of("v2.checkOrder")
+            for one in self.of(ids.CHECK)
             # A look-up of nothing may be answered with one that was named, too.
             if not one.parameters.get("id", "").startswith(self._caller.orders)
         ]

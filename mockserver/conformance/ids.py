@@ -1,0 +1,10 @@
+"""The operations by their ids, under the names that requests and rules have for them."""
+
+CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
+BRIDGE, SWAP_QUOTE, SWAP = "v2.getBridgeQuote", "v2.getAggregateQuote", "v2.getAggregateSwap"
+BALANCE, PRICE = "v2.getBalance", "v2.getPrice"
+ORDER, CHECK = "v2.submitOrder", "v2.checkOrder"
+TICKET, CHECK_TICKET, TICKETS = "v2.submitTicket", "v2.checkTicket", "v2.getAllTicketByAddress"
+V1_CHAINS, V1_TOKENS = "v1.getSupportChains", "v1.getSupportTokens"
+V1_QUOTE, V1_RAW = "v1.getCrossChainQuote", "v1.getTransferToMinterRaw"
+V1_ORDER, V1_DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"
