@@ -124,7 +124,7 @@ def test_the_operation_is_listed_and_described(copy):
 def test_the_rule_is_explained(copy):
     said = _said(copy, "conform", "explain", "service-is-well")
     assert "A service that answers is well" in said
-    assert "judges: v2.getHealth" in said
+    assert "operations: v2.getHealth" in said
 
 
 def test_the_operation_is_served_the_break_breaks_it_and_the_rule_finds_that(copy):

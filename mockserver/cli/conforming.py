@@ -65,7 +65,7 @@ def rules(as_json: bool) -> None:
         print_json([rule_facts(rule) for rule in _every_rule()])
         return
     print_table(
-        ("rule", "layer", "severity", "stands on", "operations", "says"),
+        ("rule", "layer", "severity", "based on", "operations", "says"),
         [
             (
                 *(rule.name, rule.layer.value, rule.severity.value, str(rule.basis)),

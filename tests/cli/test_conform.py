@@ -373,7 +373,7 @@ def test_an_interruption_tells_what_there_is(tmp_path, sent):
 def test_explain_rules_and_plan(call):
     ended = call("conform", "explain", "envelope-code")
     assert ended.returncode == 0
-    for heading in ("why", "stands on", "layer", "severity", "judges", "needs", "example of"):
+    for heading in ("why", "based on", "layer", "severity", "operations", "requests", "example of"):
         assert f"\n{heading}" in ended.stdout
     listed = call("conform", "rules").stdout.splitlines()
     assert listed[0].split()[:3] == ["rule", "layer", "severity"]

@@ -29,7 +29,7 @@ def test_nothing_is_quoted_of_the_description(rule):
     (standing,) = [
         text
         for heading, text in explained(rule, RULES, probes_of(CONTRACT), CONTRACT)
-        if heading == "stands on"
+        if heading == "based on"
     ]
     assert "which says" not in standing
     assert '"' not in standing

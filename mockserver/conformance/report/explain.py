@@ -11,13 +11,13 @@ from mockserver.contract import Basis, BasisKind, Contract, shipped_facts
 from mockserver.validation import did_you_mean
 
 _WHY = {
-    Severity.CRITICAL: "money may be lost or paid twice where it does not hold",
-    Severity.MAJOR: "a client breaks, or shows something wrong, where it does not hold",
-    Severity.MINOR: "a careful client copes where it does not hold",
+    Severity.CRITICAL: "if it does not hold, money may be lost or paid twice",
+    Severity.MAJOR: "if it does not hold, a client breaks or shows something wrong",
+    Severity.MINOR: "if it does not hold, a careful client still copes",
 }
 _LAYERS = {
     "schema": "one body against its schema",
-    "protocol": "HTTP and JSON beneath the body",
+    "protocol": "HTTP, and the body as JSON",
     "exchange": "an answer against its own request",
     "cross": "several reads compared",
     "stateful": "a submission and what is read after it",
@@ -25,9 +25,9 @@ _LAYERS = {
     "timing": "how long it takes",
 }
 _CONSEQUENCES = {
-    BasisKind.DOCUMENTED: "what breaks it is a violation, and fails a run",
-    BasisKind.OBSERVED: "what breaks it differs from what was observed: --fail-on observed fails",
-    BasisKind.ASSUMED: "what breaks it differs from what we assume: --fail-on assumption fails",
+    BasisKind.DOCUMENTED: "breaking it is a violation of the description, and fails a run",
+    BasisKind.OBSERVED: "breaking it differs from what was observed: --fail-on observed fails",
+    BasisKind.ASSUMED: "breaking it differs from an assumption: --fail-on assumption fails",
 }
 _MOST_PROBES = 12
 
@@ -47,20 +47,20 @@ def explained(
     """Yield what there is to say of a rule, each with its heading; a heading may be empty."""
     yield "", f"{rule.name}: {rule.summary}"
     if rule.more:
-        yield "in full", rule.more
+        yield "details", rule.more
     yield "why", _WHY[rule.severity]
-    yield "stands on", _standing(rule.basis, contract)
-    yield "so", _CONSEQUENCES[rule.basis.kind]
+    yield "based on", _standing(rule.basis, contract)
+    yield "consequence", _CONSEQUENCES[rule.basis.kind]
     yield "layer", f"{rule.layer}: {_LAYERS[rule.layer]}"
     yield "severity", rule.severity.value
-    yield "judges", ", ".join(rule.operations)
-    yield "needs", _needs(rule, probes)
+    yield "operations", ", ".join(rule.operations)
+    yield "requests", _needs(rule, probes)
     yield "example of a finding", _example(rule)
     beside = [one.name for one in rules if one.layer is rule.layer and one.name != rule.name]
     words = set(rule.name.split("-"))
     near = sorted(beside, key=lambda name: -len(words & set(name.split("-"))))[:4]
     if near:
-        yield "near to it", ", ".join(near)
+        yield "see also", ", ".join(near)
 
 
 def _standing(basis: Basis, contract: Contract) -> str:
@@ -77,9 +77,9 @@ def _standing(basis: Basis, contract: Contract) -> str:
 
 def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
     if not rule.probes and not rule.every_exchange:
-        return "requests that it makes up itself, with --examples, --sequences or --deep"
+        return "its own, which --examples, --sequences or --deep generates"
     if rule.every_exchange:
-        return "no request of its own: it looks at whatever others have asked"
+        return "none of its own; it looks at the answers to all others"
     index = ProbeIndex(probes)
     asked = [
         name
@@ -92,7 +92,7 @@ def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
     rest = len(shown) - _MOST_PROBES
     more = f" and {rest} more" if rest > 0 else ""
     names = ", ".join(shown[:_MOST_PROBES])
-    return f"{len(asked)} requests, shared with other rules: {names}{more}{armed}"
+    return f"{len(asked)}, shared with other rules: {names}{more}{armed}"
 
 
 def _example(rule: Rule) -> str:
@@ -100,7 +100,7 @@ def _example(rule: Rule) -> str:
     verdict = verdict_on(rule.basis)
     said = rule.summary.rstrip(".")
     said = said[:1].lower() + said[1:]
-    return f"{verdict}: {rule.name} [{operation}], where it is not so that {said}"
+    return f"{verdict}: {rule.name} [{operation}], if this does not hold: {said}"
 
 
 def basis_in_words(

@@ -20,17 +20,17 @@ def test_a_rule_is_told_in_full():
     assert (
         said[""] == "body-is-strict-json: The body of every answer is JSON in the strict reading."
     )
-    assert said["in full"] == "A client in another language may refuse what Python takes."
-    assert said["why"] == "a client breaks, or shows something wrong, where it does not hold"
-    assert said["stands on"].startswith("section 2.1 (response envelope) of the interface")
-    assert said["stands on"].endswith(documented("envelope").says)
-    assert '"' not in said["stands on"]
-    assert said["needs"].startswith("no request of its own")
+    assert said["details"] == "A client in another language may refuse what Python takes."
+    assert said["why"] == "if it does not hold, a client breaks or shows something wrong"
+    assert said["based on"].startswith("section 2.1 (response envelope) of the interface")
+    assert said["based on"].endswith(documented("envelope").says)
+    assert '"' not in said["based on"]
+    assert said["requests"].startswith("none of its own")
     assert said["example of a finding"].startswith("violation: body-is-strict-json [v2.getChain]")
 
 
 def test_an_assumption_is_told_with_its_reason_and_alternatives():
-    said = told(UNKNOWN)["stands on"]
+    said = told(UNKNOWN)["based on"]
     assert said.startswith("assumption A-001 (unknown parameter and body names): they are refused")
     assert "as plausible: ignore them" in said
 
@@ -45,7 +45,7 @@ def test_every_rule_can_be_explained(one):
     said = told(one, RULES, probes_of(CONTRACT))
     assert said[""] == f"{one.name}: {one.says}."
     assert one.says
-    assert said["stands on"]
+    assert said["based on"]
 
 
 def test_every_section_that_a_rule_names_is_one():
@@ -78,5 +78,5 @@ def test_a_row_belongs_to_its_section():
 
 def test_a_rule_with_requests_names_them():
     many = rule(probes=tuple(f"v2.getChain/{n}" for n in range(20)))
-    assert "20 requests, shared with other rules" in told(many)["needs"]
-    assert "and 8 more" in told(many)["needs"]
+    assert "20, shared with other rules" in told(many)["requests"]
+    assert "and 8 more" in told(many)["requests"]
