@@ -1,15 +1,17 @@
 """What is wrong with a value by its schema, told in full. Imported where something is wrong."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypeGuard
+from functools import reduce
+from operator import getitem
+from typing import Any, NamedTuple, TypeGuard
 
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 
-from mockserver.compiledschema import compiled
+from mockserver.compiledschema import Compiled
 from mockserver.jsontext import Json
 from mockserver.violations import Violation, did_you_mean, kind_of, shown
 
@@ -21,29 +23,30 @@ Path = tuple[str | int, ...]
 class Explainer:
     """A schema as `jsonschema` reads it: slow, and with a reason for everything.
 
-    With `skipping`, parts of a value that `jsonschema-rs` finds nothing wrong with are not looked
-    at again: most of a request that is refused is right.
+    With `quick`, the same schema compiled, only those keywords are looked at that `jsonschema-rs`
+    finds broken: most of a request that is refused is right.
     """
 
-    def __init__(self, schema: Schema, *, skipping: bool = False) -> None:
+    def __init__(self, schema: Schema, quick: Compiled | None = None) -> None:
         """Compile a schema."""
-        self._schema = schema
         self._validator: Validator = _STRICT(schema)
-        # A part that refers to others cannot be compiled without them.
-        self._parts = _Parts() if skipping and not _refers(schema) else None
+        # A part that refers to others cannot be looked at without them.
+        self._broken = None if quick is None or _refers(schema) else _Broken(schema, quick)
 
     def accepts(self, value: Json) -> bool:
         """Tell whether the value keeps the schema."""
         return bool(self._validator.is_valid(value))
 
-    def violations(self, value: Json) -> tuple[Violation, ...]:
-        """Return everything that is wrong with the value, in the order of its fields."""
-        told: list[Violation] = []
-        if self._parts is not None:
-            self._parts.look(told, self._schema, value, (), ())
-        else:
+    def violations(self, value: Json, *, long: bool = False) -> tuple[Violation, ...]:
+        """Return everything that is wrong with the value, in the order of its fields.
+
+        `jsonschema-rs` is not asked of a `long` one: it copies parts for each thing that it finds.
+        """
+        told = None if long or self._broken is None else self._broken.violations(value)
+        if told is None:
+            told = []
             for error in self._validator.iter_errors(value):
-                told += _violations(error, (), ())
+                told += _violations(error, tuple(error.path), tuple(error.schema_path))
         found: dict[tuple[Path, str], Violation] = {}
         for violation in told:
             key = (violation.path, violation.message)
@@ -61,147 +64,131 @@ def _refers(node: Json) -> bool:
     return isinstance(node, list | tuple) and any(map(_refers, node))
 
 
-_Check = Callable[[Validator, Any, Json, Schema], Iterable[ValidationError] | None]
-"""What is wrong with a value by a keyword, its value and the schema that it stands in."""
-_Look = Callable[[list[Violation], Any, Json, Schema, Path, Path], None]
-"""Adds what is wrong with a value by a keyword that leads to parts; see `_Parts.look`."""
+class _Error(NamedTuple):
+    """What of a `ValidationError` is told, where a keyword says no more than that it is broken."""
+
+    validator: str
+    validator_value: Json
+    instance: Json
+    schema: Schema
+    context: Sequence[ValidationError] = ()
+    message: str = ""
 
 
-class _Parts:
-    """The parts of one schema, each of them compiled and got ready to be explained once.
+class _Keyword(NamedTuple):
+    """A keyword at a place in a schema, ready to be explained.
 
-    The library would get a part ready each time that it looks at it, which takes longer than the
-    look itself, and hand each error through as many iterators as the part is deep.
+    `number` tells when it is its turn. `path` leads to the value that it is about.
     """
 
-    def __init__(self) -> None:
-        self._looks: dict[str, _Look] = {
-            "properties": self._properties,
-            "allOf": self._all_of,
-            "if": self._if,
-        }
-        # The parts belong to the schema, so that none of these identities is given away.
-        self._compiled: dict[int, Callable[[Json], bool]] = {}
-        self._ready: dict[int, tuple[Validator, list[tuple[str, Any, _Check, _Look | None]]]] = {}
+    number: int
+    name: str
+    place: Path
+    path: Path
+    schema: Schema
+    validator: Validator
 
-    def look(
-        self, told: list[Violation], part: Schema, value: Json, path: Path, place: Path
-    ) -> None:
-        """Add what is wrong with the value at a path by the part at a place in the schema."""
-        validator, checks = self._ready.get(id(part)) or self._made_ready(part)
-        for keyword, wanted, check, look in checks:
-            if look is not None:
-                look(told, wanted, value, part, path, place)
-                continue
-            for error in check(validator, wanted, value, part) or ():
-                if not error.schema_path and error.validator is not None:
-                    error.validator, error.validator_value = keyword, wanted
-                    error.instance, error.schema = value, part
-                told += _violations(error, path, (*place, keyword))
+    def violations(self, whole: Json) -> list[Violation]:
+        """Return what is wrong with what is in a whole value, which breaks this keyword."""
+        name, schema = self.name, self.schema
+        value, wanted = reduce(getitem, self.path, whole), schema[name]
+        if name in _ALONE or (wanted is False and name == "additionalProperties"):
+            return _violations(_Error(name, wanted, value, schema), self.path, self.place)
+        told: list[Violation] = []
+        for error in _STRICT.VALIDATORS[name](self.validator, wanted, value, schema) or ():
+            path, place = (*self.path, *error.path), (*self.place, *error.schema_path)
+            if not error.schema_path and error.validator is not None:
+                error.validator, error.validator_value = name, wanted
+                error.instance, error.schema = value, schema
+            told += _violations(error, path, place)
+        return told
 
-    def _made_ready(
-        self, part: Schema
-    ) -> tuple[Validator, list[tuple[str, Any, _Check, _Look | None]]]:
-        known = _STRICT.VALIDATORS
-        checks = [
-            (keyword, wanted, known[keyword], self._looks.get(keyword))
-            for keyword, wanted in part.items()
-            if keyword in known
-        ]
-        found = self._ready[id(part)] = (_STRICT(part), checks)
-        return found
 
-    def _keeps(self, part: Schema, value: Json) -> bool | None:
-        """Tell whether a value keeps a part; None where that is not told quickly."""
-        accepts = self._compiled.get(id(part))
-        if accepts is None:
-            accepts = self._compiled[id(part)] = compiled(part)
+class _Broken:
+    """What is wrong with a value by the keywords that `jsonschema-rs` finds broken.
+
+    The library would get each part of a schema ready each time that it looks at it, which takes
+    longer than the look itself.
+    """
+
+    def __init__(self, schema: Schema, quick: Compiled) -> None:
+        """Take a schema, and the same compiled."""
+        self._quick = quick
+        self._keywords: dict[Path, _Keyword | None] = {}
+        self._enter(schema, (), ())
+
+    def violations(self, value: Json) -> list[Violation] | None:
+        """Return what is wrong; None where that is to be asked in another way."""
+        broken: dict[int, _Keyword] = {}
         try:
-            return accepts(value)
+            for error in self._quick.iter_errors(value):
+                keyword = self._keyword(tuple(error.schema_path))
+                if keyword is None:
+                    return None
+                broken[keyword.number] = keyword
         except ValueError:
+            # Half a surrogate pair, which is no text for the compiled library.
             return None
+        return [one for number in sorted(broken) for one in broken[number].violations(value)]
 
-    def _properties(
-        self,
-        told: list[Violation],
-        parts: Schema,
-        value: Json,
-        schema: Schema,
-        path: Path,
-        place: Path,
-    ) -> None:
-        for name, part in parts.items() if _is_object(value) else ():
-            if name not in value or self._keeps(part, value[name]):
-                continue
-            if isinstance(part, bool):
-                told += _of_nothing(part, value[name], path, (*place, "properties"))
-            else:
-                self.look(told, part, value[name], (*path, name), (*place, "properties", name))
+    def _keyword(self, place: Path) -> _Keyword | None:
+        """Return the keyword at a place, or above it; None where there is none."""
+        known = self._keywords
+        if place not in known:
+            above = (place[:end] for end in range(len(place), 0, -1))
+            known[place] = next((known[one] for one in above if one in known), None)
+        return known[place]
 
-    def _all_of(
-        self,
-        told: list[Violation],
-        parts: Sequence[Schema],
-        value: Json,
-        schema: Schema,
-        path: Path,
-        place: Path,
-    ) -> None:
-        for index, part in enumerate(parts):
-            if self._keeps(part, value):
-                continue
-            if isinstance(part, bool):
-                told += _of_nothing(part, value, path, (*place, "allOf"))
-            else:
-                self.look(told, part, value, path, (*place, "allOf", index))
-
-    def _if(
-        self,
-        told: list[Violation],
-        condition: Schema,
-        value: Json,
-        schema: Schema,
-        path: Path,
-        place: Path,
-    ) -> None:
-        kept = self._keeps(condition, value)
-        if kept is None:
-            kept = _STRICT(condition).is_valid(value)
-        branch = "then" if kept else "else"
-        if isinstance(schema.get(branch, True), bool):
-            told += _of_nothing(schema.get(branch, True), value, path, place)
-        else:
-            self.look(told, schema[branch], value, path, (*place, branch))
+    def _enter(self, schema: Schema, place: Path, path: Path) -> None:
+        """Note the keywords of a part of the schema, in the order in which they are looked at."""
+        validator = _STRICT(schema)
+        for name in filter(_STRICT.VALIDATORS.__contains__, schema):
+            for steps, part in _parts(schema, name):
+                if not isinstance(part, bool):
+                    inner = (*path, *steps[1:]) if name == "properties" else path
+                    self._enter(part, (*place, *steps), inner)
+                    continue
+                # The library tells no place of a condition itself.
+                told = place if name == "if" else (*place, name)
+                number = len(self._keywords)
+                found = _Keyword(number, name, told, path, schema, validator)
+                self._keywords[*place, *steps] = found
+                if name == "pattern":
+                    # What a pattern counts is compiled apart (`compiledschema.py`).
+                    for counted in ("minLength", "maxLength"):
+                        self._keywords.setdefault((*place, counted), found)
 
 
-def _of_nothing(part: bool, value: Json, path: Path, place: Path) -> Iterator[Violation]:
-    """Yield what is wrong by a schema that everything keeps, or nothing.
+_ALONE = frozenset(
+    {
+        *("const", "enum", "pattern", "required", "type"),
+        *("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum"),
+        *("maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"),
+    }
+)
+"""Keywords of which there is no more to tell than that a value breaks them."""
 
-    The library tells no place of it, and None as its keyword.
+
+def _parts(schema: Schema, name: str) -> list[tuple[Path, Schema | bool]]:
+    """Return the parts behind a keyword that are looked at one by one, with the steps there.
+
+    Nothing more can be told of a boolean, nor behind other keywords: those are looked at whole.
     """
-    for error in _STRICT(part).iter_errors(value):
-        yield from _violations(error, path, place)
+    wanted = schema[name]
+    match name:
+        case "properties":
+            return [((name, inner), part) for inner, part in wanted.items()]
+        case "allOf":
+            return [((name, index), part) for index, part in enumerate(wanted)]
+        case "if":
+            return [((one,), schema[one]) for one in ("then", "else") if one in schema]
+        case _:
+            return [((name,), True)]
 
 
 def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
     # Nearly all are plain dictionaries, which is sooner seen than what else is a mapping.
     return type(value) is dict or isinstance(value, Mapping)
-
-
-_PLAIN = {str: "string", dict: "object", list: "array", bool: "boolean", type(None): "null"}
-"""The types of which JSON Schema and Python tell the same."""
-
-
-def _type(
-    validator: Validator, wanted: Any, value: Json, schema: Schema
-) -> Iterable[ValidationError]:
-    """Return what is wrong with the type of a value; nearly always that is nothing."""
-    if wanted == _PLAIN.get(type(value)):
-        return ()
-    found: Iterable[ValidationError] = Draft202012Validator.VALIDATORS["type"](
-        validator, wanted, value, schema
-    )
-    return found
 
 
 def _is_integer(_: object, value: Json) -> bool:
@@ -220,7 +207,7 @@ def _pattern(_: Validator, pattern: str, value: Json, __: Schema) -> Iterator[Va
 
 _STRICT = validators.extend(  # type: ignore[no-untyped-call]  # untyped in the library's stubs
     Draft202012Validator,
-    {"pattern": _pattern, "type": _type},
+    {"pattern": _pattern},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
 )
 
@@ -229,17 +216,13 @@ def _order(path: Path) -> tuple[tuple[int, str], ...]:
     return tuple((part, "") if isinstance(part, int) else (-1, part) for part in path)
 
 
-def _violations(error: ValidationError, path: Path, place: Path) -> list[Violation]:
+def _violations(error: ValidationError | _Error, path: Path, place: Path) -> list[Violation]:
     """Return an error of the value at a path, by what stands at a place in the schema."""
-    if error.path:
-        path = (*path, *error.path)
-    if error.schema_path:
-        place = (*place, *error.schema_path)
     keyword = str(error.validator)
     return [Violation(where, message, keyword, place) for where, message in _messages(error, path)]
 
 
-def _messages(error: ValidationError, path: Path) -> Iterator[tuple[Path, str]]:
+def _messages(error: ValidationError | _Error, path: Path) -> Iterator[tuple[Path, str]]:
     schema: Schema = _mapping(error.schema)
     value: Json = error.instance
     wanted: Json = error.validator_value
@@ -270,7 +253,7 @@ def _purpose(schema: Schema, name: str) -> str:
     return f" ({text})" if text else ""
 
 
-def _alternatives(error: ValidationError) -> str:
+def _alternatives(error: ValidationError | _Error) -> str:
     texts = [text for child in error.context or () for _, text in _messages(child, ())]
     return "; or ".join(dict.fromkeys(texts)) or error.message
 
@@ -281,7 +264,7 @@ def _got(value: Json) -> str:
     return f"{kind_of(value)}, {shown(value)}" if value is not None else "null"
 
 
-def _expected(error: ValidationError, schema: Schema) -> str:
+def _expected(error: ValidationError | _Error, schema: Schema) -> str:
     """Return what the broken keyword asks for, in the schema's own words where it has some."""
     words = schema.get("x-expects")
     if isinstance(words, str) and error.validator != "type":

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from mockserver.compiledschema import compiled
+from mockserver.compiledschema import Compiled, compiled
 from mockserver.jsontext import Json
 from mockserver.violations import Violation, did_you_mean, dotted, kind_of, shown
 
@@ -33,7 +33,7 @@ class SchemaCheck:
         """Tell whether a value keeps the schema."""
         if not self._compiled:
             return self._explainer.accepts
-        quick = compiled(self.schema)
+        quick = self._quick.is_valid
 
         def accepts(value: Json) -> bool:
             try:
@@ -48,12 +48,16 @@ class SchemaCheck:
         """Return everything that is wrong with the value, in the order of its fields."""
         return () if self.accepts(value) else self.explained(value)
 
-    def explained(self, value: Json) -> tuple[Violation, ...]:
-        """Return everything that is wrong with a value that is not accepted."""
-        return self._explainer.violations(value)
+    def explained(self, value: Json, *, long: bool = False) -> tuple[Violation, ...]:
+        """Return everything that is wrong with a value that is not accepted; a `long` one costs."""
+        return self._explainer.violations(value, long=long)
+
+    @cached_property
+    def _quick(self) -> Compiled:
+        return compiled(self.schema)
 
     @cached_property
     def _explainer(self) -> "Explainer":
         from mockserver.explaining import Explainer  # noqa: PLC0415 - dear, and seldom needed
 
-        return Explainer(self.schema, skipping=self._compiled)
+        return Explainer(self.schema, self._quick if self._compiled else None)

@@ -60,7 +60,7 @@ class QuickInput:
         if self._tied and not text:
             return False
         if self._accepts is None:
-            self._accepts = compiled(self._schema)
+            self._accepts = compiled(self._schema).is_valid
         try:
             if not self._accepts(value):
                 return False

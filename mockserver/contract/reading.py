@@ -17,6 +17,9 @@ LOCATIONS = ("headers", "query", "body")
 AMOUNT_ROLES = ("amount", "fromAmount")
 """The inputs that say how much; no operation has both."""
 
+_LONG = 8_192
+"""Bytes of a body that no client's own has."""
+
 
 @dataclass(frozen=True)
 class Field:
@@ -187,7 +190,8 @@ class RequestReader:
                 return self._unreadable(name, f"body: {error}; expected a JSON object")
         kept = self._accepts.accepts(instance)
         if extra or not kept:
-            violations = () if kept else self._accepts.explained(instance)
+            long = len(request.body) > _LONG
+            violations = () if kept else self._accepts.explained(instance, long=long)
             return WrongInputs(self._values(instance), self._by_role, (*extra, *violations))
         values = self._values(instance)
         told = [part for part in instance.values() if type(part) is dict]

@@ -19,9 +19,9 @@ _PART = 4
 """How long the place of a part is: `properties`, a location, a keyword, and a name or an index."""
 
 
-def may_undo(changed: frozenset[Place], violations: Iterable[Violation]) -> bool:
-    """Tell whether a schema that differs in some parts may have nothing against a violation."""
-    return () in changed or any(_part(violation) in changed for violation in violations)
+def found_by(violations: Iterable[Violation]) -> frozenset[Place]:
+    """Return the parts of a schema of which one has to differ for any violation to be undone."""
+    return frozenset([(), *map(_part, violations)])
 
 
 def _part(violation: Violation) -> Place:
@@ -133,8 +133,9 @@ class Contracts:
         if others is None:
             others = tuple(self._turned(contract, operation))
             keep(self._others, operation, others, _KEPT)
+        found = found_by(violations)
         for erratum, other, places in others:
-            if not may_undo(places, violations):
+            if places.isdisjoint(found):
                 continue
             owed = violations
             if contract.dialect.applies(erratum.id):
