@@ -1,4 +1,8 @@
-"""An offline stand-in for a cross-chain transfer and swap service, with contract tests."""
+"""A mock of a cross-chain transfer and swap service, with contract tests.
+
+Where to look for what: `docs/explanation/where-to-look.md`. For tests in Python see
+`mockserver.testing` and the pytest plugin; for tests of a service `mockserver.conformance`.
+"""
 
 import logging
 

@@ -1,4 +1,9 @@
-"""The contract as data: the endpoint table and JSON Schemas, loaded and ready to judge messages."""
+"""The contract as data: the endpoint table and JSON Schemas, loaded and ready to validate messages.
+
+`load.py` reads `schemas/`, `dialect.py` applies errata, `reading.py` validates requests,
+`writing.py` writes answers. `openapi.py` and `reference.py` make documents, `diff/` compares two
+contracts.
+"""
 
 from mockserver.contract.basis import Basis, BasisKind, Layer, assumed, observed
 from mockserver.contract.contract import Assumption, Contract, Source

@@ -1,4 +1,7 @@
-"""What a world starts from, read from files: catalogs, calendars and scenarios."""
+"""What a world starts from, read from files: catalogs, calendars and scenarios.
+
+`loading.py` reads a scenario; its form is `schemas/meta/scenario.json`.
+"""
 
 from mockserver.scenarios.calendars import load_calendar
 from mockserver.scenarios.catalogs import load_catalog

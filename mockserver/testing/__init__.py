@@ -1,4 +1,8 @@
-"""The mock inside the process of a test: servers, worlds, and what a test may do to them."""
+"""The mock inside the process of a test: servers, worlds, and what a test may do to them.
+
+`world.py` is what the fixture `crosschain_mock` gives; the fixtures themselves are in
+`mockserver/pytest_plugin.py`.
+"""
 
 from mockserver.errors import CrosschainMockError
 from mockserver.testing.clock import MockClock

@@ -1,1 +1,5 @@
-"""Reports: what a run came to, for people and for the programs of a pipeline."""
+"""Reports: the result of a run, for people and for programs of a pipeline.
+
+`writing.py` has the table of formats, `model.py` what they all read, with secrets masked. JUnit,
+SARIF and annotations of GitHub are in `pipelines.py`.
+"""

@@ -1,1 +1,1 @@
-"""A whole run: options, plan, journal, and what it came to."""
+"""A whole run: `planner.py` chooses the requests, `runner.py` sends them and judges the answers."""

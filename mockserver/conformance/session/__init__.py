@@ -1,1 +1,1 @@
-"""One conversation with a service: what may leave, how it leaves, and what came back."""
+"""One conversation with a service: `permit.py` says what may be sent, `transport.py` sends it."""
