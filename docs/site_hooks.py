@@ -58,7 +58,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     def resolved(link: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(source), link[1]))
-        shown = OUTSIDE.get(target) or FOLDERS.get(target) or target
+        folder = FOLDERS.get(posixpath.dirname(target)) if target.startswith("examples/") else None
+        shown = OUTSIDE.get(target) or FOLDERS.get(target) or folder or target
         shown = shown.removeprefix("docs/")
         return posixpath.relpath(shown, posixpath.dirname(here) or ".") + (link[2] or "")
 
