@@ -1,14 +1,13 @@
 """Commands that print the contract: routes, OpenAPI, registers, reference pages."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from mockserver import __version__
 from mockserver.cli.files import put
-from mockserver.cli.printing import print_json, print_table
+from mockserver.cli.printing import Columns, print_list
 from mockserver.jsontext import Json, picked
 from mockserver.userfiles import write_text
 
@@ -17,29 +16,22 @@ def routes(dialect: str, as_json: bool) -> None:
     """List every operation with its method, path and inputs."""
     from mockserver.contract import load
 
-    contract = load(dialect)
-    if as_json:
-        found = [
-            {
-                **picked(one, "id", "method", "path"),
-                "inputs": [
-                    {"in": field.location, "name": field.name, "required": field.required}
-                    for field in one.fields
-                ],
-            }
-            for one in contract
-        ]
-        print_json(found)
-        return
-    rows = [
-        (
-            one.method,
-            one.path,
-            ", ".join(field.name + ("" if field.required else "?") for field in one.fields),
-        )
-        for one in contract
+    found = [
+        {
+            **picked(one, "id", "method", "path"),
+            "inputs": [
+                {"in": field.location, "name": field.name, "required": field.required}
+                for field in one.fields
+            ],
+        }
+        for one in load(dialect)
     ]
-    print_table(("method", "path", "inputs (? = optional)"), rows)
+    columns: Columns = {"method": "method", "path": "path", "inputs (? = optional)": _inputs}
+    print_list(found, columns, as_json=as_json)
+
+
+def _inputs(route: Json) -> str:
+    return ", ".join(one["name"] + ("" if one["required"] else "?") for one in route["inputs"])
 
 
 def openapi(
@@ -74,16 +66,17 @@ def assumptions(as_json: bool) -> None:
     from mockserver.contract import load
 
     columns = {"id": "id", "what is not shown": "title", "what we chose": "chosen", "why": "reason"}
-    more = ("alternatives", "concerns")
-    _print_register(load().assumptions, columns, more, as_json=as_json)
+    members = (*columns.values(), "alternatives", "concerns")
+    print_list([picked(one, *members) for one in load().assumptions], columns, as_json=as_json)
 
 
 def errata(as_json: bool) -> None:
     """List where the description and public clients contradict each other."""
     from mockserver.contract import load
 
-    columns = {"id": "id", "documented": "documented", "observed": "observed", "source": "source"}
-    _print_register(load().errata, columns, ("title", "operations"), as_json=as_json)
+    columns = {name: name for name in ("id", "documented", "observed", "source")}
+    members = (*columns, "title", "operations")
+    print_list([picked(one, *members) for one in load().errata], columns, as_json=as_json)
 
 
 def breaks(as_json: bool) -> None:
@@ -97,22 +90,15 @@ def breaks(as_json: bool) -> None:
         return
     from mockserver.responders.breaks.catalogue import CATALOGUE, shown
 
-    found = [shown(one) for one in CATALOGUE.values()]
-    if as_json:
-        print_json(found)
-        return
-    rows = [
-        (
-            one["name"],
-            "control" if one["control"] else one["layer"],
-            one["verdict"],
-            one["section"],
-            "yes" if one["needsWrites"] else "",
-            one["summary"],
-        )
-        for one in found
-    ]
-    print_table(("name", "layer", "verdict", "by", "needs writes", "summary"), rows)
+    columns: Columns = {
+        "name": "name",
+        "layer": lambda one: "control" if one["control"] else one["layer"],
+        "verdict": "verdict",
+        "by": "section",
+        "needs writes": lambda one: "yes" if one["needsWrites"] else "",
+        "summary": "summary",
+    }
+    print_list([shown(one) for one in CATALOGUE.values()], columns, as_json=as_json)
 
 
 def reference(folder: Path, check: bool) -> None:
@@ -137,26 +123,3 @@ def reference(folder: Path, check: bool) -> None:
         click.echo(f"{'stale' if check else 'written'}: {folder / name}")
     if check and stale:
         sys.exit(1)
-
-
-def _print_register(
-    register: Iterable[object], columns: Mapping[str, str], more: Sequence[str], *, as_json: bool
-) -> None:
-    """Print the entries of a register: as a table of some members, or `more` of them as JSON."""
-    told = [
-        {name: _listed(getattr(one, name)) for name in (*columns.values(), *more)}
-        for one in register
-    ]
-    if as_json:
-        print_json(told)
-        return
-    rows = [tuple(_joined(one[name]) for name in columns.values()) for one in told]
-    print_table(tuple(columns), rows)
-
-
-def _listed(value: object) -> Json:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _joined(value: Json) -> str:
-    return ", ".join(value) if isinstance(value, list) else str(value)

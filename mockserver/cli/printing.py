@@ -30,6 +30,26 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         click.echo("  ".join(cells).rstrip())
 
 
+Columns = Mapping[str, str | Callable[[Json], str]]
+"""The columns of a table of objects: by head a member, or what makes a cell of an object."""
+
+
+def print_list(found: Sequence[Json], columns: Columns, *, as_json: bool) -> None:
+    """Print objects as JSON, or as a table."""
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        [_cell(one[cell]) if isinstance(cell, str) else cell(one) for cell in columns.values()]
+        for one in found
+    ]
+    print_table(tuple(columns), rows)
+
+
+def _cell(value: Json) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
 def print_levels(lines: Iterable[tuple[str | None, str]]) -> None:
     """Print lines, those that tell of a level of changes in its colour."""
     for level, line in lines:

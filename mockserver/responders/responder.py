@@ -1,6 +1,5 @@
-"""What a responder is given and what it returns."""
+"""What those are given who may answer: stubs, what was generated, recordings, the simulation."""
 
-from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -14,17 +13,11 @@ from mockserver.values import dataclass, value_class
 
 if TYPE_CHECKING:
     from mockserver.responders.replay.index import Replay
+    from mockserver.responders.stubs import Stubs
 
 
-class Stubbed(Protocol):
-    """Answers that were set for calls, each for as often as it was set."""
-
-    @property
-    def items(self) -> Sequence[object]:
-        """What was set."""
-
-    def take(self, call: "Call") -> Response | None:
-        """Return the answer that is set for a call, and count it; None where none is."""
+STUB, GENERATED, PLAYBACK, SIMULATION = "stub", "generated", "playback", "simulation"
+"""Who may answer a call, as the journal calls it, in the order in which they are asked."""
 
 
 @dataclass(slots=True)
@@ -43,9 +36,9 @@ class CalledWorld:
     replay: "Replay | None" = None
     played: PlaybackState = field(default_factory=PlaybackState)
     keys: Keyring = field(default_factory=Keyring)
-    generated: "Responder | None" = None
+    generated: "Answering | None" = None
     """Answers in place of the simulation; no snapshot, fork or dump has it."""
-    stubs: Stubbed = field(init=False)
+    stubs: "Stubs" = field(init=False)
 
     def in_front(self) -> bool:
         """Tell whether anything may answer in front of the simulation."""
@@ -65,23 +58,8 @@ class Call:
     hosted: CalledWorld
 
 
-class Responder(Protocol):
+class Answering(Protocol):
     """Something that may answer a call."""
 
-    @property
-    def name(self) -> str:
-        """How the journal calls it."""
-
     def respond(self, call: Call) -> Response | None:
-        """Return the answer, or None to leave it to the next responder."""
-
-
-class GeneratedAnswers:
-    """Answers with what was generated for the world, if anything was."""
-
-    name = "generated"
-
-    def respond(self, call: Call) -> Response | None:
-        """Return a generated answer, or None where none was made for the call."""
-        generated = call.hosted.generated
-        return None if generated is None else generated.respond(call)
+        """Return the answer, or None to leave it to those behind."""

@@ -33,8 +33,6 @@ _OWN_NAMES: Mapping[tuple[str, str], str] = MappingProxyType(
 class Simulation:
     """Answers every operation from the world's state."""
 
-    name = "simulation"
-
     def __init__(self, operations: Mapping[str, OperationFunction], contracts: Contracts) -> None:
         """Take the meaning of each operation by its id."""
         self._operations = operations

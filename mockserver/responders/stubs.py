@@ -104,16 +104,6 @@ class Stubs(Settable[Stub, int]):
         return None
 
 
-class StubResponder:
-    """Answers with the stubs of the world."""
-
-    name = "stub"
-
-    def respond(self, call: Call) -> Response | None:
-        """Return the answer of a stub, or None where none fits."""
-        return call.hosted.stubs.take(call)
-
-
 def shown(stub: Stub, used: int) -> dict[str, Json]:
     """Return a stub as JSON for the control API."""
     return {**stub.told, "id": stub.id, "operation": stub.operation, "used": used}

@@ -5,10 +5,7 @@ from dataclasses import field
 
 from mockserver.clock import SteadyClock
 from mockserver.operations import OPERATIONS
-from mockserver.responders.replay.playback import Playback
-from mockserver.responders.responder import GeneratedAnswers, Responder
 from mockserver.responders.simulation import Simulation
-from mockserver.responders.stubs import StubResponder
 from mockserver.server.control import Control, Guard, ServerState
 from mockserver.server.control.row import Counters
 from mockserver.server.service import Service
@@ -42,14 +39,8 @@ def service_of(factory: WorldFactory, guard: Guard, *, check_answers: bool) -> S
     """Return the service whose worlds somebody makes; see `Settings`."""
     contracts = factory.contracts
     simulation = Simulation(OPERATIONS, contracts)
-    responders: list[Responder] = [
-        StubResponder(),
-        GeneratedAnswers(),
-        Playback(simulation),
-        simulation,
-    ]
     worlds = Worlds(factory.create)
     control = Control(ServerState(worlds, factory, Counters()), guard)
-    service = Service(worlds, responders, contracts, control, check_answers=check_answers)
+    service = Service(worlds, simulation, contracts, control, check_answers=check_answers)
     control.server.ready = True
     return service

@@ -16,12 +16,12 @@ _ALIASES = {"x-gzip": "gzip"}
 _MOST_CODINGS = 3
 
 
-class UnknownCoding(ValueError):
-    """A coding that is not read here."""
+class Undecodable(ValueError):
+    """A body that cannot be unpacked; `name` is that of the refusal."""
 
-
-class BadCoding(ValueError):
-    """A body that is not in the coding its header names."""
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(reason)
+        self.name = name
 
 
 class TooLong(ValueError):
@@ -31,15 +31,16 @@ class TooLong(ValueError):
 def decoded(body: bytes, header: str, most: int) -> bytes:
     """Return a body without the codings of its `Content-Encoding`, `most` bytes of it.
 
-    Raises `UnknownCoding`, `BadCoding` and `TooLong`.
+    Raises `Undecodable` and `TooLong`.
     """
     names = [name.strip().lower() for name in header.split(",")]
     codings = [_ALIASES.get(name, name) for name in names if name not in ("", "identity")]
     odd = next((name for name in codings if name not in READ), None)
     if odd is not None or len(codings) > _MOST_CODINGS:
-        raise UnknownCoding(
+        raise Undecodable(
+            "unknown-coding",
             f"header 'Content-Encoding': {header[:80]!a} is not read here; "
-            f"use one of {', '.join(READ)}"
+            f"use one of {', '.join(READ)}",
         )
     for coding in reversed(codings):
         body = _unpacked(body, coding, most)
@@ -59,7 +60,8 @@ def _unpacked(body: bytes, coding: str, most: int) -> bytes:
             raise TooLong
         if unpacker.eof and not unpacker.unused_data:
             return found
-    raise BadCoding(f"header 'Content-Encoding': the body is not {coding}, or is damaged")
+    reason = f"header 'Content-Encoding': the body is not {coding}, or is damaged"
+    raise Undecodable("bad-coding", reason)
 
 
 def unpacked(exchange: "RecordedExchange") -> "RecordedExchange":
@@ -85,5 +87,5 @@ def _shown(body: bytes, coding: str | None) -> tuple[bytes, str]:
         return decoded(body, coding, limits.RECORDED_BODY.most), ""
     except TooLong:
         return b"", f"it unpacks to more than {limits.RECORDED_BODY}"
-    except (UnknownCoding, BadCoding) as error:
+    except Undecodable as error:
         return b"", str(error)

@@ -262,10 +262,8 @@ def _plain(body: bytes, request: Request, most: int) -> bytes:
         return body
     try:
         return codings.decoded(body, request.headers["Content-Encoding"], most)
-    except codings.UnknownCoding as error:
-        raise _Unreadable("unknown-coding", str(error)) from None
-    except codings.BadCoding as error:
-        raise _Unreadable("bad-coding", str(error)) from None
+    except codings.Undecodable as error:
+        raise _Unreadable(error.name, str(error)) from None
     except codings.TooLong:
         raise _too_large(most) from None
 

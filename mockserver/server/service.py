@@ -2,7 +2,7 @@
 
 import codecs
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -16,9 +16,8 @@ from mockserver.responders.faults.registry import Strike
 from mockserver.responders.faults.reserved import may_reserve, reserved_strike
 from mockserver.responders.listings import list_operations
 from mockserver.responders.refusing import JSON_HEADERS, REFUSAL_HEADER
-from mockserver.responders.replay.playback import Playback
-from mockserver.responders.responder import Call, GeneratedAnswers, Responder
-from mockserver.responders.stubs import StubResponder
+from mockserver.responders.responder import GENERATED, PLAYBACK, SIMULATION, STUB, Call
+from mockserver.responders.simulation import Simulation
 from mockserver.server import console, cors
 from mockserver.server.control import Control
 from mockserver.server.control.dispatcher import refused
@@ -51,19 +50,15 @@ class Service:
     def __init__(
         self,
         worlds: Worlds,
-        responders: Sequence[Responder],
+        simulation: Simulation,
         contracts: Contracts,
         control: Control,
         *,
         check_answers: bool = False,
     ) -> None:
-        """Take the parts; the last responder is the simulation, with nothing behind it.
-
-        `check_answers` holds every answer against the contract.
-        """
+        """Take the parts; `check_answers` holds the simulation's answers against the contract."""
         self.worlds = worlds
-        self._responders = tuple(responders)
-        self._simulation = self._responders[-1:]
+        self._simulation = simulation
         self._contracts = contracts
         self._control = control
         self._counters = control.server.counters
@@ -288,15 +283,34 @@ class Service:
         return responders[-1], outcome
 
     def _unbroken(self, call: Call) -> tuple[str, Response]:
-        for responder in self._responders if call.hosted.in_front() else self._simulation:
-            response = responder.respond(call)
-            if response is not None:
-                if self._check_answers:
-                    self._check(call.operation, responder, response)
-                return responder.name, response
-        refuser = call.hosted.refuser
-        reason = f"no responder answers {call.operation.id}"
-        return "server", refuser.refuse(call.operation.generation, "not-recorded", reason)
+        found = self._in_front(call) if call.hosted.in_front() else None
+        if found is not None:
+            return found
+        response = self._simulation.respond(call)
+        if self._check_answers:
+            self._check(call.operation, response)
+        return SIMULATION, response
+
+    def _in_front(self, call: Call) -> tuple[str, Response] | None:
+        """Return who answers in front of the simulation, and the answer; None where nobody does.
+
+        None of them is held against the contract: a stub was when it was set, or told not to be; a
+        recording is what a service said; a generated answer may be beyond what is assumed.
+        """
+        hosted = call.hosted
+        if (response := hosted.stubs.take(call)) is not None:
+            return STUB, response
+        if (
+            hosted.generated is not None
+            and (response := hosted.generated.respond(call)) is not None
+        ):
+            return GENERATED, response
+        if hosted.replay is not None:
+            # What plays recordings is imported with the first world that replays: most have none.
+            from mockserver.responders.replay.player import played  # noqa: PLC0415
+
+            response = played(call, hosted.replay, self._simulation.respond)
+        return None if response is None else (PLAYBACK, response)
 
     def _failed(self, call: HostedCall, error: Exception) -> Response:
         failure = f"{call.operation.id}: {type(error).__name__}: {error}"
@@ -305,12 +319,9 @@ class Service:
         reason = f"a defect of the mock: {type(error).__name__}; please report it"
         return call.hosted.refuser.refuse(call.operation.generation, "internal-error", reason)
 
-    def _check(self, operation: Operation, responder: Responder, response: Response) -> None:
+    def _check(self, operation: Operation, response: Response) -> None:
         """Hold a success against the contract. Raises `BrokenAnswer`."""
-        # A stub was held against the contract when it was set, or told not to be; a recording is
-        # what a service said, right or wrong; a generated answer may be beyond what is assumed.
-        unchecked = (StubResponder.name, GeneratedAnswers.name, Playback.name)
-        if response.status != 200 or responder.name in unchecked:
+        if response.status != 200:
             return
         violations = operation.response_violations(jsontext.decode(response.body))
         if violations:

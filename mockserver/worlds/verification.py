@@ -6,7 +6,7 @@ from mockserver.contract import Contract
 from mockserver.jsontext import Json
 from mockserver.responders.faults.registry import operation_id
 from mockserver.responders.forms import BadControl, check, duration_ms, form, instant_ms
-from mockserver.responders.stubs import StubResponder
+from mockserver.responders.responder import STUB
 from mockserver.responders.subsets import Subset, subset_of
 from mockserver.values import dataclass
 from mockserver.wording import times
@@ -82,7 +82,7 @@ def unexpected_refusals(hosted: HostedWorld) -> list[Entry]:
         for entry in hosted.journal
         if entry.refusal is not None
         and not entry.fault
-        and entry.responder != StubResponder.name
+        and entry.responder != STUB
         and not _expected(hosted, entry)
     ]
 

@@ -1,6 +1,7 @@
 """What stands above recorded answers: the outages of the world in which they are played."""
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from mockserver import jsontext
 from mockserver.engine.calendar import Phase
@@ -21,11 +22,8 @@ _MOVING = tuple(
 )
 
 
-class Simulating(Protocol):
-    """What answers from the world's state."""
-
-    def respond(self, call: Call) -> Response:
-        """Return the answer the world gives."""
+Simulate = Callable[[Call], Response]
+"""Returns the answer that the world's state gives."""
 
 
 def on_its_way(operation: str, response: Response) -> bool:
@@ -115,7 +113,7 @@ def _end(parts: RequestParts, end: End, catalog: Catalog) -> tuple[str, str] | N
         return chain.nickname, token
 
 
-def disturbed(call: Call, answer: Response, simulation: Simulating) -> Response:
+def disturbed(call: Call, answer: Response, simulate: Simulate) -> Response:
     """Return a recorded list as the outages of the world leave it.
 
     What they change in the simulated list, they change in the recorded one.
@@ -124,9 +122,9 @@ def disturbed(call: Call, answer: Response, simulation: Simulating) -> Response:
         return answer
     try:
         recorded = jsontext.decode(answer.body)
-        now = jsontext.decode(simulation.respond(call).body)
+        now = jsontext.decode(simulate(call).body)
         calm = Call(call.operation, call.request, call.hosted.undisturbed())
-        usual = jsontext.decode(simulation.respond(calm).body)
+        usual = jsontext.decode(simulate(calm).body)
     except jsontext.NotJson:
         return answer
     changed = _changed(recorded, usual, now)

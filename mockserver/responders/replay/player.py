@@ -11,7 +11,7 @@ from mockserver.recordings import RequestReading, read_request
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.replay.index import ExchangeIndex, Playable, Replay
 from mockserver.responders.replay.outages import (
-    Simulating,
+    Simulate,
     after_event,
     disturbed,
     forbidden,
@@ -28,10 +28,11 @@ _OWN_HEADERS = FRAMING | {SOURCE_HEADER.lower()}
 _MOST_CHOICES = 10_000
 
 
-def played(call: Call, replay: Replay, simulation: Simulating) -> Response | None:
+def played(call: Call, replay: Replay, simulate: Simulate) -> Response | None:
     """Return the recorded answer to a call; None where its mode has none.
 
-    The simulation knows what outages make of the lists.
+    Strictly everything else is refused, naming the nearest recording. Outages of the world stand
+    above what was recorded; `simulate` tells what they make of the lists.
     """
     operation, naked = call.operation, replay.mode.naked
     if not naked and (refused := forbidden(call, replay.rules.of(operation.id))):
@@ -41,14 +42,14 @@ def played(call: Call, replay: Replay, simulation: Simulating) -> Response | Non
     for reading in readings:
         answer = _answer(call, replay, index, index.exact(reading), reading)
         if answer is not None:
-            return answer if naked else disturbed(call, answer, simulation)
+            return answer if naked else disturbed(call, answer, simulate)
     if not replay.mode.strict:
         return None
     for reading in readings:
         near = index.near(reading, replay.rules)
         answer = _answer(call, replay, index, near, reading, near=True)
         if answer is not None:
-            return answer if naked else disturbed(call, answer, simulation)
+            return answer if naked else disturbed(call, answer, simulate)
     reason = index.why_missed(readings[0])
     return call.hosted.refuser.refuse(operation.generation, "not-recorded", reason)
 

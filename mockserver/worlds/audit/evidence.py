@@ -17,15 +17,13 @@ from mockserver.operations import traces
 from mockserver.operations.order_texts import OrderRules
 from mockserver.operations.traces import Paid, Quoted, Standing
 from mockserver.responders.delivery import Cut
-from mockserver.responders.replay.playback import Playback
-from mockserver.responders.responder import GeneratedAnswers
-from mockserver.responders.stubs import StubResponder
+from mockserver.responders.responder import GENERATED, PLAYBACK, STUB
 from mockserver.values import dataclass
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.seen import SeenTransaction
 
-_MADE_UP = (StubResponder.name, Playback.name, GeneratedAnswers.name)
+_MADE_UP = (STUB, PLAYBACK, GENERATED)
 """Who answers without a world behind it: what they say of an order is no order."""
 
 HashKey = tuple[str, str]
