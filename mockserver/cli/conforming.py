@@ -133,7 +133,7 @@ def _plan_in_words(ready: "Prepared", submissions: int, *, edges: bool) -> Itera
         f"{submissions} of them submissions, no faster than {rate} a second; nothing was sent"
     )
     if edges:
-        yield f"up to {MOST_EDGES} requests at the edges of inputs come after them"
+        yield f"up to {MOST_EDGES} requests with edge cases of inputs come after them"
     for reason, number in Counter(plan.left_out.values()).most_common():
         yield f"left out: {number} x {reason}"
 

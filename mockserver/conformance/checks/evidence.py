@@ -168,7 +168,7 @@ def check_answered(every: Sequence[Exchange]) -> None:
 def check_edges_are_asked(context: RunContext) -> None:
     """Raise `NotApplicable` where the run was not to ask at the edges of inputs."""
     if not any(map(label_of, (*(one.probe for one in context.exchanges), *context.unsent))):
-        raise NotApplicable("nothing was to be asked at the edges of inputs (--edges)")
+        raise NotApplicable("edge cases of inputs are not requested (--edges)")
 
 
 def last_chains(context: RunContext, generation: str = "v2") -> tuple[Chain, ...] | None:

@@ -12,7 +12,7 @@ from mockserver.wording import counted, listed, one_line
 HEADINGS = {
     Verdict.VIOLATION: "violations of the description",
     Verdict.DIFFERS_OBSERVED: "differs from what was observed",
-    Verdict.DIFFERS_ASSUMPTION: "differs from what we assume",
+    Verdict.DIFFERS_ASSUMPTION: "differs from an assumption",
     Verdict.EXTRA: "not in the description",
 }
 STYLES = {
@@ -79,7 +79,7 @@ class _Page:
                 self._rule(group)
         if self._report.causes:
             self._gap()
-            self._line("each as a test that fails until it is mended: --report pytest=FILE", "dim")
+            self._line("a test for each finding: --report pytest=FILE", "dim")
 
     def accepted(self) -> None:
         """Tell how much a baseline accepts; what that is in detail only where it is asked for."""
@@ -88,7 +88,7 @@ class _Page:
             first = min(one.acceptance.expires for one in accepted)
             self._gap()
             self._line(
-                f"accepted: {counted(len(accepted), 'cause')}, until {first} at first; --verbose "
+                f"accepted: {counted(len(accepted), 'cause')}, the first until {first}; --verbose "
                 "lists them",
                 "dim",
             )
@@ -128,7 +128,7 @@ class _Page:
                 self._indented(f"{operation}: {share.proven} of {share.total}")
         targets = coverage.targets
         if targets.total:
-            self._line(f"edges of inputs: {len(targets.hit)} of {targets.total} asked at")
+            self._line(f"edge cases of inputs: {len(targets.hit)} of {targets.total} tried")
             for reason, count in targets.reasons.items():
                 self._indented(f"{count} x {one_line(reason, _LONGEST)}")
 

@@ -87,7 +87,7 @@ def tests_of(report: Report) -> str:
             parts = replace(parts, test=test)
         names.add(name)
         every.append(parts)
-    what = f"# {len(every)} findings of crosschain-mock conform; each fails until it is mended\n"
+    what = f"# {len(every)} findings of crosschain-mock conform; each fails until it is fixed\n"
     return _CODING + what + "\n" + (_joined(every, remarks=True) if every else "")
 
 

@@ -227,7 +227,7 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     for number, target in enumerate(in_turn):
         writes = context.contract.operation(target.operation_id).writes
         if number >= MOST_EDGES:
-            reason = f"{MOST_EDGES} requests at the edges of inputs were sent before it"
+            reason = f"{MOST_EDGES} requests with edge cases of inputs were sent before it"
         elif transport.left <= kept:
             reason = "what is left of the budget is kept for what comes after"
         elif writes and transport.writes_left <= kept_writes:
