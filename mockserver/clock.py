@@ -20,6 +20,9 @@ from mockserver.values import dataclass
 FASTEST = 1_000_000
 """How many times faster than the wall clock a scaled clock may run."""
 
+LATEST_MS = 253_402_300_799_999
+"""The last millisecond of the year 9999: no later time can be read or written as a date."""
+
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -117,6 +120,8 @@ class Clock:
                 f"the clock only moves forward: it shows {iso(now)}, not to be set to "
                 f"{iso(virtual_ms)}; revert to a snapshot to go back"
             )
+        if virtual_ms > LATEST_MS:
+            raise ClockRefused(f"the clock ends at {iso(LATEST_MS)}, with the years of four digits")
         return replace(self, virtual_ms=virtual_ms, wall_ms=wall)
 
     def advance(self, by_ms: int, wall: int) -> "Clock":

@@ -48,7 +48,7 @@ def shown(value: Json) -> str:
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """Return `; did you mean 'X'?` for the nearest known name, or an empty text."""
     folded = {candidate.casefold(): candidate for candidate in known}
-    near = get_close_matches(name.casefold()[:200], folded, n=1, cutoff=0.6)
+    near = get_close_matches(str(name).casefold()[:200], folded, n=1, cutoff=0.6)
     return f"; did you mean {folded[near[0]]!r}?" if near else ""
 
 

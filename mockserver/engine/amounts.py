@@ -77,10 +77,13 @@ def units_exact(whole: Decimal, decimals: int, about: str = "amount") -> int:
         )
     digits, exponent = _significant(whole)
     if exponent + decimals < 0:
+        # Cut as text: a power of ten with the exponent that a client chose may have no end.
+        rounded = int("0" + digits[: max(0, len(digits) + exponent + decimals)])
+        near = f"; did you mean '{plain(whole_tokens(rounded, decimals))}'?" if rounded else ""
         raise Refusal(
             "amount-too-precise",
             f"{about} {str(whole)[:60]} has more decimals than the token's {decimals}; "
-            "round it to whole smallest units",
+            f"round it to whole smallest units{near}",
             about=about,
         )
     return checked_units(int(digits) * 10 ** (exponent + decimals), about)

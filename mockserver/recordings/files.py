@@ -271,9 +271,13 @@ def gather(named: Iterable[str | Path]) -> tuple[Source, ...]:
 
 def _files(named: str | Path) -> Iterator[tuple[str, Path]]:
     path = Path(named)
-    if path.is_dir():
+    try:
+        folder, file = path.is_dir(), path.exists()
+    except (OSError, ValueError):
+        folder = file = False
+    if folder:
         yield from _in_folder(path, path)
-    elif path.exists():
+    elif file:
         yield path.name, path
     else:
         yield from _shipped(str(named))

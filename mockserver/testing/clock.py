@@ -7,8 +7,16 @@ from typing import Literal
 
 from mockserver.clock import FASTEST, ClockMode, ClockRefused
 from mockserver.testing.handles import WorldHandle, bordered
-from mockserver.testing.options import Duration, check_names, duration_ms, instant_ms, moment, word
-from mockserver.testing.orders import OrderRef, order_id
+from mockserver.testing.options import (
+    Duration,
+    OrderRef,
+    check_names,
+    duration_ms,
+    instant_ms,
+    moment,
+    word,
+)
+from mockserver.testing.orders import order_id
 
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
 

@@ -42,7 +42,7 @@ class ExpectedRefusal:
         """
         contract = handle.hosted.contract
         self._name = None if name is None else refusal_name(name, contract)
-        self._operations = operation and operation_ids(operation, contract)
+        self._operations = None if operation is None else operation_ids(operation, contract)
         self._handle = handle
         self._expected = expected
         self._since = 0

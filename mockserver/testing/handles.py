@@ -11,8 +11,11 @@ from mockserver.exchange import Request, Response
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl
 from mockserver.server.service import Service
-from mockserver.testing.options import NAMES, in_python
-from mockserver.worlds.hosted import HostedWorld
+from mockserver.testing.arguments import Check, check_of
+from mockserver.testing.options import NAMES, WrongWord, in_python
+from mockserver.wording import times
+from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
+from mockserver.worlds.journal import Entry
 
 
 class LockedService:
@@ -26,7 +29,10 @@ class LockedService:
         self.service = service
         self.lock = threading.RLock()
         self.made: set[str] = set()
+        self.default_asked_for = False
+        """Whether anybody has asked for the default world or the address of the server itself."""
         self._strays: list[str] = []
+        self._told_of_default = 0
 
     def respond(self, request: Request) -> Response | Delivery:
         """Return the answer to a request; how it is sent only where that is not at once."""
@@ -47,6 +53,11 @@ class LockedService:
         """Return what is to be said of requests to worlds that nobody made, each once."""
         with self.lock:
             found, self._strays = self._strays, []
+            journal = self.service.worlds.get(DEFAULT_WORLD).journal
+            came = journal.since(self._told_of_default)
+            self._told_of_default = journal.last_sequence
+        if came and not self.default_asked_for:
+            found.append(_lost_its_world(came))
         return found
 
     def _stray(self, key: str, request: Request) -> None:
@@ -69,6 +80,15 @@ class LockedService:
         """Return the refusal of a request that could not be read."""
         with self.lock:
             return self.service.refuse(request, name, reason)
+
+
+def _lost_its_world(came: list[Entry]) -> str:
+    return (
+        f"{times(len(came))} a request came to the default world, which is no test's own; "
+        f"the first: {came[0].asked}\n"
+        "  the base address lost its path /w/…, as with urljoin and aiohttp's base_url: write "
+        f"base_url + {came[0].path!r}; for the default world use crosschain_mock_server.url"
+    )
 
 
 class WorldClosed(CrosschainMockError):
@@ -110,8 +130,9 @@ _Class = TypeVar("_Class", bound=type)
 def bordered(made: _Class) -> _Class:
     """Let the public methods of a class hold its `_lock`, and raise one family of errors.
 
-    What the engine or the control API says becomes a `CrosschainMockError` in Python's spelling.
-    Its traceback ends in the line of the test that asked.
+    Arguments are held against annotations. What the engine or the control API says becomes a
+    `CrosschainMockError` in Python's spelling. Its traceback ends in the line of the test that
+    asked.
     """
     for name, found in list(vars(made).items()):
         if name.startswith("_") and name not in ("__getitem__", "__iter__", "__len__"):
@@ -124,13 +145,21 @@ def bordered(made: _Class) -> _Class:
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    check: Check | None = None
+
     def called(*args: Any, **options: Any) -> Any:
+        nonlocal check
         __tracebackhide__ = True
         try:
+            if len(args) > 1 or options:
+                check = check or check_of(function)
+                check(args[1:], options)
             with args[0]._lock:
                 return function(*args, **options)
         except Refusal as refusal:
             told: CrosschainMockError = BadControl(refusal.reason)
+        except WrongWord as error:
+            told = error
         except BadControl as error:
             told = type(error)(in_python(str(error), NAMES))
         except CrosschainMockError as error:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal, TypedDict, TypeVar
 
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
+from mockserver.engine.orders import Order, OrderView
 from mockserver.engine.outages import WORDS, Direction, Window
 from mockserver.jsontext import Json, camel
 from mockserver.responders.forms import BadControl
@@ -134,6 +135,9 @@ AuditKind = Literal[
 ]
 """The kinds of what an audit finds."""
 
+OrderRef = str | int | Order | OrderView
+"""An order: its 2.0 id, its v1 number (`orderSn`), or what `orders` gave."""
+
 Match = Mapping[str, Mapping[str, Json]]
 """Parts that a request must have: `query`, `headers` and `body` by name."""
 
@@ -169,7 +173,7 @@ class FaultOptions(TypedDict, total=False):
     effect: str
     phase: str
     chain: str
-    order: str
+    order: OrderRef
     first: int
     every: int
     probability: Decimal | float
@@ -179,15 +183,15 @@ class FaultOptions(TypedDict, total=False):
     refusal: str
     code: int
     msg: str
-    delay: str
+    delay: Duration
     distribution: str
-    until: str
+    until: Duration
     sigma: Decimal | float
     content_type: str
     field: str
     change: str
     limit: int
-    window: str
+    window: Duration
 
 
 class StubResponse(TypedDict, total=False):
@@ -208,7 +212,7 @@ class Wanted(TypedDict, total=False):
     at_least: int
     at_most: int
     never: bool
-    within: str
+    within: Duration
     order: list[str]
     match: Match
     refused: bool
@@ -227,15 +231,37 @@ NAMES = (
 def spelled(options: Mapping[str, object], form: type, what: str) -> dict[str, Json]:
     """Return options in the spelling of the control API: `retry_after` is `retryAfter` there.
 
-    Raises `WrongWord` for a name that the form, one of the classes here, does not have.
+    Raises `WrongWord` for a name that the form, one of the classes here, does not have, and for
+    what is no number.
     """
     check_names(options, form.__annotations__, what)
-    return {camel(name): _exact(value) for name, value in options.items()}
+    return {camel(name): _exact(name, value) for name, value in options.items()}
 
 
-def _exact(value: object) -> Json:
-    """Return a number as JSON has it; the shortest text of a float is what was written."""
-    return Decimal(repr(value)) if isinstance(value, float) else value
+def _exact(name: str, value: object) -> Json:
+    """Return a value as JSON has it; the shortest text of a float is what was written."""
+    if isinstance(value, float | Decimal):
+        number = Decimal(repr(value)) if isinstance(value, float) else value
+        if not number.is_finite():
+            raise WrongWord(f"option {name!r}: expected a number, got {value!r}")
+        return number
+    return f"{duration_ms(value)}ms" if isinstance(value, timedelta) else value
+
+
+def json_of(place: str, value: object) -> Json:
+    """Return what a test gives as JSON, its floats as they were written.
+
+    Raises `WrongWord` with the place of what JSON has no form for.
+    """
+    if isinstance(value, float | Decimal):
+        return _exact(place, value)
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+        return {name: json_of(f"{place}.{name}", inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_of(f"{place}[{index}]", inner) for index, inner in enumerate(value)]
+    if value is None or isinstance(value, str | int):
+        return value
+    raise WrongWord(f"option {place!r}: JSON has no form for {value!r}"[:300])
 
 
 def window(chain: str | None, token: str | None, now_ms: int, options: Outage) -> Window:

@@ -9,10 +9,7 @@ from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.server.control import orders
 from mockserver.testing.handles import WorldHandle, bordered
-from mockserver.testing.options import Course, OrderStatus, Pace, word
-
-OrderRef = str | int | Order | OrderView
-"""An order: its 2.0 id, its v1 number (`orderSn`), or what `orders` gave."""
+from mockserver.testing.options import Course, OrderRef, OrderStatus, Pace, word
 
 
 class UnknownOrder(CrosschainMockError, KeyError):
@@ -34,6 +31,19 @@ def order_id(world: World, named: OrderRef) -> str:
         there = [order.sn or order.id for order in world.orders.stored()]
         known = f"; there are {', '.join(there[-5:])}" if there else "; none was submitted"
         raise UnknownOrder(f"order {name[:80]!r} does not exist in this world{known}") from None
+
+
+def order_id_or_text(world: World, named: OrderRef) -> str:
+    """Return the id of an order, or a text as it is: it may name an order that is yet to come.
+
+    Raises `UnknownOrder` for what is no text.
+    """
+    try:
+        return order_id(world, named)
+    except UnknownOrder:
+        if isinstance(named, str):
+            return named
+        raise
 
 
 @bordered

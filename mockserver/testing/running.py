@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,8 +11,9 @@ from mockserver.server import capsules
 from mockserver.server.capsules import Replayed
 from mockserver.server.http import Answering, HttpServer
 from mockserver.server.listener import Listener, bound
+from mockserver.testing.arguments import held
 from mockserver.testing.server import MockServer
-from mockserver.testing.settings import MockSettings
+from mockserver.testing.settings import BadSetting, MockSettings
 
 _T = TypeVar("_T")
 _PATIENCE_SECONDS = 10
@@ -27,7 +28,7 @@ def running(
     Changes are settings such as `scenario="outage"`. Raises `CrosschainMockError` for bad ones,
     `CannotServe` where the port is taken.
     """
-    mock = MockServer((settings or MockSettings()).changed(**changes))
+    mock = _server(settings, port, changes)
     with in_thread(mock.locked, port) as mock.port:
         yield mock
 
@@ -59,7 +60,7 @@ async def serving(
     settings: MockSettings | None = None, *, port: int = 0, **changes: Any
 ) -> AsyncIterator[MockServer]:
     """Serve in the running loop on loopback, as `running` does in a thread."""
-    mock = MockServer((settings or MockSettings()).changed(**changes))
+    mock = _server(settings, port, changes)
     listener = await _listening(mock.locked, port)
     try:
         mock.port = listener.port
@@ -68,15 +69,25 @@ async def serving(
         await listener.stop()
 
 
+def _server(settings: MockSettings | None, port: int, changes: Mapping[str, Any]) -> MockServer:
+    if not isinstance(settings, MockSettings | None):
+        raise BadSetting(f"settings go by name, as in scenario='outage'; got {settings!r}")
+    mock = MockServer((settings or MockSettings()).changed(**changes))
+    # Whoever chose the port knows the address of the default world without asking.
+    mock.locked.default_asked_for = port != 0
+    return mock
+
+
 async def _listening(answering: Answering, port: int) -> Listener:
     listener = Listener(HttpServer(answering), bound("127.0.0.1", port))
     await listener.start()
     return listener
 
 
-def replay_capsule(file: Path) -> Replayed:
+def replay_capsule(file: str | Path) -> Replayed:
     """Go through a capsule in this process; `divergences` tells every answer that is another one.
 
-    Raises `BadCapsule` and `InvalidFile`.
+    Raises `BadCapsule`, `InvalidFile`, and `WrongWord` for what names no file.
     """
-    return capsules.replay(capsules.load(file))
+    held("file", file, str | Path)
+    return capsules.replay(capsules.load(Path(file)))

@@ -43,7 +43,7 @@ class MockServer:
         self.port = 0
 
     def __repr__(self) -> str:
-        return f"<MockServer at {self.url}>"
+        return f"<MockServer at {self._address}>"
 
     if not TYPE_CHECKING:
 
@@ -58,6 +58,11 @@ class MockServer:
     @property
     def url(self) -> str:
         """The address of the server itself: its control API and the default world."""
+        self.locked.default_asked_for = True
+        return self._address
+
+    @property
+    def _address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     @property
@@ -85,7 +90,7 @@ class MockServer:
         hosted.journal = Journal(_JOURNAL)
         self._service.worlds.put(hosted)
         self.locked.made.add(key)
-        return MockWorld(WorldHandle(self.locked, key), self.url, settings)
+        return MockWorld(WorldHandle(self.locked, key), self._address, settings)
 
     def _free_key(self, name: str) -> str:
         key = _ODD.sub("-", name).strip("-.")[-_LONGEST:] or "world"

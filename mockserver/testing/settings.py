@@ -1,6 +1,6 @@
 """What a test says about the world it wants, in the words of options and markers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from datetime import datetime
@@ -24,6 +24,12 @@ DEFAULT_START = "2026-01-01T00:00:00Z"
 
 _REFUSALS = ("fail", "allow")
 _STAMPS = ("either", "world")
+_TYPES: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
+    ("scenario", (str, Path), "a shipped name or a file"),
+    ("dialect", str, "'documented', 'observed' or errata as in 'E-01,E-02'"),
+    ("replay_mode", str, "words as in 'fallback,naked'"),
+    ("verify_wallets", bool, "True or False"),
+)
 
 
 class BadSetting(CrosschainMockError):
@@ -62,6 +68,12 @@ class MockSettings:
 
     def __post_init__(self) -> None:
         """Raise `BadSetting` for a value that no setting has."""
+        # A frozen value's own field: a list, or one name, is what people write.
+        object.__setattr__(self, "app_keys", _pairs(self.app_keys))
+        for name, kinds, told in _TYPES:
+            value = getattr(self, name)
+            if not isinstance(value, kinds):
+                raise BadSetting(f"{name}: expected {told}, got {value!r}")
         self.clock_mode_and_rate()
         self.start_ms()
         if self.refusals not in _REFUSALS:
@@ -70,7 +82,6 @@ class MockSettings:
             raise BadSetting(f"stamps: expected 'either' or 'world', got {self.stamps!r}")
         if self.seed is not None and not _is_whole(self.seed):
             raise BadSetting(f"seed: expected a whole number from 0, got {self.seed!r}")
-        # A frozen value's own field: a list, or one name, is what people write.
         object.__setattr__(self, "replay", _paths(self.replay))
         with _told_of("breaks"):
             object.__setattr__(self, "breaks", _names(self.breaks))
@@ -130,6 +141,20 @@ def _names(breaks: object) -> tuple[str, ...]:
     if not isinstance(told, list | tuple) or not all(isinstance(name, str) for name in told):
         raise BadSetting(f"breaks: expected names of breaks, got {breaks!r}")
     return tuple(one.name for one in breaks_named(told))
+
+
+def _pairs(keys: object) -> tuple[tuple[str, str], ...]:
+    """Return pairs of a developer key and its secret, also of a mapping. Raises `BadSetting`."""
+    told = list(keys.items()) if isinstance(keys, Mapping) else keys
+    if not isinstance(told, list | tuple) or not all(map(_is_pair, told)):
+        raise BadSetting(f"app_keys: expected pairs of a key and its secret, got {keys!r}")
+    return tuple((key, secret) for key, secret in told)
+
+
+def _is_pair(told: object) -> bool:
+    if not isinstance(told, list | tuple) or len(told) != 2:
+        return False
+    return all(isinstance(one, str) for one in told)
 
 
 def _paths(replay: object) -> tuple[str | Path, ...]:

@@ -28,13 +28,15 @@ from mockserver.testing.options import (
     Side,
     StubResponse,
     Wanted,
+    WrongWord,
     check_names,
     direction_of,
     duration_ms,
+    json_of,
     spelled,
     window,
 )
-from mockserver.testing.orders import MockOrders
+from mockserver.testing.orders import MockOrders, order_id_or_text
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.worlds.audit import QUOTE_AGE_MS, Audit, audit, kinds_named
 from mockserver.worlds.chain import announce
@@ -114,6 +116,8 @@ class MockWorld:
         self, chain: str | None = None, *, token: str | None = None, direction: Side | None = None
     ) -> tuple[Window, ...]:
         """End the outages of a subject now. Raises `InvalidOutage` where there is none."""
+        if chain is None and token is None:
+            raise WrongWord("name what to restore: a chain, a token, or both")
         return self._handle.hosted.world.outages.restore(chain, token, direction_of(direction))
 
     def fail(
@@ -124,10 +128,12 @@ class MockWorld:
         `fail("submitOrder", "reset-before-headers", does="done", first=1)` accepts the first order
         and resets the connection. Raises `BadControl` with a sentence for what does not exist.
         """
+        hosted = self._handle.hosted
+        if "order" in options:
+            options["order"] = order_id_or_text(hosted.world, options["order"])
         wanted = {"kind": kind, **spelled(options, FaultOptions, "a fault")}
         if operation is not None:
             wanted["operation"] = operation
-        hosted = self._handle.hosted
         return hosted.faults.add(wanted, hosted.contract, hosted.world.scenario)
 
     def heal(self, fault: Fault | str | None = None) -> None:
@@ -156,8 +162,9 @@ class MockWorld:
         the contract is refused unless `unchecked`. Raises `BadControl`.
         """
         check_names(response, StubResponse.__annotations__, "a stub")
-        wanted: dict[str, Json] = {"operation": operation, "response": dict(response)}
-        more = {"match": match, "times": times, "unchecked": unchecked or None}
+        given = {name: json_of(name, value) for name, value in response.items()}
+        wanted: dict[str, Json] = {"operation": operation, "response": given}
+        more = {"match": json_of("match", match), "times": times, "unchecked": unchecked or None}
         wanted |= {name: value for name, value in more.items() if value is not None}
         hosted = self._handle.hosted
         return hosted.stubs.add(wanted, hosted.contract, hosted.refuser)
@@ -176,13 +183,15 @@ class MockWorld:
         `undocumented` only the interface description is kept. Raises `ImportError` without
         Hypothesis, `UnknownOperation`, and `BadSetting` for a service of another dialect.
         """
-        from mockserver.strategies import service_of  # noqa: PLC0415 - Hypothesis is an extra
+        from mockserver.strategies import GeneratedService, service_of  # noqa: PLC0415 - Hypothesis is an extra
         from mockserver.strategies.serving import Permissive  # noqa: PLC0415
 
         contract = self._handle.hosted.contract
         dialect = contract.dialect.name
-        if isinstance(service, int):
+        if isinstance(service, int) and not isinstance(service, bool):
             service = service_of(service, *operations, dialect=dialect, undocumented=undocumented)
+        elif not isinstance(service, GeneratedService):
+            raise BadSetting(f"expected a seed or a service of services(…), got {service!r}")
         elif operations or undocumented:
             raise BadSetting("operations and 'undocumented' go with a seed; give them to services")
         if service.dialect != dialect:
@@ -199,7 +208,7 @@ class MockWorld:
         Give `chain` with `raw` in hex, or with `from`, `to`, `value`, `data` and `hash`. Raises
         `BadTransaction` where it is none.
         """
-        return announce(self._handle.hosted, transaction)
+        return announce(self._handle.hosted, json_of("transaction", transaction))
 
     @property
     def journal(self) -> tuple[Entry, ...]:

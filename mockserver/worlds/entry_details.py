@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from urllib.parse import urlencode
 
 from mockserver import jsontext
@@ -12,6 +13,7 @@ from mockserver.exchange import Headers, Request, pairs_or
 from mockserver.jsontext import Json
 from mockserver.operations.order_texts import rules_of
 from mockserver.worlds.journal import Entry, withheld
+from mockserver.worlds.respelling import respelled
 
 _MOST = 100
 _MOST_TEXT = 200_000
@@ -127,8 +129,9 @@ Parts = dict[str, dict[str, Json]]
 def nearest_form(contract: Contract, entry: Entry) -> Json:
     """Return a request like the refused one that keeps the contract, or None where none is near.
 
-    What the client sent is kept where it is right; the rest comes from the operation's example, or
-    is the nearest valid name where the refusal tells one. `changed` lists what differs.
+    What the client sent is kept where it is right, and respelled where that makes it right; the
+    rest is what the refusal suggests, or comes from the operation's example. `changed` lists what
+    differs.
     """
     if entry.refusal is None:
         return None
@@ -138,7 +141,7 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
     example = operation.row.get("example", {})
     sent = _sent(operation, entry.request)
     kept = _kept(operation, sent)
-    _correct(kept, example, entry.refusal)
+    _correct(kept, sent, example, entry.refusal)
     for field in operation.fields:
         given = example.get(field.location, {})
         if field.required and field.name in given:
@@ -175,28 +178,37 @@ def _sent(operation: Operation, request: Request) -> Parts:
 
 
 def _kept(operation: Operation, sent: Parts) -> Parts:
-    """Return what the client sent without what breaks the contract."""
+    """Return what the client sent, respelled or left out where it breaks the contract."""
     kept = {location: dict(values) for location, values in sent.items()}
     if operation.method != "POST":
         kept["body"] = {}
-    reading = operation.read(_encoded(operation, kept))
-    for violation in reading.violations:
-        if len(violation.path) > 1:
-            kept[str(violation.path[0])].pop(str(violation.path[1]), None)
+    for location, name in _broken(operation, kept):
+        for form in respelled(kept[location].pop(name, None)):
+            tried = {**kept, location: {**kept[location], name: form}}
+            if (location, name) not in _broken(operation, tried):
+                kept = tried
+                break
     return kept
 
 
-def _correct(kept: Parts, example: Mapping[str, Json], refusal: str) -> None:
-    """Put the blamed input of a refusal right: by the name it tells, else by the example."""
+def _broken(operation: Operation, parts: Parts) -> set[tuple[str, str]]:
+    """Return the inputs that break the contract, each with its location."""
+    violations = operation.read(_encoded(operation, parts)).violations
+    return {(str(one.path[0]), str(one.path[1])) for one in violations if len(one.path) > 1}
+
+
+def _correct(kept: Parts, sent: Parts, example: Mapping[str, Json], refusal: str) -> None:
+    """Put the blamed input of a refusal right: by what it suggests, else by the example."""
     blamed = _BLAMED.search(refusal)
     if blamed is None:
         return
     location, name = _LOCATIONS[blamed[1]], blamed[2]
-    if name not in kept[location]:
+    if name not in kept[location] or kept[location][name] != sent[location][name]:
         return
     suggested = _SUGGESTED.search(refusal)
     if suggested:
-        kept[location][name] = suggested[1]
+        text = isinstance(kept[location][name], str)
+        kept[location][name] = suggested[1] if text else Decimal(suggested[1])
     elif name in example.get(location, {}):
         kept[location][name] = example[location][name]
 

@@ -1,5 +1,7 @@
 """The journal, verification, stubs, and what the end of a test complains about."""
 
+from decimal import Decimal
+
 import pytest
 
 from mockserver.contract import load
@@ -64,10 +66,41 @@ def test_a_refused_request_comes_with_its_reason_and_nearest_valid_form(busy):
     assert near["changed"] == ["query parameter 'toChain': 'BNB' instead of 'bnb'"]
 
 
+BRIDGE, SWAP, V1 = "v2.getBridgeQuote", "v2.getAggregateSwap", "v1.getCrossChainQuote"
+
+
+@pytest.mark.parametrize(
+    ("operation", "place", "sent", "meant"),
+    [
+        (BRIDGE, "query.amount", "10000000.0", "'10000000' instead of '10000000.0'"),
+        (BRIDGE, "query.amount", "10000000 ", "'10000000' instead of '10000000 '"),
+        (BRIDGE, "query.amount", "2e7", "'20000000' instead of '2e7'"),
+        (SWAP, "query.allowPartialFill", "True", "'true' instead of 'True'"),
+        (SWAP, "query.allowPartialFill", "False", "'false' instead of 'False'"),
+        (V1, "body.feeLevel", "3", "3 instead of '3'"),
+        (V1, "body.amount", "0.5", "0.5 instead of '0.5'"),
+        (V1, "body.amount", Decimal("0.50000000000000000001"), "0.5 instead of 0.50000000"),
+        ("v2.submitOrder", "body.orderType", 1, "'1' instead of 1"),
+    ],
+)
+def test_what_only_needs_another_form_keeps_its_meaning(
+    control, mock, operation, place, sent, meant
+):
+    location, name = place.split(".")
+    example = load().operation(operation).row["example"]
+    headers = mock.keys if operation == V1 else mock.wallet
+    parts = {"headers": headers, location: {**example[location], name: sent}}
+    assert mock.operation(operation, **parts).refusal
+    [entry] = control.get("/journal")["entries"]
+    assert f"{name!r}: {meant}" in "; ".join(entry["nearest"]["changed"])
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
         ("GET", "/v1/getBridgeQuote?amount=ten&symbol=USDT", None),
+        ("GET", "/v1/getBridgeQuote?amount=1e999999999&symbol=USDT", None),
+        ("GET", "/v1/getBridgeQuote?amount=NaN&symbol=USDT", None),
         ("GET", f"/v1/getBridgeQuote?{QUOTE}&colour=red", None),
         ("GET", "/v1/getBridgeQuot", None),
         ("DELETE", "/v1/getChain", None),

@@ -1,8 +1,10 @@
-"""Forty things that people get wrong in Python, and what each of them is told."""
+"""Seventy things that people get wrong in Python, and what each of them is told."""
 
 import traceback
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -15,6 +17,7 @@ from mockserver.testing import (
     CrosschainMockError,
     MockServer,
     options,
+    replay_capsule,
     running,
 )
 from mockserver.worlds import audit
@@ -40,6 +43,7 @@ def order(world):
     return Client(world.base_url).submit()["data"]["id"]
 
 
+ANY: list[Any] = ["outage", None]
 # What is written, on a world `w`, an order `o` and a server `s`; a part of the sentence told.
 MISUSES = (
     (lambda w, o, s: w.suspend("BSC"), "is no nickname of the catalog; did you mean 'BNB'?"),
@@ -88,7 +92,58 @@ MISUSES = (
     (lambda w, o, s: s.world(clok="auto"), "did you mean 'clock'?"),
     (lambda w, o, s: s.world(scenario="outag"), "did you mean 'outage'"),
     (lambda w, o, s: s.world(start=2026), "start: 2026 is no time; write '2026-01-01T00:00:00Z'"),
+    (lambda w, o, s: s.world(5), "option 'name': expected a string, got 5"),
+    (lambda w, o, s: s.world(dialect=["E-01"]), "errata as in 'E-01,E-02', got ['E-01']"),
+    (lambda w, o, s: s.world(app_keys={"key": 1}), "app_keys: expected pairs of a key and its"),
+    (lambda w, o, s: s.world(app_keys=["key"]), "app_keys: expected pairs of a key and its secret"),
+    (lambda w, o, s: s.world(verify_wallets="no"), "verify_wallets: expected True or False"),
+    (lambda w, o, s: s.world(replay="x" * 400), "there is no such file, folder or shipped"),
+    (lambda w, o, s: running(ANY[0]).__enter__(), "settings go by name, as in scenario='outage'"),
+    (
+        lambda w, o, s: replay_capsule(ANY[1]),
+        "option 'file': expected a string or a Path, got None",
+    ),
+    (lambda w, o, s: w.suspend("BNB", inFlight="fail"), "'inFlight' is no option of an outage; di"),
+    (lambda w, o, s: w.suspend("BNB", mode="lagging", lag="5"), "'lag': expected an integer, got"),
+    (lambda w, o, s: w.suspend(["BNB"]), "option 'chain': expected a string or None, got ['BNB']"),
+    (lambda w, o, s: w.restore(), "name what to restore: a chain, a token, or both"),
+    (lambda w, o, s: w.clock.advance(timedelta.max), "the clock ends at 9999-12-31T23:59:59.999Z"),
+    (lambda w, o, s: w.clock.advance("999999999d"), "the clock ends at 9999-12-31T23:59:59.999Z"),
+    (
+        lambda w, o, s: w.fail("x", "latency", probability=float("nan")),
+        "expected a number, got nan",
+    ),
+    (
+        lambda w, o, s: w.fail("x", "quota", limit=True),
+        "option 'limit': expected an integer, got T",
+    ),
+    (lambda w, o, s: w.fail("x", "latency", order=77), "order '77' does not exist in this world"),
+    (lambda w, o, s: w.heal(3), "option 'fault': expected a Fault or a string or None, got 3"),
+    (lambda w, o, s: w.requests(7), "option 'operation': expected a string or None, got 7"),
+    (lambda w, o, s: w.requests(refused="yes"), "option 'refused': expected True or False or None"),
+    (lambda w, o, s: w.expect_refusal(operation=""), "'' is no operation of dialect 'documented'"),
+    (lambda w, o, s: w.verify(order="getPrice"), "option 'order': expected a list of strings"),
+    (lambda w, o, s: w.verify("getPrice", match={"query": 1}, never=True), "expected a mapping"),
+    (lambda w, o, s: w.orders.force(o, "Failed", 5), "option 'reason': expected a string, got 5"),
+    (lambda w, o, s: w.revert(None), "option 'name': expected a string, got None"),
+    (lambda w, o, s: w.audit("two-orders", 5), "option 'kinds': expected a string, got 5"),
+    (lambda w, o, s: w.announce([1]), "option 'transaction': expected a mapping, got [1]"),
+    (lambda w, o, s: w.permissive("v2.getPrice"), "expected a seed or a service of services(…)"),
+    (
+        lambda w, o, s: w.stub("getPrice", data={"price": float("inf")}),
+        "option 'data.price': expected a number, got inf",
+    ),
+    (
+        lambda w, o, s: w.stub("getPrice", data={"at": [b"1"]}, unchecked=True),
+        "option 'data.at[0]': JSON has no form for b'1'",
+    ),
+    (
+        lambda w, o, s: w.stub("getPrice", match={"query": {"symbol": {1, 2}}}, refusal="no-price"),
+        "option 'match.query.symbol': JSON has no form for {1, 2}",
+    ),
 )
+ARGUMENTS_OF_FUNCTIONS = ("settings go by name", "option 'file'")
+"""What is told by functions, which hold no lock and show their own frames."""
 
 
 @pytest.mark.parametrize(("written", "told"), MISUSES, ids=[told for _, told in MISUSES])
@@ -103,7 +158,10 @@ def test_each_is_answered_by_one_sentence_and_changes_nothing(written, told, wor
     assert world.dump() == before
 
 
-@pytest.mark.parametrize("written", [written for written, _ in MISUSES])
+@pytest.mark.parametrize(
+    "written",
+    [written for written, told in MISUSES if not told.startswith(ARGUMENTS_OF_FUNCTIONS)],
+)
 def test_no_frame_of_the_engine_is_shown(written, world, order, server):
     with pytest.raises(CrosschainMockError) as raised:
         written(world, order, server)
@@ -112,6 +170,18 @@ def test_no_frame_of_the_engine_is_shown(written, world, order, server):
         f"{OURS}/testing/handles.py"
     ]
     assert raised.value.__suppress_context__
+
+
+def test_what_python_writes_is_taken_as_what_it_means(world, order, server):
+    fault = world.fail("checkOrder", "latency", delay=timedelta(seconds=2), order=world.orders.last)
+    assert (fault.told["delay"], fault.told["order"]) == ("2000ms", order)
+    world.heal(fault)
+    quote = {"amountIn": 10.5, "amountOut": Decimal("9.1"), "fee": 0.1, "gas": 0.2, "tokenIn": "U"}
+    stub = world.stub("v1.getCrossChainQuote", data={"crossChain": quote}, unchecked=True)
+    assert stub.told["response"]["data"]["crossChain"]["fee"] == Decimal("0.1")
+    world.verify("submitOrder", exactly=1, within=timedelta(seconds=1))
+    for keys in ({"key": "secret"}, [["key", "secret"]], (("key", "secret"),)):
+        assert server.world(app_keys=keys).settings.app_keys == (("key", "secret"),)
 
 
 def test_what_names_an_order_is_its_id_its_number_or_itself(world, order):

@@ -24,6 +24,36 @@ def test_the_next_one_is_not_blamed(crosschain_mock):
     )
 
 
+def test_a_base_address_that_lost_its_path_fails_the_test_and_says_so(project):
+    result = project("""
+from urllib.parse import urljoin
+
+def test_lost(crosschain_mock):
+    for path in ("/v1/getChain", "/v1/getAssets"):
+        urllib.request.urlopen(urljoin(crosschain_mock.base_url_v2, path)).close()
+
+def test_the_next_one_is_not_blamed(crosschain_mock):
+    get(crosschain_mock, "/v1/getChain")
+
+def test_who_asks_for_the_default_world_means_it(crosschain_mock, crosschain_mock_server):
+    urllib.request.urlopen(crosschain_mock_server.url + "/v1/getChain").close()
+
+def test_and_so_does_who_chooses_the_port():
+    from mockserver.testing import running
+    with running(port=0) as server, server.world() as world:
+        port = server.port
+    with running(port=port) as server, server.world() as world:
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/getChain").close()
+""")
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*twice a request came to the default world*; the first: GET /v1/getChain",
+            "*lost its path /w/*urljoin*write base_url + '/v1/getChain'; for the*",
+        ]
+    )
+
+
 def test_a_world_that_was_made_is_no_stray(project):
     result = project("""
 def test_made(crosschain_mock, crosschain_mock_server):
