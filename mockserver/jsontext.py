@@ -137,6 +137,11 @@ def encode(value: Json) -> bytes:
     return _text(value).encode("ascii")
 
 
+def escaped(text: str) -> str:
+    """Return a text as it stands between the quotation marks of `encode`."""
+    return encode_basestring_ascii(text)[1:-1]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Each:
     """An array whose items are made while it is written, for more than anybody should wait for."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass  # noqa: TID251 - with room for what is worked
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from itertools import filterfalse
-from typing import Any
+from typing import Any, NamedTuple
 
 from mockserver import jsontext
 from mockserver.contract.quickreading import QuickInput, QuickReader, is_note, tied_names
@@ -14,6 +14,7 @@ from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation
 
 LOCATIONS = ("headers", "query", "body")
+_CALLED = {"headers": "header", "query": "query parameter", "body": "body field"}
 AMOUNT_ROLES = ("amount", "fromAmount")
 """The inputs that say how much; no operation has both."""
 
@@ -144,7 +145,7 @@ class RequestReader:
         """Compile the request schema of an operation."""
         self.schema = schema
         self.fields = fields_of(schema)
-        self._accepts = SchemaCheck(schema)
+        self._check = SchemaCheck(schema)
         self._by_role = {field.role: field for field in self.fields}
         self._headers = [
             (field.name, field.name.lower(), _converter(field))
@@ -170,30 +171,20 @@ class RequestReader:
 
     def read(self, request: Request) -> Inputs:
         """Return the inputs of a request with everything that breaks the contract."""
-        values = None if self._quick is None else self._quick.values(request)
-        return self.read_in_full(request) if values is None else Inputs(values, self._by_role)
-
-    def read_in_full(self, request: Request) -> Inputs:
-        """Return the same as `read`, sooner where the request breaks the contract."""
+        body = self._body(request)
+        if self._quick is not None:
+            values = self._quick.values(request, body)
+            if values is not None:
+                return Inputs(values, self._by_role)
         extra: list[Violation] = []
-        try:
-            query = self._read_query(request.query, extra) if request.query else {}
-        except BadEncoding as error:
-            return self._unreadable("not-utf8", f"query: {error}")
-        headers = self._read_headers(request.headers, extra) if self._headers else {}
-        instance: dict[str, Json] = {"query": query, "headers": headers}
-        if self._has_body:
-            try:
-                instance["body"] = jsontext.decode(request.body)
-            except jsontext.NotJson as error:
-                name = "not-utf8" if str(error).startswith("not UTF-8") else "not-json"
-                return self._unreadable(name, f"body: {error}; expected a JSON object")
-        kept = self._accepts.accepts(instance)
-        if extra or not kept:
-            long = len(request.body) > _LONG
-            violations = () if kept else self._accepts.explained(instance, long=long)
-            return WrongInputs(self._values(instance), self._by_role, (*extra, *violations))
+        instance = self._instance(request, body, extra)
+        if isinstance(instance, _Unreadable):
+            return WrongInputs({}, self._by_role, refusal=instance.refusal, reason=instance.reason)
         values = self._values(instance)
+        kept = self._check.accepts(instance)
+        if extra or not kept:
+            violations = () if kept else self._explained(request, instance)
+            return WrongInputs(values, self._by_role, (*extra, *violations))
         told = [part for part in instance.values() if type(part) is dict]
         # An input whose name nobody knows has no place among the values.
         whole = len(told) == len(instance) and len(values) == sum(map(len, told))
@@ -201,8 +192,42 @@ class RequestReader:
             self._quick.learn(values)
         return Inputs(values, self._by_role)
 
-    def _unreadable(self, refusal: str, reason: str) -> Inputs:
-        return WrongInputs({}, self._by_role, refusal=refusal, reason=reason)
+    def violations(self, request: Request) -> tuple[Violation, ...]:
+        """Return what breaks the contract in a request that can be read, sooner than `read`."""
+        extra: list[Violation] = []
+        instance = self._instance(request, self._body(request), extra)
+        if isinstance(instance, _Unreadable):
+            return ()
+        return (*extra, *self._explained(request, instance))
+
+    def _explained(self, request: Request, instance: Json) -> tuple[Violation, ...]:
+        return self._check.explained(instance, long=len(request.body) > _LONG)
+
+    def _body(self, request: Request) -> Json:
+        """Return the body as JSON, or the error that tells why it is none."""
+        if not self._has_body:
+            return None
+        try:
+            return jsontext.decode(request.body)
+        except jsontext.NotJson as error:
+            return error
+
+    def _instance(
+        self, request: Request, body: Json, extra: list[Violation]
+    ) -> "dict[str, Json] | _Unreadable":
+        """Return what the schema is about, and note what is wrong that no schema tells."""
+        try:
+            query = self._read_query(request.query, extra) if request.query else {}
+        except BadEncoding as error:
+            return _Unreadable("not-utf8", f"query: {error}")
+        headers = self._read_headers(request.headers, extra) if self._headers else {}
+        if isinstance(body, jsontext.NotJson):
+            name = "not-utf8" if str(body).startswith("not UTF-8") else "not-json"
+            return _Unreadable(name, f"body: {body}; expected a JSON object")
+        instance: dict[str, Json] = {"query": query, "headers": headers}
+        if self._has_body:
+            instance["body"] = body
+        return instance
 
     def _quick_reader(self) -> QuickReader | None:
         """Return what reads most requests, or None where values cannot be judged one by one."""
@@ -271,6 +296,13 @@ class RequestReader:
         return values
 
 
+class _Unreadable(NamedTuple):
+    """The refusal of a request that no schema is asked about, and why."""
+
+    refusal: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class _QueryField:
     """How a query parameter is read: texts that count as left out, its type, how often it comes."""
@@ -296,10 +328,9 @@ def fields_of(schema: Mapping[str, Any]) -> tuple[Field, ...]:
 
 def describe(path: tuple[str | int, ...]) -> str:
     """Return a place in a request as people call it: `header 'appKey'`, `body field 'token'`."""
-    words = {"headers": "header", "query": "query parameter", "body": "body field"}
     if len(path) < 2:
         return str(path[0]) if path else "request"
-    return f"{words.get(str(path[0]), str(path[0]))} {'.'.join(map(str, path[1:]))!r}"
+    return f"{_CALLED.get(str(path[0]), str(path[0]))} {'.'.join(map(str, path[1:]))!r}"
 
 
 def sentence(violation: Violation) -> str:

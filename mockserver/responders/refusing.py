@@ -1,5 +1,7 @@
 """Refusals as answers: the generation's envelope, and the exact reason in a header."""
 
+from collections.abc import Callable
+
 from mockserver import jsontext
 from mockserver.contract import Contract, Generation
 from mockserver.exchange import Response
@@ -28,13 +30,30 @@ class Refuser:
         """Take a contract; `refusal_status` replaces the HTTP 200 that enveloped refusals have."""
         self._contract = contract
         self._status = refusal_status
+        self._writers: dict[tuple[str, str], tuple[int, Callable[[str], bytes]]] = {}
 
     def refuse(self, generation: Generation, name: str, reason: str) -> Response:
         """Return the refusal of a name in `schemas/refusals.yaml`, with its reason."""
+        status, write = self._writers.get((generation.id, name)) or self._writer(generation, name)
+        headers = JSON_TYPE, (REFUSAL_HEADER, _header_text(name, reason))
+        return Response(status, headers, write(reason))
+
+    def _writer(self, generation: Generation, name: str) -> tuple[int, Callable[[str], bytes]]:
+        """Return the status of a refusal, and what puts a reason into its body."""
         rule = self._contract.refusals[name]
         status = self._status if self._status is not None and rule.http == 200 else rule.http
-        body = jsontext.encode(generation.refusal(rule, reason))
-        return Response(status, (JSON_TYPE, (REFUSAL_HEADER, _header_text(name, reason))), body)
+        bare = jsontext.encode(generation.refusal(rule, ""))
+        mark = "\0"
+        told = jsontext.encode(generation.refusal(rule, mark)).decode("ascii")
+        before, where, after = told.partition(jsontext.escaped(mark))
+
+        def write(reason: str) -> bytes:
+            if not (reason and where):
+                return bare
+            return f"{before}{jsontext.escaped(reason)}{after}".encode("ascii")
+
+        self._writers[generation.id, name] = status, write
+        return status, write
 
 
 def _header_text(name: str, reason: str) -> str:

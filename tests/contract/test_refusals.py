@@ -1,13 +1,16 @@
 """Every way the engine and the server say no is in the register, and means the same there."""
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import mockserver
+from mockserver import jsontext
 from mockserver.contract import load
 from mockserver.engine.refusal import REFUSALS, Refusal
+from mockserver.responders.refusing import Refuser
 
 REGISTER = load().refusals
 
@@ -33,6 +36,18 @@ def test_a_refusal_is_no_success_in_either_generation(rule):
     assert rule.sayings["v1"].code not in (0, 200)
     assert rule.sayings["v2"].code != 0
     assert rule.sayings["v1"].status is not None
+
+
+@pytest.mark.parametrize("dialect", ["documented", "observed"])
+def test_a_reason_is_written_as_any_text_is(dialect):
+    contract = load(dialect)
+    for generation in contract.generations.values():
+        for told in (generation, replace(generation, failure={"data": "none", "reason": "none"})):
+            refuser = Refuser(contract)
+            for rule in contract.refusals.values():
+                for reason in ("", "why", 'an "odd"\n\\ one\0', "\xe9 \u20ac \U0001f600 \ud800"):
+                    body = refuser.refuse(told, rule.name, reason).body
+                    assert body == jsontext.encode(told.refusal(rule, reason))
 
 
 def _modules():
