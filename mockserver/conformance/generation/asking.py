@@ -1,8 +1,9 @@
 """Questions of a stage: numbered, remembered, and quiet once nothing more may be sent."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from mockserver.conformance import ids
+from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.discovery.amounts import number
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.context import RunContext
@@ -10,7 +11,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session
-from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
 from mockserver.contract import Operation
 
 _NEAR_MS = 2_000
@@ -24,48 +25,52 @@ class Asking:
     only new requests leave.
     """
 
-    def __init__(self, session: Session, operation: Operation, words: str) -> None:
+    def __init__(self, session: Session, words: str) -> None:
         """Name the probes `<operation id>/<words> N`."""
         self.session = session
+        self.words = words
+        self.count = 0
+        """How many requests were sent."""
         self.stopped = ""
         """Why nothing more is sent; empty while something may be."""
-        self._operation = operation
-        self._words = words
         self._known: dict[tuple[object, ...], Exchange] = {}
-        self._count = 0
 
-    @property
-    def count(self) -> int:
-        """How many requests were sent."""
-        return self._count
+    def ask(self, operation_id: str, draft: Draft) -> Exchange | None:
+        """Send a request and return the exchange; None where it may not be sent."""
+        if self.stopped:
+            return None
+        try:
+            exchange = self.session.ask(f"{operation_id}/{self.words} {self.count + 1}", draft)
+        except (Spent, Refusing) as error:
+            self.stopped = str(error)
+            return None
+        self.count += 1
+        return exchange
 
-    def remembered(self, draft: Draft, form: str = "", *, new: bool = True) -> Exchange | None:
+    def remembered(
+        self, operation: Operation, draft: Draft, form: str = "", *, new: bool = True
+    ) -> Exchange | None:
         """Return the exchange of a request, asked now if it never was and `new` allows it.
 
         A request that is another form of one before is asked again, also where both are equal.
         """
-        request = draft.request(self._operation)
+        request = draft.request(operation)
         target = (form, request.method, request.path, request.query)
         key = (*target, request.headers.items_sent, request.body)
         if key not in self._known:
-            found = self.ask(draft) if new else None
+            found = self.ask(operation.id, draft) if new else None
             if found is None:
                 return None
             self._known[key] = found
         return self._known[key]
 
-    def ask(self, draft: Draft) -> Exchange | None:
-        """Send a request and return the exchange; None where it may not be sent."""
-        if self.stopped:
-            return None
-        probe = f"{self._operation.id}/{self._words} {self._count + 1}"
-        try:
-            exchange = self.session.ask(probe, draft)
-        except (Spent, Refusing) as error:
-            self.stopped = str(error)
-            return None
-        self._count += 1
-        return exchange
+    def outcome(
+        self, rule: Rule, operation: Operation, findings: Iterable[Finding], reason: str = ""
+    ) -> Outcome:
+        """Return what its stage has found; not run where nothing was sent."""
+        if not self.count:
+            return Outcome(rule, operation, Verdict.NOT_RUN, reason=reason)
+        return Outcome.of(rule, operation, findings, reason)
 
 
 def is_answered(session: Session, operation: Operation) -> bool:

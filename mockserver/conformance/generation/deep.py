@@ -47,7 +47,6 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import JSON_TYPE, Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
-from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis, Contract, Layer, Operation, assumed
 from mockserver.contract.openapi import document
 
@@ -145,7 +144,7 @@ class _Fuzz:
         self._examples = options.deep
         self._most = options.deep * _MOST_PER_EXAMPLE
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}:deep".encode())
-        self._asking = Asking(session, operation, FUZZED.words)
+        self._asking = Asking(session, FUZZED.words)
         # Schemathesis holds answers against the schema itself, and takes any time for an answer.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
         self._known = found_already(RULES, session.context, operation)
@@ -173,11 +172,9 @@ class _Fuzz:
             yield self._outcome(FUZZED.rule(self._operation.id), ())
 
     def _outcome(self, rule: Rule, findings: tuple[Finding, ...]) -> Outcome:
-        reason = self._asking.stopped or self._unmade
-        if not self._asking.count:
-            reason = reason or "Schemathesis makes no request of it"
-            return Outcome(rule, self._operation, Verdict.NOT_RUN, reason=reason)
-        return Outcome.of(rule, self._operation, findings, reason)
+        nothing = "" if self._asking.count else "Schemathesis makes no request of it"
+        reason = self._asking.stopped or self._unmade or nothing
+        return self._asking.outcome(rule, self._operation, findings, reason)
 
     def _take(self, case: Case[Any]) -> None:
         """Send a case, if there is room, and keep what is found; the smallest request of each."""
@@ -189,7 +186,7 @@ class _Fuzz:
             # Some cases cannot travel at all, such as a header with a line break.
             return
         draft = _draft_of(case, request, self._operation, self._session.context)
-        exchange = None if draft is None else self._asking.remembered(draft)
+        exchange = None if draft is None else self._asking.remembered(self._operation, draft)
         if exchange is None or not exchange.whole:
             return
         for check, problem in self._problems(case, request, exchange):

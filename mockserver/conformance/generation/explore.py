@@ -142,7 +142,7 @@ class _Exploration:
         self._feedback = feedback
         self._contract: Contract = session.context.contract
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}".encode())
-        self._asking = Asking(session, operation, GENERATED.words)
+        self._asking = Asking(session, GENERATED.words)
         self._known = found_already(rules, session.context, operation)
         if operation.auth == "developer-key" and options.arming.writes:
             # Orders that are looked up make the clock of a stand-in jump.
@@ -172,11 +172,9 @@ class _Exploration:
             else:
                 findings.append(finding)
         reason = self._reason(unclear)
-        if not self._asking.count:
-            return Outcome(rule, self._operation, Verdict.NOT_RUN, reason=reason)
-        if not findings and unclear:
+        if unclear and not findings:
             return Outcome(rule, self._operation, Verdict.INCONCLUSIVE, reason=reason)
-        return Outcome.of(rule, self._operation, findings, reason)
+        return self._asking.outcome(rule, self._operation, findings, reason)
 
     def _catch_up(self) -> None:
         """Learn the service's time where it refuses what it should take."""
@@ -192,8 +190,7 @@ class _Exploration:
             catch_up(context, self._timed)
 
     def _timed(self, operation_id: str, draft: Draft) -> Exchange | None:
-        asked = self._session.context.contract.operation(operation_id)
-        return Asking(self._session, asked, f"time for {self._operation.id}").ask(draft)
+        return Asking(self._session, f"time for {self._operation.id}").ask(operation_id, draft)
 
     def _gathered(self) -> dict[Key, tuple[Problem, _Round]]:
         """Ask the examples, round by round, and return the first problem of each cause."""
@@ -263,8 +260,9 @@ class _Exploration:
 
         def ask(draft: Draft, form: str) -> Exchange | None:
             if again:
-                return self._asking.ask(draft)
-            return self._asking.remembered(draft, form, new=self._asking.count < most)
+                return self._asking.ask(self._operation.id, draft)
+            new = self._asking.count < most
+            return self._asking.remembered(self._operation, draft, form, new=new)
 
         first = ask(case.draft, "")
         if first is None:

@@ -6,13 +6,12 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from hypothesis.stateful import RuleBasedStateMachine
 
+from mockserver.conformance.generation.asking import Asking
 from mockserver.conformance.generation.rules import Stage
 from mockserver.conformance.requests.valid import fresh_hash, valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.permit import Refusing, Spent
-from mockserver.conformance.session.session import Session
 from mockserver.contract import Basis
 from mockserver.values import dataclass
 
@@ -52,27 +51,24 @@ class NotHeld(Exception):
 
 @dataclass(slots=True)
 class FlowRun:
-    """What all sequences of a flow share: the service, the counters, and what was found.
+    """What all sequences of a flow share: what asks the service, and what was found.
 
     `most` is how many requests may still be sent; without any, sequences are played in silence.
     `hunted` is the failure that is being shrunk; what is `unclear` did not show again.
     """
 
-    session: Session
-    words: str
+    asking: Asking
     most: int = 0
     skip: set[Key] = field(default_factory=set)
     unclear: set[Key] = field(default_factory=set)
     hunted: Key | None = None
     found: dict[Key, list[Failure]] = field(default_factory=dict)
-    stopped: str = ""
-    sent: int = 0
     made: dict[str, object] = field(default_factory=dict)
 
     @property
     def is_silent(self) -> bool:
         """Whether nothing more is sent."""
-        return bool(self.stopped) or self.most <= 0
+        return bool(self.asking.stopped) or self.most <= 0
 
 
 class Flow(RuleBasedStateMachine):
@@ -90,13 +86,13 @@ class Flow(RuleBasedStateMachine):
         """Begin a sequence."""
         super().__init__()
         self._run = run
-        self._context: RunContext = run.session.context
+        self._context: RunContext = run.asking.session.context
         self._steps: list[Step] = []
 
     def _serves(self, operation_id: str) -> bool:
         """Tell whether the generation of an operation has a base address."""
         generation = self._context.contract.operation(operation_id).generation.id
-        return generation in self._run.session.transport.generations
+        return generation in self._run.asking.session.transport.generations
 
     def _ask(self, words: str, operation_id: str, **about: Any) -> Exchange | None:
         """Send the next request, about what `valid_request` takes; return as `_send` does."""
@@ -107,12 +103,9 @@ class Flow(RuleBasedStateMachine):
         run = self._run
         if run.is_silent:
             return None
-        try:
-            exchange = run.session.ask(f"{operation_id}/{run.words} {run.sent + 1}", draft)
-        except (Refusing, Spent) as error:
-            run.stopped = str(error)
+        exchange = run.asking.ask(operation_id, draft)
+        if exchange is None:
             return None
-        run.sent += 1
         run.most -= 1
         self._steps.append(Step(words, exchange))
         return exchange if exchange.whole else None
@@ -125,7 +118,8 @@ class Flow(RuleBasedStateMachine):
 
     def _new_hash(self) -> str:
         """Return the hash of a deposit that no sequence has used yet."""
-        return fresh_hash(self._context, f"{self._run.words} {self._run.sent}")
+        asking = self._run.asking
+        return fresh_hash(self._context, f"{asking.words} {asking.count}")
 
     def _fails(self, name: str, operation_id: str = "", /, **told: object) -> None:
         """Note a failure of the stage, and end the sequence if it is what is being looked for.

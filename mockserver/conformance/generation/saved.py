@@ -37,16 +37,13 @@ def _outcome(
     rule = KEPT.rule(operation.id)
     if not is_answered(session, operation):
         return Outcome(rule, operation, Verdict.NOT_RUN, reason="the service did not answer")
-    asking = Asking(session, operation, KEPT.words)
+    asking = Asking(session, KEPT.words)
     findings: dict[tuple[str, str, str], Finding] = {}
     for request in requests:
-        exchange = asking.ask(request.draft(session.context, operation))
-        if exchange is not None:
-            for problem in _problems(session, exchange, rules):
-                findings.setdefault(problem.key, problem.finding)
-    if not asking.count:
-        return Outcome(rule, operation, Verdict.NOT_RUN, reason=asking.stopped)
-    return Outcome.of(rule, operation, findings.values(), asking.stopped)
+        exchange = asking.ask(operation.id, request.draft(session.context, operation))
+        for problem in _problems(session, exchange, rules) if exchange else ():
+            findings.setdefault(problem.key, problem.finding)
+    return asking.outcome(rule, operation, findings.values(), asking.stopped)
 
 
 def _problems(session: Session, exchange: Exchange, rules: tuple[Rule, ...]) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from mockserver.conformance.checks.evidence import said
 from mockserver.conformance.checks.rule import Finding, Outcome
-from mockserver.conformance.generation.asking import is_answered
+from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.flow import Failure, Flow, FlowRun, NotHeld
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.reads import ReadFlow
@@ -46,7 +46,7 @@ def _is_run(session: Session, flow: type[Flow], options: Options) -> bool:
 
 
 def _outcomes(session: Session, flow: type[Flow], options: Options) -> list[Outcome]:
-    run, reason = FlowRun(session, flow.stage.words), ""
+    run, reason = FlowRun(Asking(session, flow.stage.words)), ""
     try:
         for _ in range(_ROUNDS):
             run.most = options.sequences * flow.length * 2 + _TO_SHRINK
@@ -56,7 +56,7 @@ def _outcomes(session: Session, flow: type[Flow], options: Options) -> list[Outc
         reason = str(error)
     except Exception as error:
         # A defect of ours must neither accuse the service nor end the run.
-        log.exception("the sequences of %s failed", run.words)
+        log.exception("the sequences of %s failed", run.asking.words)
         reason = f"a defect of these sequences: {type(error).__name__}: {error}; please report it"
     return [_outcome(run, flow, one, reason) for one in flow.stage.operations]
 
@@ -65,7 +65,7 @@ def _hunted(run: FlowRun, flow: type[Flow], options: Options) -> bool:
     """Play sequences until something does not hold, and shrink it; tell whether there was any."""
     run.hunted = None
 
-    @seeded(zlib.crc32(f"{options.seed}:{run.words}".encode()))
+    @seeded(zlib.crc32(f"{options.seed}:{run.asking.words}".encode()))
     def make() -> Flow:
         return flow(run)
 
@@ -88,14 +88,14 @@ def _hunted(run: FlowRun, flow: type[Flow], options: Options) -> bool:
     if run.hunted is None:
         return False
     run.skip.add(run.hunted)
-    return not run.stopped
+    return not run.asking.stopped
 
 
 def _outcome(run: FlowRun, flow: type[Flow], operation_id: str, reason: str) -> Outcome:
-    context, rule = run.session.context, flow.stage.rule()
+    context, rule = run.asking.session.context, flow.stage.rule()
     operation = context.contract.operation(operation_id)
     mine = {key: found for key, found in run.found.items() if key[0] == operation_id}
-    told = reason or run.stopped
+    told = reason or run.asking.stopped
     if findings := [_finding(key[1], mine[key]) for key in mine if key not in run.unclear]:
         return Outcome.of(rule, operation, findings, told)
     if mine:
