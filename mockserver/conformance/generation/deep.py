@@ -147,7 +147,7 @@ class _Fuzz:
         self._asking = Asking(session, FUZZED.words)
         # Schemathesis holds answers against the schema itself, and takes any time for an answer.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
-        self._known = found_already(RULES, session.context, operation)
+        self._known = found_already(session.context, operation)
         self._unmade = ""
         self._found: dict[tuple[str, tuple[str, str, str]], Problem] = {}
 

@@ -1,7 +1,7 @@
 """Generated requests of every operation, each answer judged alone, and each finding shrunk."""
 
 import zlib
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -70,9 +70,7 @@ class _Round:
     most: int
 
 
-def explore(
-    session: Session, options: Options, rules: Iterable[Rule] = RULES, *, feedback: bool = True
-) -> tuple[Outcome, ...]:
+def explore(session: Session, options: Options, *, feedback: bool = True) -> tuple[Outcome, ...]:
     """Return an outcome for each operation that may be asked, of `options.examples` requests each.
 
     Submissions are generated only where writes are armed. Where budget or submissions do not last,
@@ -80,18 +78,12 @@ def explore(
     more, all of them within the budget of the run. Without `feedback` requests are sent
     as they are drawn, whatever was asked and answered before.
     """
-    chosen = tuple(rules)
     # Decided before anything is asked: what a stage asks itself may well be refused.
     asked = [one for one in session.context.contract if _is_asked(session, one, options)]
     with isolated_hypothesis():
         return tuple(
             _Exploration(
-                session,
-                one,
-                chosen,
-                options,
-                share=_share(session, asked[number:]),
-                feedback=feedback,
+                session, one, options, share=_share(session, asked[number:]), feedback=feedback
             ).outcome()
             for number, one in enumerate(asked)
         )
@@ -128,7 +120,6 @@ class _Exploration:
         self,
         session: Session,
         operation: Operation,
-        rules: tuple[Rule, ...],
         options: Options,
         *,
         share: int,
@@ -136,14 +127,13 @@ class _Exploration:
     ) -> None:
         self._session = session
         self._operation = operation
-        self._rules = rules
         self._wanted = options.examples
         self._examples = min(options.examples, share)
         self._feedback = feedback
         self._contract: Contract = session.context.contract
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}".encode())
         self._asking = Asking(session, GENERATED.words)
-        self._known = found_already(rules, session.context, operation)
+        self._known = found_already(session.context, operation)
         if operation.auth == "developer-key" and options.arming.writes:
             # Orders that are looked up make the clock of a stand-in jump.
             self._catch_up()
@@ -322,9 +312,7 @@ class _Exploration:
             what = case.broken
             yield from accepted(exchange, what.label, what.place, what.basis, what.kind)
         # How long an answer may take is what a broken request may have broken.
-        rules = [
-            rule for rule in self._rules if case.broken is None or rule.layer is not Layer.TIMING
-        ]
+        rules = [one for one in RULES if case.broken is None or one.layer is not Layer.TIMING]
         for problem in judged_alone(rules, exchange, self._session.context):
             if problem.key not in self._known:
                 yield problem

@@ -87,10 +87,6 @@ def related_problems(
         yield Problem((relation.words, finding.place, ""), whole)
 
 
-def _again(context: RunContext, first: Exchange, draft: Draft) -> Draft:
-    return draft
-
-
 def _reversed(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
     turned = reversed_inputs(draft)
     is_other = (list(turned.query), list(turned.body or ())) != (
@@ -150,10 +146,6 @@ def _for_another(context: RunContext, first: Exchange, draft: Draft) -> Draft:
     return draft.having("query", "recipient", fresh_address(context, "another recipient"))
 
 
-def _with_another_slippage(context: RunContext, first: Exchange, draft: Draft) -> Draft:
-    return draft.having("query", "slippage", _OTHER_SLIPPAGE)
-
-
 def _same_output(
     context: RunContext, first: Exchange, other: Exchange, how: str
 ) -> Iterator[Finding]:
@@ -186,12 +178,17 @@ _SAME = "same-meaning-same-answer"
 _BY_AMOUNT = "more-never-pays-less"
 _FOR_ANYBODY = "output-is-the-same-for-anybody"
 _RELATIONS = (
-    Relation("the request repeated", _SAME, _again, differences),
+    Relation("the request repeated", _SAME, lambda _, __, draft: draft, differences),
     Relation("inputs in reverse order", _SAME, _reversed, differences),
     Relation("upper-case hex", _SAME, _in_upper_case, differences),
     Relation("twice the amount", _BY_AMOUNT, _doubled, _grows),
     Relation("the way back", "there-and-back-gains-nothing", _back, _gains),
     Relation("another recipient", _FOR_ANYBODY, _for_another, _same_output),
-    Relation("another slippage", _FOR_ANYBODY, _with_another_slippage, _same_output),
+    Relation(
+        "another slippage",
+        _FOR_ANYBODY,
+        lambda _, __, draft: draft.having("query", "slippage", _OTHER_SLIPPAGE),
+        _same_output,
+    ),
 )
 _RULES = {rule.name: rule for rule in RULES}

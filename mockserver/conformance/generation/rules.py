@@ -10,7 +10,7 @@ from typing import Any
 
 from mockserver import documents, resources
 from mockserver.conformance.basis import basis_of
-from mockserver.conformance.checks.catalog import basis_in
+from mockserver.conformance.checks.catalog import RULES, basis_in
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.requests.saved import saved_request
@@ -67,22 +67,23 @@ def judged_alone(
             yield Problem((rule.name, finding.place, finding.cause), whole)
 
 
-def found_already(
-    rules: Iterable[Rule], context: RunContext, operation: Operation
-) -> frozenset[Key]:
+def found_already(context: RunContext, operation: Operation) -> frozenset[Key]:
     """Return the keys of what the rules find in the exchanges of the plan, to be told only once."""
-    found: set[Key] = set()
-    for rule in rules:
-        if rule.every_exchange and operation.id in rule.operations:
-            for finding in outcome_of(rule, context, operation).findings:
-                found.add((rule.name, finding.place, finding.cause))
-    return frozenset(found)
+    return frozenset(
+        (rule.name, finding.place, finding.cause)
+        for rule in RULES
+        if rule.every_exchange and operation.id in rule.operations
+        for finding in outcome_of(rule, context, operation).findings
+    )
 
 
 def server_error(exchange: Exchange) -> Iterator[Problem]:
     """Yield a problem where a request that keeps the contract is answered with HTTP 5xx."""
     status = exchange.answer.status
-    if exchange.whole and status >= 500 and _keeps_contract(exchange):
+    if not exchange.whole or status < 500:
+        return
+    reading = exchange.operation.read(exchange.request)
+    if not reading.violations and reading.refusal is None:
         told = f"a request that keeps the contract is answered with HTTP {status}"
         # Which HTTP status a refusal has is not shown.
         says = assumed("A-028", "what is wrong is refused, and is no breakdown of the service")
@@ -129,11 +130,6 @@ def is_to_be_refused(contract: Contract, basis: Basis) -> bool:
         return True
     register = contract.assumptions
     return any(one.id == basis.reference and one.concerns != ("server",) for one in register)
-
-
-def _keeps_contract(exchange: Exchange) -> bool:
-    reading = exchange.operation.read(exchange.request)
-    return not reading.violations and reading.refusal is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,18 +184,6 @@ class Stage:
         )
 
 
-def _stage(name: str, row: Mapping[str, Any], failures: Mapping[str, Any]) -> Stage:
-    return Stage(
-        name,
-        row["words"],
-        row["says"],
-        Layer(row["layer"]),
-        basis_in(row["fact"]),
-        tuple(row.get("judges", ())),
-        {key: _failure(one) for key, one in failures.items()},
-    )
-
-
 def _failure(row: Mapping[str, Any]) -> FailureKind:
     basis = basis_in(row["fact"])
     return FailureKind(row["cause"], row["says"], basis, row.get("at", ""), row.get("place", ""))
@@ -207,7 +191,15 @@ def _failure(row: Mapping[str, Any]) -> FailureKind:
 
 _TABLE = documents.read(resources.schemas() / "stages.yaml", "stages").value
 STAGES = tuple(
-    _stage(name, row, _TABLE["failures"].get(row["words"], {}))
+    Stage(
+        name,
+        row["words"],
+        row["says"],
+        Layer(row["layer"]),
+        basis_in(row["fact"]),
+        tuple(row.get("judges", ())),
+        {key: _failure(one) for key, one in _TABLE["failures"].get(row["words"], {}).items()},
+    )
     for name, row in _TABLE["stages"].items()
 )
 """All of them, in the order of reports."""

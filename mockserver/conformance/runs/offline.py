@@ -6,7 +6,7 @@ from dataclasses import replace
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged, outcome_of
-from mockserver.conformance.checks.rule import Outcome, Rule
+from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.catalog import index_of
@@ -33,9 +33,7 @@ _LABEL = "label of the recording"
 NOT_RECORDED = "no such request is recorded"
 
 
-def run_recorded(
-    sources: Iterable[Source], options: Options | None = None, *, rules: Iterable[Rule] = RULES
-) -> Result:
+def run_recorded(sources: Iterable[Source], options: Options | None = None) -> Result:
     """Return what the rules say of recorded exchanges; nothing is sent.
 
     An exchange is that of a probe where the probe would have asked the same. For rules that look at
@@ -58,7 +56,7 @@ def run_recorded(
         context.add(_exchange(context, name, recorded))
     generations = {recorded.operation.generation.id for recorded in recordings.every}
     target = _target(sources, generations)
-    chosen = [rule for rule in rules if options.chooses(rule)]
+    chosen = [rule for rule in RULES if options.chooses(rule)]
     return Result(
         contract=contract,
         target=target,
