@@ -9,8 +9,8 @@ from mockserver.conformance.checks.judge import placed
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.clocks import seconds_of
 from mockserver.conformance.discovery.routes import is_plausible
-from mockserver.conformance.discovery.settling import orders_settled, v1_orders_settled
 from mockserver.conformance.generation.rules import server_error
+from mockserver.conformance.requests.planned import orders_settled, v1_orders_settled
 from mockserver.contract import BasisKind
 from mockserver.testing import running
 from tests.conformance.exchanges import answer, context_of, exchange, success

@@ -22,8 +22,8 @@ from mockserver.conformance.checks.submitted import (
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import accepted
 from mockserver.conformance.discovery.listing import folded, holds, scalar, text
-from mockserver.conformance.discovery.settling import ORDER_STATUSES
 from mockserver.conformance.requests import words
+from mockserver.conformance.requests.planned import ORDER_STATUSES
 from mockserver.conformance.requests.valid import fresh_hash, order_route
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange

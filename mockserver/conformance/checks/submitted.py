@@ -12,8 +12,8 @@ from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import require_answer, says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.listing import scalar, text
-from mockserver.conformance.discovery.settling import ORDER_STATUSES, V1_ORDER_STATUSES
 from mockserver.conformance.requests import words
+from mockserver.conformance.requests.planned import ORDER_STATUSES, V1_ORDER_STATUSES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive
