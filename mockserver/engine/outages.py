@@ -190,7 +190,7 @@ WindowProblem = tuple[int, str, str]
 
 def window_problems(windows: Sequence[Window], catalog: Catalog) -> tuple[WindowProblem, ...]:
     """Return everything that is wrong with a calendar, in its order."""
-    taken = Taken()
+    taken = OccupiedTimes()
     found: list[WindowProblem] = []
     for index, window in enumerate(windows):
         found += [(index, *issue) for issue in window_issues(window, catalog, taken)]
@@ -198,7 +198,7 @@ def window_problems(windows: Sequence[Window], catalog: Catalog) -> tuple[Window
     return tuple(found)
 
 
-class Taken:
+class OccupiedTimes:
     """The times that windows take of each subject; tells whether another one overlaps them."""
 
     def __init__(self, windows: Iterable[Window] = ()) -> None:
@@ -239,7 +239,9 @@ def _end(window: Window) -> int:
     return _FOREVER if window.until_ms is None else window.until_ms
 
 
-def window_issues(window: Window, catalog: Catalog, taken: Taken) -> Iterator[tuple[str, str]]:
+def window_issues(
+    window: Window, catalog: Catalog, taken: OccupiedTimes
+) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with one window beside others: the field, and what would be right."""
     chains = {chain.nickname for chain in catalog.chains}
     tokens = {token.symbol for token in catalog.tokens}

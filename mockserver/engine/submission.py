@@ -139,35 +139,35 @@ def _stored(core: Core, request: OrderRequest, cert_hash: str, terms: Terms) -> 
 
 
 def _new_order(
-    core: Core, wanted: OrderRequest, cert_hash: str, terms: Terms, payer: AccountKey
+    core: Core, request: OrderRequest, cert_hash: str, terms: Terms, payer: AccountKey
 ) -> Order:
     scenario, state, now = core.scenario, core.state, core.now()
     calendar = state.calendar
     gross, service_fee, channel_fee, gas_fee = terms
-    route = core.route(wanted.source, wanted.target)
-    course, policy, polls_needed = _steering(core, wanted, cert_hash, terms)
-    topup = wanted.amount - spendable(core, wanted.source, payer)
+    route = core.route(request.source, request.target)
+    course, policy, polls_needed = _steering(core, request, cert_hash, terms)
+    topup = request.amount - spendable(core, request.source, payer)
     exec_hash = back_hash = ""
     ticks, past, seen_ms = (), (), None
     # Values on the road of a request are made by place: by name takes three times as long.
     return Order(
         _order_id(core),
-        None if wanted.generation is _V2 else _sn(core, wanted, now),
-        wanted.generation,
-        wanted.kind,
+        None if request.generation is _V2 else _sn(core, request, now),
+        request.generation,
+        request.kind,
         route,
         now,
         now,
-        wanted.amount,
+        request.amount,
         gross,
         service_fee,
         channel_fee,
         gas_fee,
-        _dust(wanted),
+        _dust(request),
         max(0, topup),
-        wanted.sender,
-        wanted.recipient,
-        wanted.sender,
+        request.sender,
+        request.recipient,
+        request.sender,
         cert_hash,
         exec_hash,
         back_hash,
@@ -176,8 +176,8 @@ def _new_order(
         polls_needed,
         scenario.refund_ms,
         # A client sends the same with each of its orders.
-        intern(wanted.channel),
-        wanted.fee_level,
+        intern(request.channel),
+        request.fee_level,
         ticks,
         past,
         _reported_ms(state, route.source_chain, cert_hash) if state.reports else None,
@@ -262,17 +262,17 @@ def _split(fee: int, channel_bps: int, rate_bps: int) -> tuple[int, int]:
     return fee - channel, channel
 
 
-def _dust(wanted: OrderRequest) -> int:
+def _dust(request: OrderRequest) -> int:
     """Return what rescaling cuts off a transfer, in smallest units of the token in."""
-    into, back = wanted.source.decimals, wanted.target.decimals
-    if wanted.kind is not _BRIDGE or into <= back:
+    into, back = request.source.decimals, request.target.decimals
+    if request.kind is not _BRIDGE or into <= back:
         return 0
-    arriving = amounts.rescale_floor(wanted.amount, into, back)
-    return max(0, wanted.amount - amounts.rescale_floor(arriving, back, into))
+    arriving = amounts.rescale_floor(request.amount, into, back)
+    return max(0, request.amount - amounts.rescale_floor(arriving, back, into))
 
 
 def _steering(
-    core: Core, wanted: OrderRequest, cert_hash: str, terms: Terms
+    core: Core, request: OrderRequest, cert_hash: str, terms: Terms
 ) -> tuple[Course, Policy, int]:
     scenario = core.scenario
     name, policy, polls = (
@@ -281,22 +281,22 @@ def _steering(
         scenario.default_polls,
     )
     for rule in scenario.order_rules:
-        if _matches(rule, wanted):
+        if _matches(rule, request):
             name, policy, polls = rule.course, rule.policy or policy, rule.polls or polls
             break
-    minimum = wanted.minimum
-    shortfall = "" if minimum is None else _shortfall(minimum, _net(terms), wanted.target)
+    minimum = request.minimum
+    shortfall = "" if minimum is None else _shortfall(minimum, _net(terms), request.target)
     name = "refund" if shortfall else name
-    texts = (wanted.recipient, wanted.sender, cert_hash)
-    for reserved in reserved_in(wanted.amount, wanted.source.decimals, *texts):
+    texts = (request.recipient, request.sender, cert_hash)
+    for reserved in reserved_in(request.amount, request.source.decimals, *texts):
         chosen = scenario.courses.get(reserved.name)
-        if reserved.effect is Effect.COURSE and chosen and _may_take(wanted, chosen):
+        if reserved.effect is Effect.COURSE and chosen and _may_take(request, chosen):
             name = chosen.name
             break
     course = scenario.courses.get(name) or scenario.courses[scenario.default_course]
     if shortfall and course.name == "refund":
         course = course.because(shortfall)
-    if course.delivered_percent != 100 and not _may_take(wanted, course):
+    if course.delivered_percent != 100 and not _may_take(request, course):
         course = course.whole()
     return course, policy, polls
 
@@ -312,19 +312,19 @@ def _shortfall(minimum: int, net: int, target: Placed) -> str:
     return f"net {gets} is below the minimum {least} of the order"
 
 
-def _may_take(wanted: OrderRequest, course: Course) -> bool:
+def _may_take(request: OrderRequest, course: Course) -> bool:
     """Whether a submission may take a course: only swaps are filled in part (ESS1)."""
-    return course.delivered_percent == 100 or wanted.kind is Kind.AGGREGATE
+    return course.delivered_percent == 100 or request.kind is Kind.AGGREGATE
 
 
-def _matches(rule: OrderRule, wanted: OrderRequest) -> bool:
-    whole = amounts.whole_tokens(wanted.amount, wanted.source.decimals)
+def _matches(rule: OrderRule, request: OrderRequest) -> bool:
+    whole = amounts.whole_tokens(request.amount, request.source.decimals)
     return (
-        rule.generation in (None, wanted.generation)
-        and rule.kind in (None, wanted.kind)
-        and rule.source_chain in (None, wanted.source.chain.nickname)
-        and rule.target_chain in (None, wanted.target.chain.nickname)
-        and rule.token in (None, wanted.source.symbol)
+        rule.generation in (None, request.generation)
+        and rule.kind in (None, request.kind)
+        and rule.source_chain in (None, request.source.chain.nickname)
+        and rule.target_chain in (None, request.target.chain.nickname)
+        and rule.token in (None, request.source.symbol)
         and (rule.least_amount is None or whole >= rule.least_amount)
         and (rule.most_amount is None or whole <= rule.most_amount)
     )
@@ -335,8 +335,8 @@ def _net(terms: Terms) -> int:
     return gross - sum(fees)
 
 
-def _same(order: Order, wanted: OrderRequest, cert_hash: str) -> Order:
-    chain = wanted.target.chain
+def _same(order: Order, request: OrderRequest, cert_hash: str) -> Order:
+    chain = request.target.chain
     before = (
         order.generation,
         order.kind,
@@ -345,11 +345,11 @@ def _same(order: Order, wanted: OrderRequest, cert_hash: str) -> Order:
         address_key(chain, order.recipient),
     )
     now = (
-        wanted.generation,
-        wanted.kind,
-        route_of(wanted.source, wanted.target),
-        wanted.amount,
-        address_key(chain, wanted.recipient),
+        request.generation,
+        request.kind,
+        route_of(request.source, request.target),
+        request.amount,
+        address_key(chain, request.recipient),
     )
     if before == now:
         return order
@@ -374,11 +374,11 @@ def _check_slippage(request: OrderRequest | OpaqueOrderRequest) -> None:
     )
 
 
-def _sn(core: Core, wanted: OrderRequest, now: int) -> str:
+def _sn(core: Core, request: OrderRequest, now: int) -> str:
     """Return v1's order number (service-facts §4); one that is taken is moved on by 1 ms."""
-    letters = "CC" if wanted.kind is Kind.BRIDGE else "AG"
-    ids = f"{wanted.source.chain.v1_id or 0:02d}{wanted.target.chain.v1_id or 0:02d}"
-    prefix, state = f"{letters}{wanted.kind.value}{ids}", core.state
+    letters = "CC" if request.kind is Kind.BRIDGE else "AG"
+    ids = f"{request.source.chain.v1_id or 0:02d}{request.target.chain.v1_id or 0:02d}"
+    prefix, state = f"{letters}{request.kind.value}{ids}", core.state
     first = at = now % (250 * 10**12)
     begin, end = state.sn_runs.get(prefix, (0, 0))
     if begin <= first < end:

@@ -7,7 +7,7 @@ from mockserver.clock import iso
 from mockserver.engine.calendar import Calendar, Span
 from mockserver.engine.core import View
 from mockserver.engine.errors import InvalidOutage
-from mockserver.engine.outages import Direction, Taken, Window, window_issues
+from mockserver.engine.outages import Direction, OccupiedTimes, Window, window_issues
 from mockserver.engine.refusal import Refusal
 
 
@@ -47,7 +47,7 @@ class Suspensions(View):
     def suspend_all(self, windows: Iterable[Window]) -> tuple[Window, ...]:
         """Add several outages, all of them or none; each as `suspend` does."""
         now, before = self._core.now(), self._core.state.calendar.windows
-        taken, added = Taken(before), []
+        taken, added = OccupiedTimes(before), []
         for window in windows:
             one = replace(window, from_ms=max(window.from_ms, now), closed=False)
             catalog = self._core.scenario.catalog

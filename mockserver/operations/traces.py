@@ -62,7 +62,7 @@ class Paid:
 
 
 @value_class(frozen=True, slots=True)
-class Standing:
+class ReportedStatus:
     """How an answer reports an order: a status of 2.0 or v1, or how a ticket about it was resolved.
 
     `back` tells whether a v1 answer named the transaction that gave the deposit back.
@@ -104,17 +104,17 @@ def requested_rules(inputs: Inputs) -> OrderRules | None:
 
 def reported_orders(
     world: World, operation: str, inputs: Inputs, data: Json
-) -> list[tuple[str, Standing]]:
+) -> list[tuple[str, ReportedStatus]]:
     """Return the ids of the orders that an answer reports on, and how they stand in it."""
     try:
         if operation == "v2.checkOrder":
-            return [(inputs.text("id"), Standing(str(data["status"])))]
+            return [(inputs.text("id"), ReportedStatus(str(data["status"])))]
         if operation in _DETAILS:
             order = data["order"]
-            found = Standing(int(order["status"]), order.get("backHash") is not None)
+            found = ReportedStatus(int(order["status"]), order.get("backHash") is not None)
             return [(world.orders.id_of_sn(order["sn"]), found)]
         if operation in _SUBMISSIONS and "sn" in data:
-            return [(world.orders.id_of_sn(data["sn"]), Standing(int(data["status"])))]
+            return [(world.orders.id_of_sn(data["sn"]), ReportedStatus(int(data["status"])))]
         if operation == "v2.checkTicket" and data["succeeded"] is True:
             return _of_ticket(world, world.tickets.check(inputs.integer("ticketId")))
         if operation == "v2.getAllTicketByAddress":
@@ -126,9 +126,9 @@ def reported_orders(
     return []
 
 
-def _of_ticket(world: World, view: TicketView) -> list[tuple[str, Standing]]:
+def _of_ticket(world: World, view: TicketView) -> list[tuple[str, ReportedStatus]]:
     order_id = world.orders.id_of_hash(view.ticket.chain, view.ticket.hash)
-    return [(order_id, Standing(view.solution))]
+    return [(order_id, ReportedStatus(view.solution))]
 
 
 def _paid_v2(world: World, inputs: Inputs) -> Paid | None:

@@ -17,7 +17,7 @@ from mockserver.responders.replay import PlaybackState
 from mockserver.responders.responder import Call, CalledWorld
 from mockserver.responders.stubs import Stubs
 from mockserver.values import dataclass, value_class
-from mockserver.worlds.journal import Journal, Shelf
+from mockserver.worlds.journal import Journal, JournalSpace
 from mockserver.worlds.seen import SeenTransaction, SeenTransactions
 
 DEFAULT_WORLD = "default"
@@ -241,7 +241,7 @@ class Worlds:
         self._by_app_key: dict[str, str] = {}
         self._spare = 0
         self._bound: dict[str, tuple[str, ...]] = {}
-        self._shelf = Shelf()
+        self._space = JournalSpace()
 
     def __iter__(self) -> Iterator[HostedWorld]:
         return iter(list(self._worlds.values()))
@@ -271,7 +271,7 @@ class Worlds:
         if before is not None:
             before.journal.leave()
         self._worlds[hosted.key] = hosted
-        hosted.journal.share(self._shelf)
+        hosted.journal.share(self._space)
 
     def drop(self, key: str) -> bool:
         """Forget a world; return whether there was one. Asked for again, it begins afresh."""

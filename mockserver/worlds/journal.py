@@ -119,14 +119,14 @@ class Entry:
         }
 
 
-_Kept = tuple[int, str | None, Request | bytes, Response, str, str, int]
+_StoredEntry = tuple[int, str | None, Request | bytes, Response, str, str, int]
 """The fields of an entry but its number; it is made of them when somebody looks.
 
 Of a request that can be made again there are the bytes alone: they are a tenth of its values.
 """
 
 
-class Shelf:
+class JournalSpace:
     """The room that the journals of one server share, in bytes."""
 
     __slots__ = ("_journals", "most", "used")
@@ -156,7 +156,7 @@ class Shelf:
 class Journal:
     """The newest exchanges of a world."""
 
-    __slots__ = ("_capacity", "_entries", "_most", "_shelf", "last_sequence", "weight")
+    __slots__ = ("_capacity", "_entries", "_most", "_space", "last_sequence", "weight")
 
     last_sequence: int
     """The number of the newest entry; 0 before the first."""
@@ -167,8 +167,8 @@ class Journal:
         """Keep at most `capacity` entries of `most` bytes; older ones are counted and let go."""
         self._capacity = capacity
         self._most = most
-        self._entries: deque[_Kept] | None = None
-        self._shelf: Shelf | None = None
+        self._entries: deque[_StoredEntry] | None = None
+        self._space: JournalSpace | None = None
         self.last_sequence = self.weight = 0
 
     def __iter__(self) -> Iterator[Entry]:
@@ -182,19 +182,19 @@ class Journal:
         """How many entries were let go."""
         return self.last_sequence - len(self)
 
-    def share(self, shelf: Shelf) -> None:
+    def share(self, space: JournalSpace) -> None:
         """Take room among other journals from now on."""
         self.leave()
-        self._shelf = shelf
+        self._space = space
         if self._entries is not None:
-            shelf.enter(self)
-            shelf.make_room()
+            space.enter(self)
+            space.make_room()
 
     def leave(self) -> None:
         """Give the room up that was taken among other journals."""
-        if self._shelf is not None:
-            self._shelf.leave(self)
-            self._shelf = None
+        if self._space is not None:
+            self._space.leave(self)
+            self._space = None
 
     def add(
         self,
@@ -219,19 +219,19 @@ class Journal:
         if len(entries) > self._capacity:
             weight -= entries.popleft()[-1]
         self.weight += weight
-        shelf = self._shelf
-        if shelf is not None:
-            shelf.used += weight
-            if shelf.used > shelf.most:
-                shelf.make_room()
+        space = self._space
+        if space is not None:
+            space.used += weight
+            if space.used > space.most:
+                space.make_room()
         if self.weight > self._most:
             self._let_go(self._most)
 
-    def _begun(self) -> deque[_Kept]:
+    def _begun(self) -> deque[_StoredEntry]:
         """Return the entries, of which there are none yet."""
         self._entries = deque()
-        if self._shelf is not None:
-            self._shelf.enter(self)
+        if self._space is not None:
+            self._space.enter(self)
         return self._entries
 
     def halve(self) -> None:
@@ -243,8 +243,8 @@ class Journal:
         before, entries = self.weight, self._entries
         while entries and self.weight > most:
             self.weight -= entries.popleft()[-1]
-        if self._shelf is not None:
-            self._shelf.used += self.weight - before
+        if self._space is not None:
+            self._space.used += self.weight - before
 
     def since(self, sequence: int) -> list[Entry]:
         """Return the entries after a sequence number."""
@@ -254,8 +254,8 @@ class Journal:
 
     def clear(self) -> None:
         """Forget everything; the numbers go on."""
-        if self._shelf is not None:
-            self._shelf.leave(self)
+        if self._space is not None:
+            self._space.leave(self)
         self.weight, self._entries = 0, None
 
 

@@ -12,7 +12,7 @@ from mockserver.exchange import Headers, Request, Response
 from mockserver.responders.faults.registry import Faults
 from mockserver.responders.stubs import Stubs
 from mockserver.server.assembly import Settings, build
-from mockserver.worlds.journal import Journal, Shelf
+from mockserver.worlds.journal import Journal, JournalSpace
 from tests.conftest import START_MS, WALLET, certificate, order
 from tests.server.test_bad_input import refused
 
@@ -31,11 +31,11 @@ def test_a_journal_is_bounded_in_bytes(mock):
 
 
 def test_the_journals_of_all_worlds_are_bounded_together():
-    shelf = Shelf(10 * MIB)
+    space = JournalSpace(10 * MIB)
     request, response = Request("GET", "/", "", Headers(), b"x" * MIB), Response(200, (), b"")
     journals = [Journal() for _ in range(30)]
     for journal in journals:
-        journal.share(shelf)
+        journal.share(space)
     for count, journal in enumerate(journals):
         for _ in range(8 if count == 3 else 1):
             journal.add(0, None, request, response, "server")
@@ -45,7 +45,7 @@ def test_the_journals_of_all_worlds_are_bounded_together():
     assert all(one.last_sequence == len(one) + one.dropped for one in journals)
     for journal in journals:
         journal.leave()
-    journals[0].share(shelf)
+    journals[0].share(space)
     for _ in range(9):
         journals[0].add(0, None, request, response, "server")
     assert not journals[0].dropped - 1, "the room of those that left is free again"

@@ -15,7 +15,7 @@ from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.operations import traces
 from mockserver.operations.order_texts import OrderRules
-from mockserver.operations.traces import Paid, Quoted, Standing
+from mockserver.operations.traces import Paid, Quoted, ReportedStatus
 from mockserver.responders.delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB
 from mockserver.values import dataclass
@@ -52,7 +52,7 @@ class StatusAnswer:
     """What a client was told of an order."""
 
     entry: Entry
-    standing: Standing
+    standing: ReportedStatus
 
 
 @dataclass(slots=True)
@@ -175,7 +175,7 @@ def _data(operation: Operation, entry: Entry) -> Json:
     return body.get("data") if operation.generation.succeeded(body) else None
 
 
-def _tells(standing: Standing, view: OrderView) -> bool:
+def _tells(standing: ReportedStatus, view: OrderView) -> bool:
     if standing.status in ("refund", "completed"):
         done = view.status is Status.SUCCEEDED
         return view.status.final and (standing.status == "completed") == done
