@@ -70,7 +70,7 @@ class Balances(View):
         """Yield every booking up to now: openings of the accounts used, deposits, outcomes."""
         catalog, now = self._core.scenario.catalog, self._core.now()
         for chain, symbol, address in self._core.state.accounts:
-            placed = catalog.placed(catalog.chain(chain), catalog.token(symbol))
+            placed = catalog.token_on(chain, symbol)
             units = opening(self._core, placed, address)
             entries = (
                 Entry(FAUCET, chain, symbol, -units),

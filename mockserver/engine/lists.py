@@ -67,15 +67,8 @@ class Lists(View):
                 found.append(replace(token, contracts=contracts))
         return Listing(self.version(), found)
 
-    def tokens_on(self, nickname: str) -> Listing[Placed]:
-        """Return the tokens of a chain listed now. Raises `Refusal` for an unknown chain."""
-        return self._on(self._core.scenario.catalog.chain(nickname))
-
-    def v1_tokens_on(self, name: str) -> Listing[Placed]:
-        """Return the tokens of a v1 chain listed now. Raises `Refusal` for an unknown chain."""
-        return self._on(self._core.scenario.catalog.chain_v1(name))
-
-    def _on(self, chain: Chain) -> Listing[Placed]:
+    def tokens_on(self, chain: Chain) -> Listing[Placed]:
+        """Return the tokens of a chain listed now."""
         out = self._out()
         found = [
             Placed(chain, placed.token, _contract(chain.nickname, placed.token, out))

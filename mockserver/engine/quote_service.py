@@ -53,41 +53,26 @@ class QuoteService(View):
         return now
 
     def cross_chain(
-        self,
-        amount: Decimal,
-        source: Placed,
-        target: Placed,
-        fee_level: int,
-        phase: Phase = _QUOTE,
+        self, amount: Decimal, source: Placed, target: Placed, fee_level: int
     ) -> CrossChainQuote:
         """Quote a v1 transfer of whole tokens; see `v1_placed`. Raises `Refusal`."""
-        self.admit(source, target, phase)
+        self.admit(source, target, _QUOTE)
         transfers = self._core.scenario.transfers
         return transfers.cross_chain(amount, source, target, self._core.now(), fee_level)
 
     def aggregate(
-        self,
-        amount: int,
-        source: Placed,
-        target: Placed,
-        channel_bps: int = 0,
-        phase: Phase = _QUOTE,
+        self, amount: int, source: Placed, target: Placed, channel_bps: int = 0
     ) -> AggregateQuote:
         """Quote a 2.0 swap of smallest units; see `placed`. Raises `Refusal`."""
-        self.admit(source, target, phase)
+        self.admit(source, target, _QUOTE)
         swaps = self._core.scenario.swaps
         return swaps.aggregate(amount, source, target, self._core.now(), channel_bps)
 
     def aggregate_v1(
-        self,
-        amount: Decimal,
-        source: Placed,
-        target: Placed,
-        fee_level: int,
-        phase: Phase = _QUOTE,
+        self, amount: Decimal, source: Placed, target: Placed, fee_level: int
     ) -> AggregateQuoteV1:
         """Quote a v1 swap of whole tokens; see `v1_placed`. Raises `Refusal`."""
-        self.admit(source, target, phase)
+        self.admit(source, target, _QUOTE)
         swaps = self._core.scenario.swaps
         return swaps.aggregate_v1(amount, source, target, self._core.now(), fee_level)
 

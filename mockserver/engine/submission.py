@@ -225,7 +225,9 @@ def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
         bps = request.channel_bps
         gross, fee, gas, rate, _ = quotes.charged(request.amount, source, target, bps)
         return gross, *_split(fee, bps, rate), gas
-    quote = quotes.aggregate(request.amount, source, target, request.channel_bps, Phase.SUBMIT)
+    quotes.admit(source, target, Phase.SUBMIT)
+    swaps, now = core.scenario.swaps, core.now()
+    quote = swaps.aggregate(request.amount, source, target, now, request.channel_bps)
     gross, service, gas = (
         amounts.rescale_floor(part, quote.decimals, target.decimals)
         for part in (quote.gross, quote.service_fee, quote.gas_fee)
@@ -241,16 +243,17 @@ def _capped(terms: Terms, expected: int) -> Terms:
 
 def _terms_v1(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
     source, target, asked = request.source, request.target, request.fee_level or 0
-    level, rates = fee_level_bps(asked), core.scenario.rates
+    level, scenario, now = fee_level_bps(asked), core.scenario, core.now()
     whole = amounts.whole_tokens(request.amount, source.decimals)
+    quotes.admit(source, target, Phase.SUBMIT)
     if request.kind is _BRIDGE:
-        out = quotes.cross_chain(whole, source, target, asked, Phase.SUBMIT).out_units
+        out = scenario.transfers.cross_chain(whole, source, target, now, asked).out_units
         gross = amounts.rescale_floor(request.amount, source.decimals, target.decimals)
-        rate = rates.v1_bps + level
+        rate = scenario.rates.v1_bps + level
     else:
-        out = quotes.aggregate_v1(whole, source, target, asked, Phase.SUBMIT).out_units
-        gross = core.scenario.swaps.gross(request.amount, source, target, core.now())
-        rate = rates.v1_aggregate_bps + level
+        out = scenario.swaps.aggregate_v1(whole, source, target, now, asked).out_units
+        gross = scenario.swaps.gross(request.amount, source, target, now)
+        rate = scenario.rates.v1_aggregate_bps + level
     # v1 charges in the token in; what is lost on the way is booked as fee first, then as gas.
     fee = min(amounts.bps_floor(gross, rate), gross - out)
     return gross, *_split(fee, level, rate), gross - out - fee

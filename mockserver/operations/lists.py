@@ -153,7 +153,7 @@ def held_tokens(world: World, chain: Chain, address: str) -> Json:
     Amounts are whole tokens (A-034); values are rounded down to cents.
     """
     found = []
-    for placed in world.lists.tokens_on(chain.nickname).items:
+    for placed in world.lists.tokens_on(chain).items:
         balance = world.balances.of_placed(placed, address)
         if balance.units > 0:
             found.append(_held(world, placed, balance.whole))

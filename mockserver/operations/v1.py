@@ -28,8 +28,8 @@ def get_support_tokens(world: World, inputs: Inputs) -> Json:
     """List the tokens of a chain; without a chain, which only real clients leave out, of all."""
     names = [one.v1_name for one in world.lists.v1_chains().items if one.v1_name is not None]
     names = [inputs.text("chain")] if inputs.has("chain") else names
-    found = [one for name in names for one in world.lists.v1_tokens_on(name).items]
-    prices = world.quotes
+    prices, chains = world.quotes, map(world.scenario.catalog.chain_v1, names)
+    found = [one for chain in chains for one in world.lists.tokens_on(chain).items]
     return {
         "tokenVos": [lists.v1_token(one, plain(prices.price(one.symbol).usd)) for one in found],
         "version": world.lists.version(),

@@ -34,7 +34,7 @@ def get_assets(world: World, inputs: Inputs) -> Json:
 
 def get_assets_by_chain(world: World, inputs: Inputs) -> Json:
     """List the tokens of one chain."""
-    listing = world.lists.tokens_on(inputs.text("chain"))
+    listing = world.lists.tokens_on(world.scenario.catalog.chain(inputs.text("chain")))
     items = [lists.asset_on_chain(one) for one in listing.items]
     return {"version": listing.version, "list": items}
 

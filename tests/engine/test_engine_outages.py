@@ -214,13 +214,16 @@ def test_a_token_can_be_out_everywhere_or_on_one_chain() -> None:
     here.outages.suspend(Window("ARB", "USDT", 0, mode=Mode.DELISTED))
     assert not works(lambda: here.quotes.bridge(10**7, *ends("USDT", "ARB", "BNB")))
     assert works(lambda: here.quotes.bridge(10**7, *ends("USDT", "ETH", "BNB")))
-    assert [item.symbol for item in here.lists.tokens_on("ARB").items] == ["ETH"]
+    assert [item.symbol for item in here.lists.tokens_on(CATALOG.chain("ARB")).items] == ["ETH"]
     usdt = next(item for item in here.lists.tokens().items if item.symbol == "USDT")
     assert set(usdt.contracts) == {"FSN", "ETH", "BNB", "KAS"}
     here.outages.suspend(Window(None, "BNB", 0, mode=Mode.DELISTED))
     assert "BNB" not in {item.symbol for item in here.lists.tokens().items}
     here.outages.suspend(Window(None, "FSN", 0, mode=Mode.DISABLED))
-    assert {i.symbol: i.contract.disable_bridge for i in here.lists.v1_tokens_on("FSN").items} == {
+    assert {
+        i.symbol: i.contract.disable_bridge
+        for i in here.lists.tokens_on(CATALOG.chain_v1("FSN")).items
+    } == {
         "XCHNG": False,
         "FSN": True,
         "USDT": False,
