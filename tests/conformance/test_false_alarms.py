@@ -5,18 +5,25 @@ from decimal import Decimal
 import pytest
 
 from mockserver.conformance import Verdict, run
-from mockserver.conformance.checks.judge import placed
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.judge import judged, placed
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.clocks import seconds_of
 from mockserver.conformance.discovery.routes import is_plausible
 from mockserver.conformance.generation.rules import server_error
 from mockserver.conformance.requests.planned import orders_settled, v1_orders_settled
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import BasisKind
 from mockserver.testing import running
 from tests.conformance.exchanges import answer, context_of, exchange, success
-from tests.conformance.pack import data_of, named, rejudged
+from tests.conformance.pack import CONTRACT, data_of, healthy_run, named, rejudged
 
 CHECK, PRICE, SWAP = "v2.checkOrder", "v2.getPrice", "v2.getAggregateSwap"
+
+
+def data_or_nothing(probe):
+    return data_of(probe) or {}
 
 
 def refused(message):
@@ -171,3 +178,87 @@ def test_what_was_accepted_and_does_not_show_yet_is_waited_for():
 def test_a_price_below_that_of_any_token_is_none():
     for price, usable in (("0.00000000007", True), ("0.0000000000000007", False)):
         assert is_plausible(Decimal(price)) is usable
+
+
+QUOTE = "v2.getBridgeQuote"
+
+
+@pytest.mark.parametrize(
+    ("fee", "rate", "verdict"),
+    [
+        ("600", "6", Verdict.HOLDS),
+        ("599", "6", Verdict.HOLDS),
+        ("0", "6", Verdict.NOT_APPLICABLE),
+        ("600", "0.06", Verdict.NOT_APPLICABLE),
+        ("600", 6, Verdict.NOT_APPLICABLE),
+        ("1200", "6", Verdict.DIFFERS_OBSERVED),
+        ("6", "600", Verdict.DIFFERS_OBSERVED),
+    ],
+)
+def test_a_fee_is_held_against_a_rate_that_can_be_read(fee, rate, verdict):
+    rules, rule = named("service-fee-is-its-rate"), f"service-fee-is-its-rate[{QUOTE}]"
+    data = {"outAmount": "1000000", "serviceFee": fee, "serviceFeeRate": rate}
+    told = rejudged({f"{QUOTE}/usual": {**data_of(f"{QUOTE}/usual"), **data}}, rules)
+    assert told[rule].verdict is verdict
+
+
+def test_chain_ids_of_another_kind_are_not_networks():
+    rules = named("v1-chains-have-the-networks-of-2.0")
+    rule = "v1-chains-have-the-networks-of-2.0[v1.getSupportChains]"
+    chains = data_of("v1.getSupportChains/usual")["chains"]
+    own = [{**one, "chainId": place} for place, one in enumerate(chains, 90_001)]
+    told = rejudged({"v1.getSupportChains/usual": {"chains": own}}, rules)
+    assert told[rule].verdict is Verdict.NOT_APPLICABLE
+    one_off = [{**chains[0], "chainId": 424_242}, *chains[1:]]
+    told = rejudged({"v1.getSupportChains/usual": {"chains": one_off}}, rules)
+    assert told[rule].verdict is Verdict.DIFFERS_OBSERVED
+
+
+def test_fixed_costs_may_leave_little_of_a_small_amount():
+    operation = "v1.getCrossChainQuote"
+    rules, rule = named("v1-quote-adds-up"), f"v1-quote-adds-up[{operation}]"
+    quote = {**data_of(f"{operation}/usual")["crossChain"], "amountIn": 100}
+    for data, verdict in (
+        ({"amountOut": 11, "fee": 1, "gas": 88}, Verdict.HOLDS),
+        ({"amountOut": 11, "fee": 89, "gas": None}, Verdict.HOLDS),
+        ({"amountOut": 11, "fee": 1, "gas": 1}, Verdict.DIFFERS_OBSERVED),
+        ({"amountOut": 11, "fee": None, "gas": None}, Verdict.DIFFERS_OBSERVED),
+    ):
+        answers = {f"{operation}/usual": {"crossChain": {**quote, **data}}}
+        assert rejudged(answers, rules)[rule].verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict"),
+    [
+        (f"0x{'ab' * 32}", Verdict.HOLDS),
+        (f"0x{'ab' * 30}", Verdict.HOLDS),
+        ("4Qn8pWbY", Verdict.HOLDS),
+        (f"0x{'ab' * 20}", Verdict.DIFFERS_OBSERVED),
+        ("0x", Verdict.DIFFERS_OBSERVED),
+    ],
+)
+def test_a_hash_may_lack_zeros_and_have_another_form(told, verdict):
+    rules, rule = named("success-has-a-hash"), f"success-has-a-hash[{CHECK}]"
+    looks = [one.probe for one in healthy_run().exchanges if one.operation.id == CHECK]
+    done = [one for one in looks if data_or_nothing(one).get("status") == "Succeeded"]
+    assert done
+    same = {one: {**data_of(one), "execHash": told} for one in done}
+    assert rejudged(same, rules)[rule].verdict is verdict
+
+
+@pytest.mark.parametrize("dialect", ["documented", "observed"])
+def test_what_only_the_field_leaves_out_may_be_required(dialect):
+    rule = f"takes-a-request-without-optional-inputs[{SWAP}]"
+    rules = tuple(one for one in RULES if one.name == rule.partition("[")[0])
+    with running(clock="auto", dialect=dialect) as mock:
+        result = run(mock.url, dialect=dialect, only=[rules[0].name], edges=False, examples=0)
+    told = CONTRACT.source.contract(dialect)
+    context = RunContext(told)
+    for one in result.exchanges:
+        lacks = one.probe == f"{SWAP}/without optional inputs"
+        given = refused("incomplete") if lacks else one.answer
+        context.add(Exchange(one.number, one.probe, one.operation, one.request, given))
+    verdicts = {one.id: one.verdict for one in judged(rules, context, ("v2",))}
+    documented, seen = Verdict.VIOLATION, Verdict.DIFFERS_OBSERVED
+    assert verdicts[rule] is (documented if dialect == "documented" else seen)

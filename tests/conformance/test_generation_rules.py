@@ -63,6 +63,12 @@ def test_the_healthy_mock_keeps_them_in_the_dialect_of_the_field():
             CHAINS,
             ASSUMED,
         ),
+        (
+            "networks-of-two-chains-swapped",
+            "v1-chains-have-the-networks-of-2.0",
+            CHAINS,
+            OBSERVED,
+        ),
         ("v1-lists-names-of-2.0", "v1-listed-chains-are-taken", CHAINS, VIOLATION),
         ("v1-tokens-cut-in-half", "v1-lists-the-tokens-of-2.0", TOKENS, ASSUMED),
         ("v1-token-decimals-differ", "v1-tokens-are-as-in-2.0", TOKENS, OBSERVED),

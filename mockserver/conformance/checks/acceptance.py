@@ -33,7 +33,8 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.looks import FIRST_LOOK
 from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
-from mockserver.contract import Operation, assumed, shipped_facts
+from mockserver.contract import Basis, Operation, assumed, observed, shipped_facts
+from mockserver.contract.dialect import DOCUMENTED
 from mockserver.exchange import query_pairs
 
 ANY_PRICE = assumed("A-246", "every token of the lists has a price")
@@ -89,7 +90,24 @@ def is_taken(context: RunContext, operation: Operation, *, probe: str, how: str)
         raise Vacuous("the usual request did not succeed either, nor one for the same amount")
     if was_refused(exchange):
         what = f"the request is refused {how}"
-        yield wrongly_refused(context, exchange, what, before[-1], cause=how)
+        basis = _observed_leave(context, exchange)
+        yield wrongly_refused(context, exchange, what, before[-1], basis=basis, cause=how)
+
+
+def _observed_leave(context: RunContext, exchange: Exchange) -> Basis | None:
+    """Return what shows that an input may be left out which the description requires, or None."""
+    contract, operation_id = context.contract, exchange.operation.id
+    described = contract.source.contract(DOCUMENTED).operation(operation_id)
+    lacking = [
+        field.name
+        for field in described.fields
+        if field.required and field.name not in exchange.parameters
+    ]
+    for erratum in contract.errata:
+        for name in lacking if operation_id in erratum.operations else ():
+            if any(str(one.get("path")).endswith(f"/required/{name}") for one in erratum.changes):
+                return observed(erratum.source[0], f"{name} is {erratum.observed}")
+    return None
 
 
 def asks_for_no_key(_: RunContext, exchange: Exchange) -> Findings:

@@ -3,6 +3,7 @@
 The form of the `data` of v1 is observed, so that it is read by role.
 """
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import chain
@@ -28,8 +29,12 @@ from mockserver.conformance.requests.valid import fresh_hash, order_route
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
-from mockserver.contract import Operation, assumed, documented
+from mockserver.contract import Operation, assumed, documented, observed
 
+_HASH = observed("OAE", "the hash of a transaction is 0x and 64 hex digits")
+_IN_HEX = re.compile("0[xX][0-9a-fA-F]*")
+_SHORTEST_HASH = 58
+"""With its 0x: some chains write hashes without their leading zeros. An address is shorter."""
 _AGREE = Decimal("1.25")
 _EXACTLY = Decimal("1.002")
 _MOST_S, _LEAST_S = 10**11, 946_684_800
@@ -94,6 +99,10 @@ def success_has_a_hash(context: RunContext, operation: Operation) -> Sayings:
         value = look.data.get("execHash")
         if value == "":
             yield Finding("execHash of a successful order is empty", (look,), "data.execHash")
+            return
+        if isinstance(value, str) and _IN_HEX.fullmatch(value) and len(value) < _SHORTEST_HASH:
+            message = f"execHash of a successful order is {value!r}, too short to be a hash"
+            yield Finding(message, (look,), "data.execHash", _HASH, cause="no hash")
             return
         before = found.setdefault(look.request.query, look)
         if before.data.get("execHash") != value:

@@ -35,6 +35,8 @@ _OFF = Decimal(8)
 _USD_FACTOR = Decimal(3)
 _NOTHING = Decimal("1e-10")
 _LARGE = Decimal(1_000_000)
+_RATE = "serviceFeeRate"
+_WHOLE_RATE, _SAME_FEE = Decimal(10_000), Decimal("0.02")
 _CENT = Decimal("0.01")
 """What a text of USD may be off by, however little is quoted: a last digit that is cut off."""
 
@@ -103,6 +105,18 @@ def service_fee_is_a_small_share(_: RunContext, quote: Quote) -> Findings:
     if fee * 50 > out:
         share = Decimal(fee * 10000 // out) / 100
         yield Finding(f"serviceFee is {share} percent of outAmount, expected less than 2")
+
+
+def service_fee_is_its_rate(_: RunContext, quote: Quote) -> Findings:
+    fee, rate = needs.units(quote.exchange, "serviceFee"), needs.units(quote.exchange, _RATE)
+    out = needs.units(quote.exchange, "outAmount")
+    # What is executed where it starts has no fee, whatever the rate says.
+    needs.that(fee)
+    due = amounts.EXACT.divide(amounts.EXACT.multiply(Decimal(out), Decimal(rate)), _WHOLE_RATE)
+    # A contract divides first, and loses up to the rate in smallest units.
+    if abs(fee - due) > max(due * _SAME_FEE, Decimal(rate + 1)):
+        of = f"{rate} hundredths of a percent of {out} are {due:.0f}"
+        yield Finding(f"serviceFee is {fee}, while {of}")
 
 
 def minimum_is_not_above_output(_: RunContext, exchange: Exchange) -> Findings:

@@ -197,13 +197,20 @@ def _labelled(context: RunContext, operation: Operation, label: str) -> list[Exc
 
 
 def _apart(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json]]:
-    """Yield where two values differ that mean the same; texts that are no numbers may differ."""
+    """Yield where two values differ that mean the same; texts that are no numbers may differ.
+
+    Of lists, what differs is how many items they have.
+    """
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in sorted({*one, *other}):
             if name not in one or name not in other:
                 yield f"{place}.{name}", one.get(name), other.get(name)
             else:
                 yield from _apart(one[name], other[name], f"{place}.{name}")
+        return
+    if isinstance(one, list) and isinstance(other, list):
+        if len(one) != len(other):
+            yield place, _counted(one), _counted(other)
         return
     before, now = amounts.number(one), amounts.number(other)
     if before is None or now is None:
@@ -214,6 +221,10 @@ def _apart(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json
         )
     if is_apart:
         yield place, one, other
+
+
+def _counted(items: list[Json]) -> str:
+    return "1 item" if len(items) == 1 else f"{len(items)} items"
 
 
 def _ladders(context: RunContext, operation_id: str) -> Iterator[tuple[Quote, Quote]]:

@@ -25,7 +25,11 @@ PROBES = (
         for when in (words.EARLY, words.LATE, words.READ)
         for kind in words.FILTERS
     ),
-    f"{ids.TICKETS}/{words.ANOTHER}",
+    *(
+        f"{ids.TICKETS}/{words.LATE} {kind} {how}"
+        for kind in words.FILTERS
+        for how in (words.OTHER_CASE, words.OF_SOMEBODY_ELSE)
+    ),
 )
 ANY_STATUS = assumed("A-245", "Unknown is a status, and not any")
 
@@ -114,10 +118,26 @@ def tickets_are_listed_for_their_address(context: RunContext, _: Operation) -> F
             message = f"a ticket of {mine} is listed with address {address[:60]!r}"
             yield Finding(message, (one.exchange,), "data.list[].address", cause="address")
             return
-    theirs = context.sent(f"{ids.TICKETS}/{words.ANOTHER}")
+    late = [f"{ids.TICKETS}/{words.LATE} {kind}" for kind in words.FILTERS]
+    theirs = context.sent(*(f"{look} {words.OF_SOMEBODY_ELSE}" for look in late))
     if accepted & {one.number for one in entries(theirs)}:
         message = "a ticket is listed for an address that did not submit it"
         yield Finding(message, tuple(theirs), "query.address", cause="listed for another")
+
+
+def tickets_are_listed_in_any_case(context: RunContext, _: Operation) -> Sayings:
+    late = [f"{ids.TICKETS}/{words.LATE} {kind}" for kind in words.FILTERS]
+    otherwise = context.require_each(*(f"{look} {words.OTHER_CASE}" for look in late))
+    accepted = _accepted(context)
+    shown = {one.number for one in entries(otherwise)}
+    for one in _listed(context, words.LATE):
+        if one.number not in accepted:
+            continue
+        yield JUDGED
+        if one.number not in shown:
+            message = f"ticket {one.number} is not listed for the address with hex in another case"
+            yield Finding(message, (one.exchange, *otherwise), "query.address")
+            return
 
 
 def tickets_echo_what_was_reported(context: RunContext, _: Operation) -> Sayings:

@@ -305,6 +305,12 @@ def named_account(context: RunContext) -> str:
     return context.caller.address
 
 
+def account_in_another_case(context: RunContext) -> str:
+    """Return the caller's address with hex in lower case, or in upper case if it was in lower."""
+    digits = context.caller.address.removeprefix("0x")
+    return f"0x{digits.upper() if digits == digits.lower() else digits.lower()}"
+
+
 def named_order(context: RunContext, name: str) -> str:
     """Return the id of an order."""
     return _one_of(context.caller.orders, words.NAMED.index(name), "order")

@@ -55,6 +55,7 @@ POLLS = (*_WORDS["polls"], *_WORDS["further polls"])
 FEW_POLLS = _WORDS["polls"]
 END, END_AGAIN = "at the end", "at the end again"
 EARLY, LATE = "early", "late"
+OF_SOMEBODY_ELSE, OTHER_CASE = "of somebody else", "in another case"
 ANOTHER, OTHER_CHAIN = "another address", "another chain"
 AGGREGATE, NO_CHAIN = "aggregate", "without optional inputs"
 READ = "read"
