@@ -226,6 +226,25 @@ def test_a_call_of_the_published_method_is_read(word, change, wrong):
     assert outcome.verdict is (OBSERVED if wrong else Verdict.HOLDS)
 
 
+def test_a_published_call_to_a_token_is_told():
+    call = data_of(f"{SWAP}/usual")
+    usual = next(one for one in healthy_run().exchanges if one.probe == f"{SWAP}/usual")
+    words = [usual.parameters["fromAmount"], call["amountOut"], "160", "0", "0"]
+    words[3] = str(int(usual.parameters["recipient"], 16))
+    data = "0x38ed1739" + "".join(f"{int(word):064x}" for word in words)
+    rules = named("published-call-is-for-what-was-asked")
+    tokens = [
+        usual.parameters[name]
+        for name in ("fromTokenAddress", "toTokenAddress")
+        if set(usual.parameters[name][2:].lower()) != {"e"}
+    ]
+    assert tokens
+    for to, causes in ((call["to"], []), (tokens[0], ["token"])):
+        answers = {f"{SWAP}/usual": {**call, "to": to, "data": data}}
+        (outcome,) = rejudged(answers, rules).values()
+        assert [one.cause for one in outcome.findings] == causes
+
+
 def test_lists_without_any_decimals_are_told():
     def bare(item):
         kept = {name: item[name] for name in item if name != "decimals"}

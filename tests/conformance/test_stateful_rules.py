@@ -5,7 +5,16 @@ import pytest
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Layer
 from mockserver.testing import running
-from tests.conformance.pack import broken, conform, data_of, found, named, of_layers, rejudged
+from tests.conformance.pack import (
+    broken,
+    conform,
+    data_of,
+    found,
+    healthy_run,
+    named,
+    of_layers,
+    rejudged,
+)
 
 VIOLATION, OBSERVED, ASSUMED = (
     Verdict.VIOLATION,
@@ -110,6 +119,31 @@ def test_a_break_is_told(mock, fault, rule, operation, verdict):
 def test_another_answer_the_second_time_is_told(probe, change, rule, verdict):
     told = rejudged({probe: {**data_of(probe), **change}}, named(rule))
     assert [one.verdict for one in told.values()] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict"),
+    [("same", Verdict.HOLDS), (None, Verdict.HOLDS), ("OTHER", OBSERVED)],
+)
+def test_a_v1_order_that_pays_another_token_is_told(told, verdict):
+    order = data_of(f"{DETAIL}/usual")["order"]
+    paid = order["fromToken"].lower() if told == "same" else told
+    answers = {f"{DETAIL}/usual": {"order": {**order, "toToken": paid}}}
+    (outcome,) = rejudged(answers, named("v1-order-tells-what-was-submitted")).values()
+    assert outcome.verdict is verdict
+
+
+def test_a_v1_order_may_pay_a_token_that_the_target_calls_otherwise():
+    order = data_of(f"{DETAIL}/usual")["order"]
+    told = {"order": {**order, "toToken": "OTHER"}}
+    answers: dict[str, object] = {f"{DETAIL}/usual": told}
+    for one in healthy_run().exchanges:
+        if one.operation.id == "v1.getSupportTokens" and one.succeeded:
+            listed = one.data["tokenVos"]
+            others = [item for item in listed if item["symbol"] != order["fromToken"]]
+            answers[one.probe] = {"tokenVos": others}
+    (outcome,) = rejudged(answers, named("v1-order-tells-what-was-submitted")).values()
+    assert outcome.verdict is Verdict.HOLDS
 
 
 def test_two_v1_orders_of_one_number_are_told():

@@ -22,6 +22,7 @@ from mockserver.conformance.checks.submitted import (
 )
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import accepted
+from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.listing import folded, holds, scalar, text
 from mockserver.conformance.requests import words
 from mockserver.conformance.requests.planned import ORDER_STATUSES
@@ -270,3 +271,18 @@ def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Sayi
                 if told and not same:
                     message = f"{name} is {told!r}, submitted was {sent!r}"
                     yield Finding(message, (made, look), f"data.order.{name}")
+            if _pays_another_token(context, made, look):
+                paid, wanted = scalar(look.member("data"), "toToken"), made.members["fromToken"]
+                message = f"toToken is {paid!r}, submitted was {wanted!r}"
+                yield Finding(message, (made, look), "data.order.toToken")
+
+
+def _pays_another_token(context: RunContext, made: Exchange, look: Exchange) -> bool:
+    """Tell whether an order pays another token than it takes, which the target chain has.
+
+    A chain may have a name of its own for a token that comes from elsewhere.
+    """
+    here = inventory_of(context, "v1").on(str(made.members.get("toChain")))
+    told, sent = text(scalar(look.member("data"), "toToken")), text(made.members.get("fromToken"))
+    listed = {folded(token.symbol) for token in here}
+    return bool(told) and folded(told) != folded(sent) and folded(sent) in listed

@@ -87,12 +87,16 @@ def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Fin
         yield Finding(f"value is {text[:60]}, only {sent} is given")
 
 
-def published_call_is_for_what_was_asked(_: RunContext, exchange: Exchange) -> Findings:
+def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange) -> Findings:
     method = exchange.text("data").lower().removeprefix("0x")[:8]
     given = needs.value(amounts.units(exchange.parameters.get("fromAmount")))
     places, words = needs.value(_PUBLISHED.get(method)), _words(exchange)
     needs.that(len(words) > max(places))
     amount, least, payee = (words[place] for place in places)
+    called = exchange.text("to").lower()
+    here = inventory_of(context).on(exchange.parameters.get("chain", ""))
+    if any(token.address.lower() == called and not token.is_native for token in here):
+        yield Finding(f"the call is made to {called}, a token", place="data.to", cause="token")
     named = exchange.parameters.get("recipient", "")
     if _ADDRESS.fullmatch(named) and payee != int(named, 16):
         yield Finding(f"the call pays 0x{payee:040x}, {named} was named", cause="recipient")
