@@ -1,10 +1,14 @@
 """Verdicts of rules, severities, and the exceptions by which a check says that it cannot judge."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from typing import ParamSpec, TypeVar
 
 from mockserver.conformance.option_table import FAILING_WORDS
 from mockserver.contract import Basis, BasisKind
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class Verdict(StrEnum):
@@ -109,3 +113,11 @@ class Inconclusive(Unjudged):
     """Something came in between, so that neither yes nor no would be true."""
 
     verdict = Verdict.INCONCLUSIVE
+
+
+def if_known(make: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) -> _T | None:
+    """Return what a function makes; None where what it would be made of is not known."""
+    try:
+        return make(*given, **named)
+    except (NotRun, Inconclusive):
+        return None

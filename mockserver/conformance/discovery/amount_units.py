@@ -21,7 +21,7 @@ from mockserver.conformance.discovery.routes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.jsontext import plain
 from mockserver.values import dataclass
 
@@ -85,10 +85,7 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
 
 def accepted(context: RunContext, operation_id: str) -> Attempt | None:
     """Return the try that the service took and understood as it was meant, or None."""
-    try:
-        tried = attempts(context, operation_id)
-    except NotRun:
-        return None
+    tried = if_known(attempts, context, operation_id) or ()
     taken = [one for one in tried if any(sent.succeeded for sent in context.sent(one.probe))]
     meant = [one for one in taken if _shown(context, one) in (one.reading, None)]
     found = next(iter(meant or taken), None)

@@ -11,7 +11,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session
-from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
+from mockserver.conformance.verdict import Verdict, if_known
 from mockserver.contract import Operation
 
 _NEAR_MS = 2_000
@@ -89,11 +89,8 @@ def catch_up(context: RunContext, ask: Callable[[str, Draft], Exchange | None]) 
     `ask` sends a request of an operation; None where it may not. Nothing changes where it tells
     none.
     """
-    try:
-        draft = valid_request(context, ids.PRICE)
-    except (NotRun, Inconclusive):
-        return False
-    exchange = ask(ids.PRICE, draft)
+    draft = if_known(valid_request, context, ids.PRICE)
+    exchange = None if draft is None else ask(ids.PRICE, draft)
     told = None if exchange is None else number(exchange.data.get("updateTime"))
     if told is None or told <= 0:
         return False

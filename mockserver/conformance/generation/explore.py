@@ -37,7 +37,7 @@ from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
-from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
+from mockserver.conformance.verdict import Verdict, if_known
 from mockserver.contract import Contract, Layer, Operation
 from mockserver.values import dataclass
 
@@ -171,11 +171,8 @@ class _Exploration:
         context = self._session.context
         if ids.PRICE.partition(".")[0] not in self._session.transport.generations:
             return
-        try:
-            usual_one = valid_request(context, ids.V1_QUOTE)
-        except (NotRun, Inconclusive):
-            return
-        exchange = self._timed(ids.V1_QUOTE, usual_one)
+        quote = if_known(valid_request, context, ids.V1_QUOTE)
+        exchange = None if quote is None else self._timed(ids.V1_QUOTE, quote)
         if exchange is not None and exchange.refused:
             catch_up(context, self._timed)
 

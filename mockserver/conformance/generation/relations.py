@@ -24,7 +24,7 @@ from mockserver.conformance.requests.valid import fresh_address
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.conformance.verdict import if_known
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
@@ -56,10 +56,7 @@ class Relation:
 
     def other(self, context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
         """Return what to ask after a request that was answered with success, signed anew."""
-        try:
-            found = self.make(context, first, draft)
-        except (NotRun, Inconclusive):
-            return None
+        found = if_known(self.make, context, first, draft)
         return None if found is None else signed(found, first.operation, context.caller)
 
 
@@ -76,11 +73,8 @@ def related_problems(
     """Yield what two answers break of a relation; nothing where an outage may have come between."""
     if not is_its_own(other):
         return
-    try:
-        found = list(relation.judge(context, first, other, relation.words))
-    except (NotRun, Inconclusive):
-        return
-    for finding in found:
+    found = if_known(lambda: list(relation.judge(context, first, other, relation.words)))
+    for finding in found or ():
         whole = replace(
             finding, basis=_RULES[relation.rule].basis, cause=f"related {relation.words}"
         )

@@ -28,7 +28,7 @@ from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.conformance.verdict import if_known
 from mockserver.contract import Basis, Field, Operation
 from mockserver.contract.reading import describe
 from mockserver.jsontext import Json
@@ -336,9 +336,8 @@ class Requests:
 
 def _taken(operation: Operation, context: RunContext) -> Draft | None:
     """Return the request that the service should take, where it keeps the contract as well."""
-    try:
-        draft = valid_request(context, operation.id)
-    except (NotRun, Inconclusive):
+    draft = if_known(valid_request, context, operation.id)
+    if draft is None:
         return None
     reading = operation.read(draft.request(operation))
     return None if reading.violations or reading.refusal else draft

@@ -31,7 +31,7 @@ from mockserver.conformance.requests.valid import fresh_address, valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import NotRun
+from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
@@ -124,7 +124,7 @@ class OrderFlow(SubmissionFlow):
     @rule()
     def swap_data(self) -> None:
         """Ask for a swap quote and the call data of the swap, which make no order."""
-        drafts = self._once("swap", _swap_drafts)
+        drafts = self._once("swap", lambda context: if_known(_swap_drafts, context))
         if drafts and self._send("quote a swap", ids.SWAP_QUOTE, drafts[0]):
             self._send("make its call data", ids.SWAP, drafts[1])
 
@@ -139,7 +139,7 @@ class OrderFlow(SubmissionFlow):
         return multiple(*self._order(times))
 
     def _order(self, times: int) -> tuple[Accepted, ...]:
-        usual = self._once("amount", _usual_amount)
+        usual = self._once("amount", lambda context: if_known(_usual_amount, context))
         whole = None if usual is None else usual * times
         return self._submit("submit an order", deposit=self._new_hash(), whole=whole)
 
@@ -175,18 +175,12 @@ class OrderFlow(SubmissionFlow):
 
 
 def _swap_drafts(context: RunContext) -> tuple[Draft, ...]:
-    """Return the requests of a swap quote and its call data; none where nothing is to swap."""
-    try:
-        return valid_request(context, ids.SWAP_QUOTE), valid_request(context, ids.SWAP)
-    except NotRun:
-        return ()
+    """Return the requests of a swap quote and its call data. Raises `NotRun`."""
+    return valid_request(context, ids.SWAP_QUOTE), valid_request(context, ids.SWAP)
 
 
-def _usual_amount(context: RunContext) -> Decimal | None:
-    try:
-        return usual_amount(context, attempts(context, ids.BRIDGE)[0].route.source)
-    except NotRun:
-        return None
+def _usual_amount(context: RunContext) -> Decimal:
+    return usual_amount(context, attempts(context, ids.BRIDGE)[0].route.source)
 
 
 class TransferFlow(SubmissionFlow):

@@ -1,7 +1,6 @@
 """The maker of requests: what each input takes, by its role and by what the request is about."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -30,7 +29,7 @@ from mockserver.conformance.discovery.routes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import Field, Operation
 from mockserver.contract.reading import AMOUNT_ROLES
 from mockserver.jsontext import Json
@@ -80,10 +79,8 @@ def unknown(context: RunContext, operation_id: str) -> Draft:
 
 def usual_or_unknown(context: RunContext, operation: Operation) -> Draft | None:
     """Return the usual request of an operation, or else a look-up of nothing; None without both."""
-    for make in (valid_request, unknown):
-        with suppress(NotRun, Inconclusive):
-            return make(context, operation.id)
-    return None
+    found = if_known(valid_request, context, operation.id)
+    return found or if_known(unknown, context, operation.id)
 
 
 class _Made:
@@ -199,33 +196,26 @@ _QUOTES = {
 
 def first_chains(context: RunContext) -> tuple[str, ...]:
     """Return two 2.0 chains to list the tokens of, those of the usual transfer where it can be."""
-    try:
-        route = bridge_routes(context)[0]
-    except NotRun:
-        names = [chain.name for chain in inventory_of(context).offered]
-        if not names:
-            raise NotRun("getChain shows no chain that is offered") from None
-        return tuple(context.draw("first chains").sample(names, min(2, len(names))))
-    return route.source.chain, route.target.chain
+    if routes := if_known(bridge_routes, context):
+        return routes[0].source.chain, routes[0].target.chain
+    names = [chain.name for chain in inventory_of(context).offered]
+    if not names:
+        raise NotRun("getChain shows no chain that is offered")
+    return tuple(context.draw("first chains").sample(names, min(2, len(names))))
 
 
 def spent_token(context: RunContext) -> Token:
     """Return the token that a price is asked of. Raises `NotRun`."""
-    try:
-        token = bridge_routes(context)[0].source
-        if token.address:
-            return token
-    except NotRun:
-        pass
+    routes = if_known(bridge_routes, context)
+    if routes and routes[0].source.address:
+        return routes[0].source
     return context.draw("spent token").choice(addressed_tokens(context))
 
 
 def held_token(context: RunContext) -> Token:
     """Return the token that balances are asked of: of a chain that has two. Raises `NotRun`."""
-    try:
-        return swap_routes(context)[0].source
-    except NotRun:
-        return spent_token(context)
+    routes = if_known(swap_routes, context)
+    return routes[0].source if routes else spent_token(context)
 
 
 def order_route(context: RunContext) -> Route:
@@ -242,10 +232,8 @@ def order_route(context: RunContext) -> Route:
 
 
 def _v1_chain(context: RunContext) -> str:
-    try:
-        return usual_attempt(context, ids.V1_QUOTE).route.source.chain
-    except NotRun:
-        return v1_chain_pair(context)[0].name
+    usual = if_known(usual_attempt, context, ids.V1_QUOTE)
+    return usual.route.source.chain if usual else v1_chain_pair(context)[0].name
 
 
 def submitted_id(context: RunContext, probe: str) -> str:
