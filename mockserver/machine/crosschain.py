@@ -121,8 +121,10 @@ class CrosschainMachine(RuleBasedStateMachine):
     def play(cls, world: MockWorld | None = None, *, settings: settings | None = None) -> None:
         """Play the machine in a world, by default on a server of its own; raise what fails.
 
-        The settings are Hypothesis' own, by default those of its profile without a deadline.
+        The settings are Hypothesis' own, by default those of its profile without a deadline. Raises
+        `BadSetting` for a machine that lacks a method, and for flows and ways that do not exist.
         """
+        cls._check()
         with ExitStack() as stack:
             played_in = world or stack.enter_context(running()).world(cls.__name__)
             named = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
@@ -131,6 +133,21 @@ class CrosschainMachine(RuleBasedStateMachine):
             run_state_machine_as_test(bound, settings=settings or _usual_settings())
             # What was refused in the last example is not what the test itself asked for.
             played_in.reset()
+
+    @classmethod
+    def _check(cls) -> None:
+        """Raise `BadSetting` for what the class does not define, or defines wrongly."""
+        for name in ("start", "send", "state"):
+            if getattr(cls, name) is getattr(CrosschainMachine, name):
+                raise BadSetting(f"{cls.__name__} defines no {name}(); it needs start, send, state")
+        flows: Any = cls.flows
+        if isinstance(flows, str) or not flows or not all(one in list(_SUBMIT) for one in flows):
+            raise BadSetting(f"flows: expected some of {', '.join(_SUBMIT)}, got {flows!r}")
+        ways: Any = cls.ways
+        if not ways or not all(isinstance(way, Way) for way in ways):
+            raise BadSetting(
+                f"ways: expected some such as {CrosschainMachine.ways[0]}, got {ways!r}"
+            )
 
     # What a client's test defines.
 

@@ -7,6 +7,7 @@ from mockserver.clock import wall_ms
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.authentication import timestamp_ms
+from mockserver.responders.faults.kinds import MUTATED_HEADER, NOTHING
 from mockserver.testing.handles import WorldHandle
 from mockserver.validation import did_you_mean
 from mockserver.wording import times
@@ -79,7 +80,7 @@ def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bo
     `expected` are the numbers of refusals that it did; with `allow` all refusals are fine.
     """
     entries = hosted.journal.since(since)
-    found = [*_defects(hosted, entries), *_idle_stubs(hosted)]
+    found = [*_defects(hosted, entries), *_idle_stubs(hosted), *_idle_mutations(entries)]
     if not allow:
         found += [
             _refused(hosted, entry)
@@ -131,6 +132,19 @@ def _idle_stubs(hosted: HostedWorld) -> Iterator[str]:
             f"stub {stub.id!r} was not used up: expected {stub.operation}{parts} "
             f"{times(wanted)}, it answered {times(used)}; of {stub.operation} came:\n{told(came)}"
         )
+
+
+def _idle_mutations(entries: list[Entry]) -> Iterator[str]:
+    struck: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.fault and entry.response.header(MUTATED_HEADER) is not None:
+            struck.setdefault(entry.fault, []).append(entry)
+    for fault, found in struck.items():
+        if all(entry.response.header(MUTATED_HEADER) == NOTHING for entry in found):
+            yield (
+                f"fault {fault} changed nothing: no answer that it struck has the field, or breaks "
+                f"the contract by this change; the first:\n{told(found[:1])}"
+            )
 
 
 _SHOWN = 50

@@ -284,6 +284,7 @@ def test_it(crosschain_conformance):
     ("call", "words"),
     [
         ("()", "no address is given*"),
+        ("(8080)", "an address is a text as in 'http://127.0.0.1:8080', got 8080"),
         ("('http://example.org')", "'example.org' is not this machine*"),
         ("('http://127.0.0.1:9', onli=['schema'])", "'onli' is no option of a run; did you mean*"),
     ],

@@ -333,3 +333,23 @@ class TestWallet(unittest.TestCase):
 """
     )
     result.assert_outcomes(passed=1, failed=1)
+
+
+def test_a_mutation_that_changes_nothing_fails_the_test(project):
+    result = project("""
+def quote(world):
+    return get(world, "/v1/getBridgeQuote?amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB")
+
+def test_misspelt(crosschain_mock):
+    crosschain_mock.fail("getBridgeQuote", "mutation", field="outAmountt", change="type")
+    quote(crosschain_mock)
+
+def test_changed_in_one_of_two_answers(crosschain_mock):
+    crosschain_mock.fail(None, "mutation", field="outAmount", change="type")
+    get(crosschain_mock, "/v1/getChain")
+    quote(crosschain_mock)
+""")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*fault mutation (1) changed nothing: no answer that it struck has*"]
+    )

@@ -5,7 +5,7 @@ import urllib.request
 from decimal import Decimal
 from http.client import HTTPException
 from itertools import count
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 import pytest
@@ -268,6 +268,24 @@ def test_a_machine_needs_a_world_and_knows_its_words(crosschain_mock):
     with pytest.raises(BadSetting, match="expected one of underway, arrived, failed"):
         OddMachine.play(crosschain_mock, settings=QUICK)
     crosschain_mock.reset()
+
+
+@pytest.mark.parametrize(
+    ("base", "defined", "told"),
+    [
+        (CrosschainMachine, {}, r"Odd defines no start\(\); it needs start, send, state"),
+        (CrosschainMachine, {"start": print, "send": print}, r"Odd defines no state\(\)"),
+        (WalletMachine, {"flows": ("v3",)}, r"flows: expected some of v1, v2, got \('v3',\)"),
+        (WalletMachine, {"flows": "v2"}, "flows: expected some of v1, v2, got 'v2'"),
+        (WalletMachine, {"flows": ()}, "flows: expected some of v1, v2"),
+        (WalletMachine, {"ways": ("ARB",)}, r"ways: expected some such as Way\(symbol='USDT'"),
+        (WalletMachine, {"ways": ()}, "ways: expected some such as"),
+    ],
+)
+def test_a_machine_that_cannot_be_played_says_why(crosschain_mock, base, defined, told):
+    odd: Any = type("Odd", (base,), defined)
+    with pytest.raises(BadSetting, match=told):
+        odd.play(crosschain_mock)
 
 
 def test_a_machine_without_a_world_has_a_server_of_its_own():

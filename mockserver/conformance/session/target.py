@@ -51,6 +51,8 @@ def host_of(base: str) -> str:
 
 
 def _base(text: str) -> str:
+    if not isinstance(text, str):
+        raise UnsafeOrWrong(f"an address is a text as in 'http://127.0.0.1:8080', got {text!r}")
     try:
         parts = urlsplit(text)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname)

@@ -98,6 +98,10 @@ def _broken(body: Json, path: Path, change: str) -> Iterator[Json]:
         yield changed
 
 
+MUTATED_HEADER = "X-Mock-Mutated"
+"""Names the field that a mutation broke, or `NOTHING`."""
+NOTHING = "nothing"
+
 LATEST_MS = 86_400_000
 """The most a fault delays an answer, in milliseconds: a day."""
 
@@ -270,8 +274,8 @@ def _mutation(told: Options) -> Disturb:
             draw=faulted.draw("field"),
         )
         # A field's name is the client's own text, and headers are ASCII.
-        shown = ascii(field)[1:-1][:200] or "nothing"
-        return replace(sending, response=response.with_headers(("X-Mock-Mutated", shown)))
+        shown = ascii(field)[1:-1][:200] or NOTHING
+        return replace(sending, response=response.with_headers((MUTATED_HEADER, shown)))
 
     return disturb
 
