@@ -100,6 +100,11 @@ class Request:
         return f"{self.path}?{self.query}" if self.query else self.path
 
     @property
+    def answered_as(self) -> str:
+        """The method that decides on the answer: `HEAD` has that of `GET` (RFC 9110, 9.3.2)."""
+        return "GET" if self.method == "HEAD" else self.method
+
+    @property
     def parameters(self) -> dict[str, str]:
         """The query by name, the last of a repeated one; empty where it is not UTF-8."""
         return dict(pairs_or(self.query))

@@ -31,6 +31,7 @@ _MAX_EXPONENT = limits.EXPONENT.most
 _MOST_QUICK = 65_536
 """Bytes of a text that orjson may read in vain."""
 _PLAIN = frozenset({str, int, bool, type(None)})
+_FORM = re.compile(r"[\w.~%+\[\]-]{1,100}=[^\s{\"]*(&|\Z)")
 _PLAIN_PLACES = 100
 """Numbers further than this from the decimal point are written with an exponent."""
 
@@ -72,13 +73,29 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
+        if other := _other_format(text):
+            raise NotJson(other) from None
         place = f"line {error.lineno} column {error.colno}"
-        raise NotJson(f"{error.msg[:1].lower()}{error.msg[1:]} at {place}") from None
+        told = error.msg.removesuffix(" at")
+        raise NotJson(f"{told[:1].lower()}{told[1:]} at {place}") from None
     except NotJson:
         raise
     except ValueError:
         # The interpreter refuses to read integers of several thousand digits.
         raise NotJson(f"a number with too many digits; {_MAX_DIGITS} are read") from None
+
+
+def _other_format(text: str) -> str:
+    """Tell what a text is that is no JSON from its first character on; empty where nobody knows."""
+    if text.startswith("\ufeff"):
+        return "begins with a byte order mark, which JSON does not have"
+    if "\0" in text[:4]:
+        return "not UTF-8 but UTF-16 or UTF-32"
+    if _FORM.match(text):
+        return "a form, as name=value"
+    if text.startswith("--") and "Content-Disposition:" in text[:500]:
+        return "a multipart form"
+    return ""
 
 
 def _plain_object(raw: bytes, loads: Callable[[bytes], Any]) -> dict[str, Json] | None:

@@ -40,6 +40,7 @@ LOAD_BODY = Limit(
     "body of `POST /__mock/load`, the dump of a world", 192 * MIB, "bytes", "a request", "HTTP 413"
 )
 HEAD = Limit("names and values of all headers", 64 * KIB, "bytes", "a request", "HTTP 431")
+HEAD_FIELDS = Limit("lines of a request head", 1000, "lines", "a request", "HTTP 431")
 DEPTH = Limit("nesting of JSON", 64, "levels", "a request", "HTTP 400")
 DIGITS = Limit("digits of a JSON number", 4300, "digits", "a request", "HTTP 400")
 EXPONENT = Limit("exponent of a JSON number, up or down", 1000, "places", "a request", "HTTP 400")

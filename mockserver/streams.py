@@ -7,7 +7,10 @@ import os
 import select
 import stat
 import sys
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _PIECE = 4096
 """Bytes that a pipe takes without waiting where it takes any."""
@@ -46,6 +49,22 @@ def give_up_stdout() -> None:
     """Send what is left for standard output nowhere, so that the end does not fail of it."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def terminal(**options: Any) -> "Console":
+    """Return what writes tables and colours; `options` are those of rich.
+
+    Where the reader goes away it raises `BrokenPipeError`. Rich would end the command with 1, which
+    of a command that judges means that the answer is no.
+    """
+    from rich.console import Console  # noqa: PLC0415 - for the commands that draw
+
+    class Terminal(Console):
+        def on_broken_pipe(self) -> NoReturn:
+            self.quiet = True
+            raise BrokenPipeError
+
+    return Terminal(**options)
 
 
 class Log(logging.Handler):

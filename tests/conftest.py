@@ -290,13 +290,14 @@ class Running:
 
 
 @contextmanager
-def running(settings: Settings) -> Iterator[Running]:
+def running(settings: Settings, *, lane: bool = True) -> Iterator[Running]:
     """Serve in a thread on a free port; a defect inside the server fails the test."""
     service = build(settings)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    listener = asyncio.run_coroutine_threadsafe(listening(HttpServer, service), loop).result(60)
+    served = listening(HttpServer, service, lane=lane)
+    listener = asyncio.run_coroutine_threadsafe(served, loop).result(60)
     client = Client(listener.port, load(settings.dialect))
     try:
         yield Running(service, listener.port, client, Later(loop))

@@ -57,6 +57,15 @@ def test_other_parsers_read_it_too(value):
         (b"1" * 5000, "a number with too many digits"),
         (b"1e99999999999999999999", "a number with too large an exponent"),
         (b"[1] x", "extra data"),
+        (b'["\t"]', "invalid control character at line 1 column 3"),
+        (b'\xef\xbb\xbf{"a": 1}', "begins with a byte order mark"),
+        ('{"a": 1}'.encode("utf-16-le"), "not UTF-8 but UTF-16"),
+        ('{"a": 1}'.encode("utf-32-be"), "not UTF-8 but UTF-16 or UTF-32"),
+        (b"hash=0x41&chain=ARB", "a form, as name=value"),
+        (b"hash=", "a form, as name=value"),
+        (b"--x\r\nContent-Disposition: form-data; name=a\r\n", "a multipart form"),
+        (b"a = 1", "expecting value at line 1 column 1"),
+        (b"--", "expecting value at line 1 column 1"),
     ],
 )
 def test_what_is_not_json_is_refused_with_the_reason(raw, reason):

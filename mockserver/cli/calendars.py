@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mockserver import streams
 from mockserver.cli.printing import print_json, print_table
 
 if TYPE_CHECKING:
@@ -72,7 +73,6 @@ def _room(windows: Sequence["Window"]) -> int:
 
 
 def _print(windows: Sequence["Window"], begin_ms: int, end_ms: int, width: int) -> None:
-    from rich.console import Console
     from rich.text import Text
 
     from mockserver.clock import iso
@@ -81,7 +81,7 @@ def _print(windows: Sequence["Window"], begin_ms: int, end_ms: int, width: int) 
     label = max(map(len, subjects), default=0)
     styles = dict(_MARKS.values())
     # A pipe gets the marks alone, without colours and without folding.
-    console = Console(highlight=False, soft_wrap=True, no_color=not sys.stdout.isatty())
+    console = streams.terminal(highlight=False, soft_wrap=True, no_color=not sys.stdout.isatty())
     console.print(f"{iso(begin_ms)} to {iso(end_ms)}")
     for subject in subjects:
         mine = [window for window in windows if window.subject == subject]

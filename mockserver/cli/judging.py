@@ -11,8 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
+from mockserver import streams
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.report import baseline as baselines
@@ -153,7 +152,7 @@ def _print(model: ReportModel, output: Output) -> None:
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
     width = None if stream.isatty() else _WIDE
-    console = Console(file=stream, highlight=False, width=width)
+    console = streams.terminal(file=stream, highlight=False, width=width)
     print_report(model, console, verbose=output.verbose, quiet=output.quiet)
 
 

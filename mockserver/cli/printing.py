@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mockserver import jsontext
+from mockserver import jsontext, streams
 from mockserver.jsontext import Json
 
 _COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
@@ -93,7 +93,6 @@ def function_named(place: str) -> Callable[..., Any]:
 
 
 def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -102,4 +101,4 @@ def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(head, no_wrap=index == 0, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
-    Console(highlight=False).print(table)
+    streams.terminal(highlight=False).print(table)

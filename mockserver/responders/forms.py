@@ -49,8 +49,9 @@ def variants(schemas: Mapping[str, Schema], by: str) -> Schema:
 def check(schema: Schema, value: Json, where: str) -> None:
     """Raise `BadControl` with every place where a value breaks a form; `where` is its name."""
     branch = _branch(schema, value, where)
+    part = "query parameter" if where == "query" else f"{where} field"
     wrong = [
-        f"{where} field {violation.field!r}: {_told(branch, violation)}"
+        f"{part} {violation.field!r}: {_told(branch, violation)}"
         if violation.path
         else f"{where}: {violation.message}"
         for violation in SchemaCheck(branch, compiled=False).violations(value)

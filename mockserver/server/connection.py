@@ -5,8 +5,9 @@ import logging
 from typing import Any
 
 from aiohttp.http import RawRequestMessage
+from aiohttp.http_exceptions import InvalidURLError, LineTooLong
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
-from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_protocol import RequestHandler, RequestPayloadError
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response as WebResponse
 from aiohttp.web_response import StreamResponse
@@ -20,6 +21,10 @@ from mockserver.server.wire import Answering, head_of
 
 log = logging.getLogger("mockserver.server")
 
+_TOO_MANY = "Too many headers received"
+_PREFACE = "Pause on PRI/Upgrade"
+"""What the parser says at the beginning of HTTP/2."""
+
 _READ = 65_536
 """Bytes that are read at once. The C library has them at hand; for 256 KiB, which asyncio asks for,
 it goes to the system each time (decision 203)."""
@@ -28,7 +33,7 @@ it goes to the system each time (decision 203)."""
 class Connection(RequestHandler):
     """One connection; broken HTTP is refused inside an envelope, and nobody is waited for long."""
 
-    __slots__ = ("_answering", "_stalled", "_switching", "heads", "made")
+    __slots__ = ("_answering", "_body", "_stalled", "_switching", "ended", "heads", "made")
 
     def __init__(self, *args: Any, answering: Answering, heads: Heads, **options: Any) -> None:
         """Serve what `answering` says; `heads` are shared by all connections."""
@@ -36,7 +41,11 @@ class Connection(RequestHandler):
         self._answering = answering
         self._stalled: asyncio.TimerHandle | None = None
         self._switching: StreamReader | None = None
+        self._body: StreamReader | None = None
+        """The body of the request that came last, until it is answered in the lane."""
         self.heads = heads
+        self.ended = False
+        """Whether the client has said all that it will say."""
         self.made: Delivery | Exception | None = None
         """What became of the request at the head of the queue, where it was answered already."""
 
@@ -61,6 +70,8 @@ class Connection(RequestHandler):
         body, waiting = self._switching, len(self._messages)
         had = 0 if body is None else body.total_bytes
         super().data_received(data)
+        if len(self._messages) > waiting:
+            self._came()
         if body is not None:
             if body.is_eof():
                 self._switching = None
@@ -68,6 +79,32 @@ class Connection(RequestHandler):
                     self.close()
         elif len(self._messages) > waiting:
             self._switch(data)
+
+    def _came(self) -> None:
+        """Remember the body of what came last; what broke within one is told to its reader.
+
+        aiohttp queues it behind the request whose body it is, which would wait to no purpose.
+        """
+        message, payload = self._messages[-1]
+        if isinstance(message, RawRequestMessage) or self._body is None or self._body.is_eof():
+            self._body = payload
+        else:
+            self._messages.pop()
+            self._body.set_exception(RequestPayloadError(_reason(message.exc, message.message)))
+            self._body.feed_eof()
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks, aiohttp does not
+        """Close, but first answer a client that has sent a whole request and still listens."""
+        self.ended = True
+        whole = self._body is not None and self._body.is_eof()
+        if not whole or self.idle or self._stalled is not None:
+            return False
+        if self._messages and isinstance(last := self._messages[-1][0], RawRequestMessage):
+            self._messages[-1] = (last._replace(should_close=True), self._messages[-1][1])
+        else:
+            self._close = True
+        self._stalled = self._loop.call_later(limits.STALLED.most, self._give_up)
+        return True
 
     def _switch(self, data: bytes) -> None:
         """Look whether these bytes end in a request for another protocol that goes unheard."""
@@ -82,6 +119,7 @@ class Connection(RequestHandler):
     def pause_writing(self) -> None:
         """Wait for a client that does not read, and not for ever."""
         super().pause_writing()
+        self._reading_again()
         self._stalled = self._loop.call_later(limits.STALLED.most, self._give_up)
 
     def resume_writing(self) -> None:
@@ -92,6 +130,7 @@ class Connection(RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Forget a client that is gone."""
         self._reading_again()
+        self._body = None
         transport = self.transport
         super().connection_lost(exc)
         # asyncio's transport holds a method of its own, which nothing calls any more. Without the
@@ -117,7 +156,9 @@ class Connection(RequestHandler):
     ) -> StreamResponse:
         """Answer what aiohttp could not read as HTTP, or a handler that failed."""
         name = "internal-error" if status >= 500 else "bad-http"
-        reason = " ".join((message or str(exc) or "unreadable request").split())
+        reason = _reason(exc, message)
+        if isinstance(exc, LineTooLong) or reason == _TOO_MANY:
+            name = "head-too-large"
         if full := without_files(exc):
             name, reason = "limit-reached", full
         elif status >= 500:
@@ -131,3 +172,20 @@ class Connection(RequestHandler):
 def http_response(response: Response) -> WebResponse:
     """Return an answer for aiohttp to write."""
     return WebResponse(status=response.status, headers=response.headers, body=response.body)
+
+
+def _reason(error: BaseException | None, message: str | None) -> str:
+    """Return what the parser found wrong, for people: without its pointers and Python's bytes."""
+    if isinstance(error, LineTooLong):
+        return f"the request line or a header has more than {error.args[1]} bytes"
+    told = message or str(error or "") or "unreadable request"
+    what, colon, where = told.partition(":\n\n")
+    if what == _PREFACE:
+        return "HTTP/2 is not spoken here; use HTTP/1.1"
+    if not colon and isinstance(error, InvalidURLError):
+        return f"{told[:80]!a} is no target of this method"
+    if not colon:
+        return " ".join(told.split())
+    line = where.strip().removesuffix("^").strip()
+    shown = line.removeprefix("b") if line[1:2] in ("'", '"') else line
+    return f"{' '.join(what.split())}: {shown}"

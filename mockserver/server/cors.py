@@ -14,6 +14,7 @@ _EXPOSED = ", ".join(
         "X-Mock-Source",
         "X-Mock-Virtual-Elapsed",
         "X-Mock-Fault",
+        "X-Mock-Mutated",
         "Retry-After",
     )
 )

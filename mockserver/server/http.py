@@ -44,6 +44,7 @@ class HttpServer(EndingServer):
             access_log=None,
             max_line_size=_LINE,
             max_field_size=_LINE,
+            max_headers=limits.HEAD_FIELDS.most,
             handler_cancellation=True,
             # Connections have it from the socket that listens.
             tcp_keepalive=False,
@@ -160,7 +161,7 @@ async def _streamed(
     try:
         with _leaving():
             await sending.prepare(http)
-            while not server.stopping:
+            while not (server.stopping or cast(Connection, http.protocol).ended):
                 if news := stream.pull():
                     await sending.write(news)
                 await asyncio.sleep(_PACE_S)
@@ -194,8 +195,11 @@ async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) 
     if delivery.delay_ms:
         await asyncio.sleep(delivery.delay_ms / 1000)
     if delivery.stream is not None:
+        if http.method == "HEAD":
+            delivery.stream.close()
+            return http_response(delivery.response)
         return await _streamed(http, delivery.response, delivery.stream, server)
-    if delivery.parts is not None:
+    if delivery.parts is not None and http.method != "HEAD":
         return await _in_parts(http, delivery.response, delivery.parts)
     if delivery.cut is not None:
         return await _cut(http, delivery.response, delivery.cut)
@@ -232,6 +236,11 @@ def _check_head(request: Request) -> None:
     if size > limits.HEAD.most:
         raise _Unreadable(
             "head-too-large", f"the headers have {size} bytes, expected at most {limits.HEAD.most}"
+        )
+    coding = request.headers.get("Transfer-Encoding", "chunked")
+    if coding.strip().lower() != "chunked":
+        raise _Unreadable(
+            "bad-http", f"Transfer-Encoding {coding[:80]!a} is not read here; send 'chunked' alone"
         )
 
 
@@ -297,7 +306,8 @@ async def _cut(http: BaseRequest, response: Response, cut: Cut) -> StreamRespons
         transport.write(cut_head(response))
         _reset(transport)
     else:
-        transport.write(cut_head(response) + response.body[: len(response.body) // 2])
+        half = 0 if http.method == "HEAD" else len(response.body) // 2
+        transport.write(cut_head(response) + response.body[:half])
         transport.close()
     return sent
 

@@ -125,6 +125,7 @@ class LaneConnection(Connection):
             self.made = delivery_of(told)
             return False
         self._manager.requests_count += 1
+        self._body = None
         self.transport.write(raw)
         self._next_keepalive_close_time = self._loop.time() + self._keeps_s
         return True
@@ -134,6 +135,9 @@ def _whole(message: RawRequestMessage, payload: StreamReader) -> bool:
     """Tell whether a request is complete and usual."""
     if message.should_close or message.upgrade or message.version != HttpVersion11:
         return False
-    if message.method == "HEAD" or "Content-Encoding" in message.headers:
+    headers = message.headers
+    if message.method == "HEAD" or "Content-Encoding" in headers:
+        return False
+    if message.chunked and headers["Transfer-Encoding"].lower() != "chunked":
         return False
     return payload is EMPTY_PAYLOAD or (payload.is_eof() and payload.exception() is None)

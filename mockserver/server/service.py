@@ -2,7 +2,7 @@
 
 import codecs
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -109,6 +109,8 @@ class Service:
 
     def _controlled(self, path: str, key: str, request: Request) -> Response | Delivery:
         """Return the answer of the control API, to whom it lets in."""
+        if request.method == "HEAD":
+            request = replace(request, method=request.answered_as)
         if denied := self._control.denied(path, request):
             return denied
         try:
@@ -166,6 +168,8 @@ class Service:
         """Return the answer to a request that no operation of the contract is meant for."""
         if cors.is_preflight(request):
             return self._preflight(hosted, path, request)
+        if request.method == "HEAD" and (read := hosted.contract.find(request.answered_as, path)):
+            return self._called(HostedCall(read, request, hosted), path)
         if console.wants_front(path, request):
             return console.front(hosted.contract, request)
         operation = hosted.breaks.operation(hosted.contract, request.method, path)
@@ -332,10 +336,12 @@ class Service:
         contract = hosted.contract
         generation = contract.generation_of(path)
         methods = contract.methods(path)
+        if request.method == "OPTIONS" and (methods or path == "*"):
+            return Response(204, (_allow(methods or ["GET", "POST"]),), b"")
         if methods:
             reason = f"{request.method} {path} is not answered; use {' or '.join(methods)}"
             refused = hosted.refuser.refuse(generation, "wrong-method", reason)
-            return refused.with_headers(("Allow", ", ".join([*methods, "OPTIONS"])))
+            return refused.with_headers(_allow(methods))
         reason = f"nothing is at {path[:200]!r}"
         explained = self._contracts.where_path_exists(contract, request.method, path)
         near = contract.nearest(path)
@@ -350,6 +356,12 @@ class Service:
     def _refused(self, path: str, name: str, reason: str) -> Response:
         hosted = self.worlds.get(DEFAULT_WORLD)
         return hosted.refuser.refuse(hosted.contract.generation_of(path), name, reason)
+
+
+def _allow(methods: Sequence[str]) -> tuple[str, str]:
+    """Return the header with the methods that a path answers, beside those it has in operations."""
+    head = ["HEAD"] if "GET" in methods else []
+    return "Allow", ", ".join([*methods, *head, "OPTIONS"])
 
 
 def _beyond(call: HostedCall, reason: str) -> Response:

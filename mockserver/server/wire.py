@@ -85,7 +85,7 @@ def request_of(method: str, target: str, headers: WireHeaders, body: bytes = b""
 def plain_target(raw: str) -> str:
     """Return the path and query of a request target, also of one in absolute form."""
     raw = raw.partition("#")[0]
-    if not raw.startswith(("http://", "https://")):
+    if not raw[:8].lower().startswith(("http://", "https://")):
         return raw
     _, slash, rest = raw.partition("://")[2].partition("/")
     return f"{slash}{rest}" or "/"

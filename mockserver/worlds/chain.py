@@ -254,8 +254,9 @@ def answer(hosted: HostedWorld, nickname: str, body: Json) -> Json:
     except Refusal as refusal:
         return _error(None, _INVALID, refusal.reason)
     if isinstance(body, Sequence) and not isinstance(body, str):
-        if len(body) > limits.BATCH.most:
-            return _error(None, _INVALID, f"a batch has at most {limits.BATCH}, got {len(body)}")
+        if not 0 < len(body) <= limits.BATCH.most:
+            told = f"a batch has at least one call and at most {limits.BATCH}, got {len(body)}"
+            return _error(None, _INVALID, told)
         return [_one(hosted, chain, call) for call in body]
     return _one(hosted, chain, body)
 

@@ -351,6 +351,5 @@ def checked_key(key: str) -> str:
     if _KEY.fullmatch(key):
         return key
     raise BadWorldKey(
-        f"the world key {key[:60]!a} has characters that no key has; "
-        "use 1 to 128 letters, digits, '.', '_', '~' or '-'"
+        f"{key[:60]!a} is no world key, which has 1 to 128 letters, digits, '.', '_', '~' or '-'"
     )

@@ -53,7 +53,7 @@ def test_an_unknown_place_and_a_wrong_method_say_what_there_is(mock):
     lost = mock.call("GET", "/__mock/clocks")
     assert (lost.status, "did you mean '/__mock/clock'" in lost.json["error"]) == (404, True)
     wrong = mock.call("DELETE", "/__mock/clock")
-    assert (wrong.status, wrong.headers["allow"]) == (405, "GET, POST")
+    assert (wrong.status, wrong.headers["allow"]) == (405, "GET, POST, HEAD, OPTIONS")
 
 
 def test_metrics_count_requests_refusals_and_faults_and_tell_the_worlds_time(serve):

@@ -112,6 +112,19 @@ def _answered(raw, sent):
     return raw.recv(65_536)
 
 
+def test_a_client_that_has_said_all_is_not_kept_for_ever():
+    with running(frozen()) as mock, _connected(mock.port) as raw:
+        mock.client.control("POST", "/clock", {"mode": "real"})
+        mock.client.control("POST", "/faults", {"kind": "latency", "delay": "1h"})
+        raw.sendall(PLAIN)
+        raw.shutdown(socket.SHUT_WR)
+        began = mock.clock.now()
+        nothing, _ = later(mock, raw, 5)
+        waited = mock.clock.now() - began
+    assert nothing == b""
+    assert limits.STALLED.most < waited < limits.STALLED.most + 60
+
+
 HOLDING_BACK = b"POST /v1/submitOrder HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\n"
 
 

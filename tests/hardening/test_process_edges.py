@@ -146,6 +146,7 @@ def test_lines_that_were_lost_are_counted(monkeypatch):
     ("command", "code"),
     [
         ('"$0" -m mockserver routes | true; exit "${PIPESTATUS[0]}"', 141),
+        ('"$0" -m mockserver calendar show random | true; exit "${PIPESTATUS[0]}"', 141),
         ('"$0" -m mockserver routes >&-', 0),
         ('"$0" -m mockserver routes >/dev/full', 2),
         ('"$0" -m mockserver validate nothing 2>&-', 2),

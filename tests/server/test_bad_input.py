@@ -5,6 +5,7 @@ import socket
 
 import pytest
 
+from mockserver import limits
 from mockserver.contract import load
 from tests.conftest import HASH, USDT_ARB, WALLET, certificate, order
 
@@ -352,7 +353,8 @@ def test_methods_and_paths(mock, method, path, generation, words, status):
     answer = mock.call(method, path)
     refused(answer, generation, *words, status=status)
     if status == 405:
-        assert "OPTIONS" in answer.headers["allow"]
+        allowed = "POST, OPTIONS" if path == "/v1/submitOrder" else "GET, HEAD, OPTIONS"
+        assert answer.headers["allow"] == allowed
 
 
 @pytest.mark.parametrize("query", ["chain=%ff", "chain=%c3%28"])
@@ -381,26 +383,51 @@ def test_a_world_key_with_odd_characters(mock, key):
     [
         b"NONSENSE\r\n\r\n",
         b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\nBad Header: y\r\n\r\n",
-        b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 70_000 + b"\r\n\r\n",
-        b"GET /v1/getChain?x=" + b"y" * 70_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
         b"POST /v1/submitOrder HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
         b"GET /v1/getChain HTTP/0.9\r\nHost: x\r\n\r\n",
         b"POST /v1/submitOrder HTTP/2.0\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
     ],
     ids=[
-        *("no request", "bad header", "long header", "long target", "negative length"),
+        *("no request", "bad header", "negative length"),
         *("older version", "later version", "TLS"),
     ],
 )
 def test_broken_http_gets_an_envelope_too(mock, request_bytes):
+    _unreadable(mock, request_bytes, 400, b"bad-http")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 70_000,
+        b"GET /v1/getChain?x=" + b"y" * 70_000 + b" HTTP/1.1\r\nHost: x",
+        b"GET /v1/getChain HTTP/1.1\r\nHost: x" + b"\r\nX: y" * limits.HEAD_FIELDS.most,
+        b"GET /v1/getChain HTTP/1.1\r\nHost: x" + (b"\r\nX: " + b"y" * 40_000) * 2,
+    ],
+    ids=["long header", "long target", "many headers", "long headers"],
+)
+def test_a_head_that_is_too_large_is_told_as_documented(mock, head):
+    _unreadable(mock, head + b"\r\n\r\n", 431, b"head-too-large")
+
+
+def test_a_head_up_to_the_bound_is_read(mock):
+    # The request line and the one that ends the head count.
+    fields = b"\r\nX: y" * (limits.HEAD_FIELDS.most - 4)
+    with socket.create_connection(("127.0.0.1", mock.port), timeout=60) as raw:
+        raw.sendall(b"GET /v1/getChain HTTP/1.1\r\nHost: x" + fields + b"\r\n\r\n")
+        assert raw.recv(65_536).startswith(b"HTTP/1.1 200")
+
+
+def _unreadable(mock, request_bytes, status, name):
     with socket.create_connection(("127.0.0.1", mock.port), timeout=60) as raw:
         raw.sendall(request_bytes)
         answer = b"".join(iter(lambda: raw.recv(65_536), b""))
     head, _, body = answer.partition(b"\r\n\r\n")
-    assert head.startswith((b"HTTP/1.1 400", b"HTTP/1.0 400")), answer[:200]
+    assert head.split()[1] == str(status).encode(), answer[:200]
     assert json.loads(body)["code"] != 0
-    assert b"X-Mock-Refusal: bad-http" in head
+    assert b"X-Mock-Refusal: " + name in head
+    assert b"b'" not in body, "what came is shown as text"
 
 
 def test_the_server_is_well_after_all_of_it(mock):

@@ -126,8 +126,12 @@ class Control:
     def _lost(self, path: str, method: str) -> Response:
         methods = sorted({row.method for row, _ in self._at(path)})
         if methods:
+            head = ["HEAD"] if "GET" in methods else []
+            allow = ("Allow", ", ".join([*methods, *head, "OPTIONS"]))
+            if method == "OPTIONS":
+                return Response(204, (allow,), b"")
             told = f"{method} /__mock{path[:100]} is not answered; use {' or '.join(methods)}"
-            return refused(405, told).with_headers(("Allow", ", ".join(methods)))
+            return refused(405, told).with_headers(allow)
         places = sorted({f"/__mock{row.path}" for _, row in self._rows})
         near = did_you_mean(f"/__mock{path}", places)
         told = near or f"; there are {', '.join(places)}"

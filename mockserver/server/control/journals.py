@@ -114,7 +114,7 @@ def _entry(hosted: HostedWorld, entry: Entry) -> Json:
 
 def _order(hosted: HostedWorld, entry: Entry) -> Json:
     """Return the order that a request is about, how it stands, and how and why it ends."""
-    operation = hosted.contract.find(entry.request.method, entry.path)
+    operation = hosted.contract.find(entry.request.answered_as, entry.path)
     name = named_by(operation, entry.request, hosted.world).order if operation else None
     if name is None:
         return None
@@ -159,7 +159,8 @@ def _recorded(hosted: HostedWorld, entries: Iterable[Entry], title: str) -> tupl
 
 def _exchange(entry: Entry, before_ms: int) -> RecordedExchange:
     # Without the prefix of the world: a recording is served from any.
-    request = replace(entry.request, path=entry.path, headers=_plain(entry.request.headers))
+    sent = entry.request
+    request = replace(sent, method=sent.answered_as, path=entry.path, headers=_plain(sent.headers))
     made = RecordedExchange(
         name=f"request-{entry.sequence}",
         operation=entry.operation or "",

@@ -35,7 +35,7 @@ def suspend(request: ControlRequest) -> Json:
 def restore(request: ControlRequest) -> Json:
     """End the active outages of a chain, a token, or a token on a chain; or strike planned ones."""
     given = {**request.query, **request.body}
-    if not given.keys() & {"chain", "token"}:
+    if not (given.get("chain") or given.get("token")):
         raise BadControl("name the 'chain' or the 'token' to restore")
     direction = Direction(given["direction"]) if "direction" in given else None
     world = request.hosted.world
