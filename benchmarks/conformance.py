@@ -31,7 +31,7 @@ from mockserver.conformance.session.draft import draft_of
 from mockserver.conformance.session.target import Target
 from mockserver.contract import Operation, load, openapi
 from mockserver.responders.breaks import CATALOGUE, Break
-from mockserver.selftest.trials import ARMED
+from mockserver.selftest import ARMED
 from mockserver.testing import MockServer, MockWorld, running
 
 Told = frozenset[tuple[str, str]]

@@ -34,17 +34,17 @@ def selftest(
     Name BREAKs to run only some; `crosschain-mock breaks` lists them. Exits with 0 if every break
     is found under its right name and no correct behaviour is reported, and with 1 otherwise.
     """
+    from mockserver import selftest as trials
     from mockserver.conformance.checks.catalog import RULES
-    from mockserver.selftest import summaries, summary_of, trials
 
     jobs = trials.jobs_of(_chosen(names), range(1, seeds + 1), _MODES[mode])
     made = []
     for trial in trials.selftest(jobs, processes=processes or _cores()):
         made.append(trial)
         _progress(len(made), len(jobs))
-    summary = summary_of(made, () if names else RULES)
+    summary = trials.summary_of(made, () if names else RULES)
     if as_json:
-        print_json(summaries.as_json(summary))
+        print_json(trials.as_json(summary))
     else:
         _print(summary, told=told)
     if not summary.passed:
@@ -102,14 +102,14 @@ def _print(summary: "Summary", *, told: bool) -> None:
 
 def _print_told(summary: "Summary") -> None:
     for trial in summary.trials:
-        rules = sorted({f"{told.rule} ({told.verdict})" for told in trial.told})
+        rules = sorted({f"{told.rule} ({told.verdict})" for told in trial.findings})
         click.echo(f"{_name(trial)}: {', '.join(rules) or 'nothing'}")
 
 
 def _print_trials(what: str, trials: "Sequence[Trial]") -> None:
     for trial in trials:
         click.echo(f"{what}: {_name(trial)}: expected {trial.expected}, got {trial.verdict}")
-        for told in trial.told[:3]:
+        for told in trial.findings[:3]:
             click.echo(f"  {told}")
 
 

@@ -7,9 +7,16 @@ import pytest
 from mockserver import jsontext
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.responders.breaks.catalogue import CATALOGUE
-from mockserver.selftest import selftest, summary_of
-from mockserver.selftest.summaries import as_json, percent
-from mockserver.selftest.trials import Job, Told, Trial, jobs_of
+from mockserver.selftest import (
+    Job,
+    Trial,
+    TrialFinding,
+    as_json,
+    jobs_of,
+    percent,
+    selftest,
+    summary_of,
+)
 
 BROKEN = "bridge-whole-tokens"
 JOBS = (Job(BROKEN, False), Job(None, True, 7))
@@ -26,20 +33,20 @@ def trial(name="a", *, told=(), **changes):
 
 
 def said(rule="data-form", verdict="violation"):
-    return Told(rule, "v2.getPrice", verdict, "told")
+    return TrialFinding(rule, "v2.getPrice", verdict, "told")
 
 
 def test_a_break_is_found_and_the_mock_as_it_is_gets_no_word(trials):
     broken, healthy = trials
     assert (broken.name, broken.detected, broken.verdict) == (BROKEN, True, "violation")
     assert broken.submissions == 0
-    assert (healthy.told, healthy.false_alarm) == ((), False)
+    assert (healthy.findings, healthy.false_alarm) == ((), False)
     assert healthy.submissions > 0
 
 
 def test_several_processes_make_the_same_trials_in_the_same_order(trials):
-    one = [(made.name, made.told) for made in trials]
-    two = [(made.name, made.told) for made in selftest(JOBS, processes=2)]
+    one = [(made.name, made.findings) for made in trials]
+    two = [(made.name, made.findings) for made in selftest(JOBS, processes=2)]
     assert one == two
 
 
@@ -85,7 +92,7 @@ def test_a_control_may_be_told_of_as_what_it_is():
     silent = trial(control=True, expected="undocumented-extra")
     assert not extra.false_alarm
     assert not silent.false_alarm
-    assert replace(extra, told=(said(),)).false_alarm
+    assert replace(extra, findings=(said(),)).false_alarm
 
 
 def test_a_break_that_only_a_submission_shows_is_not_missed_by_reading():
