@@ -6,11 +6,10 @@ contracts.
 """
 
 from mockserver.contract.basis import Basis, BasisKind, Layer, assumed, observed
-from mockserver.contract.contract import Assumption, Contract, Source
 from mockserver.contract.dialect import Dialect, Erratum, UnknownDialect
 from mockserver.contract.envelope import Generation, RefusalRule
 from mockserver.contract.facts import Fact, FactRegister, UnknownFact, documented, shipped_facts
-from mockserver.contract.load import ContractSource, load
+from mockserver.contract.load import Assumption, Contract, ContractSource, load
 from mockserver.contract.operation import Operation
 from mockserver.contract.reading import Field, Inputs, describe, sentence
 
@@ -30,7 +29,6 @@ __all__ = [
     "Layer",
     "Operation",
     "RefusalRule",
-    "Source",
     "UnknownDialect",
     "UnknownFact",
     "assumed",

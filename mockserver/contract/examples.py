@@ -5,7 +5,7 @@ from functools import cache
 from types import MappingProxyType
 
 from mockserver import jsontext
-from mockserver.contract.contract import Contract
+from mockserver.contract.load import Contract
 from mockserver.contract.operation import Operation
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source, gather

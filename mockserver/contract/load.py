@@ -1,14 +1,14 @@
-"""The contract's files, read once and turned into a `Contract` for each dialect that is asked."""
+"""The contract as it lies in its files, and as a `Contract` for each dialect that is asked for."""
 
 import json
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mockserver import documents, resources
-from mockserver.contract.contract import Assumption, Contract
 from mockserver.contract.dialect import (
     DOCUMENTED,
     Dialect,
@@ -21,9 +21,100 @@ from mockserver.contract.envelope import Generation, RefusalRule, Saying
 from mockserver.contract.facts import FACTS, FactRegister
 from mockserver.contract.operation import Operation
 from mockserver.contract.overlay import MARK, Overlay, load_overlay
+from mockserver.values import dataclass
 
 ENDPOINTS, REFUSALS, ERRATA = "endpoints.yaml", "refusals.yaml", "errata.yaml"
 FOLDERS = ("common", "v1", "v2")
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Something nobody shows and we chose, with the choices that would be as plausible."""
+
+    id: str
+    title: str
+    chosen: str
+    reason: str
+    alternatives: tuple[str, ...]
+    concerns: tuple[str, ...]
+
+
+class Contract:
+    """Everything the interface promises, in the reading of one dialect."""
+
+    def __init__(
+        self,
+        *,
+        dialect: Dialect,
+        generations: Mapping[str, Generation],
+        operations: Iterable[Operation],
+        refusals: Iterable[RefusalRule],
+        source: "ContractSource",
+    ) -> None:
+        """Index the parts; `source` still gives the registers and other dialects."""
+        self.dialect = dialect
+        self.generations = generations
+        self.operations = tuple(operations)
+        self.refusals = {rule.name: rule for rule in refusals}
+        self.source = source
+        self._by_id = {operation.id: operation for operation in self.operations}
+        self._by_route = {
+            (operation.path, operation.method): operation for operation in self.operations
+        }
+        self._methods: dict[str, list[str]] = {}
+        for operation in self.operations:
+            self._methods.setdefault(operation.path, []).append(operation.method)
+
+    def __iter__(self) -> Iterator[Operation]:
+        return iter(self.operations)
+
+    def operation(self, operation_id: str) -> Operation:
+        """Return the operation of an id such as `v2.getChain`. Raises `KeyError`."""
+        return self._by_id[operation_id]
+
+    def get(self, operation_id: str | None) -> Operation | None:
+        """Return the operation of an id, or None for one that the dialect does not have."""
+        return self._by_id.get(operation_id or "")
+
+    def find(self, method: str, path: str) -> Operation | None:
+        """Return the operation that answers a method on a path, or None."""
+        return self._by_route.get((path, method))
+
+    def methods(self, path: str) -> list[str]:
+        """Return the methods that a path answers; empty for an unknown path."""
+        return self._methods.get(path, [])
+
+    def nearest(self, path: str) -> Operation | None:
+        """Return the operation whose path, or last part of it, is most like an unknown path."""
+        paths = list(self._methods)
+        near = get_close_matches(path[:300], paths, n=1, cutoff=0.6)
+        if not near:
+            last = {known.rpartition("/")[2].lower(): known for known in reversed(paths)}
+            wanted = path.rstrip("/").rpartition("/")[2].lower()[:100]
+            near = [last[name] for name in get_close_matches(wanted, last, n=1, cutoff=0.6)]
+        return self._by_route[near[0], self._methods[near[0]][0]] if near else None
+
+    def generation_of(self, path: str) -> Generation:
+        """Return the generation whose envelope answers a path, also one that does not exist."""
+        known = next((row for row in self.operations if row.path == path), None)
+        if known is not None:
+            return known.generation
+        return self.generations["v1" if path.startswith("/open") else "v2"]
+
+    @property
+    def errata(self) -> tuple[Erratum, ...]:
+        """The register of errata."""
+        return self.source.errata
+
+    @property
+    def facts(self) -> FactRegister:
+        """The register of facts."""
+        return self.source.facts
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The register of assumptions."""
+        return self.source.assumptions
 
 
 class ContractSource:
@@ -135,39 +226,27 @@ class _Builder:
         self._inlined: dict[str, Any] = {}
 
     def contract(self, dialect: Dialect, source: ContractSource) -> Contract:
-        table = self._raw[ENDPOINTS]
-        generations = {
-            name: self._generation(name, row) for name, row in table["generations"].items()
-        }
+        table, generations = self._raw[ENDPOINTS], {}
+        for name, row in table["generations"].items():
+            more = {"id": name, "envelope_schema": self._schema(row["envelope"])}
+            generations[name] = documents.value_of(Generation, {"description": "", **row}, **more)
         return Contract(
             dialect=dialect,
             generations=generations,
-            operations=[self._operation(row, generations) for row in table["operations"]],
+            operations=[
+                self._operation(row, generations[row["generation"]]) for row in table["operations"]
+            ],
             refusals=[_refusal(row) for row in self._raw[REFUSALS]["refusals"]],
             source=source,
         )
 
-    def _generation(self, name: str, row: Mapping[str, Any]) -> Generation:
-        told = {"description": "", **row}
-        schema = self._schema(row["envelope"])
-        return documents.value_of(Generation, told, id=name, envelope_schema=schema)
-
-    def _operation(
-        self, row: Mapping[str, Any], generations: Mapping[str, Generation]
-    ) -> Operation:
-        request = self._schema(row["request"])
+    def _operation(self, row: Mapping[str, Any], generation: Generation) -> Operation:
+        request, data = self._schema(row["request"]), self._schema(row["data"])
         if self._raw[ENDPOINTS]["unknown_names"] == "ignored":
             request = _opened(request)
-        return Operation(
-            row,
-            generations[row["generation"]],
-            request,
-            self._data(row),
-        )
-
-    def _data(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        schema = self._schema(row["data"])
-        return schema if self._overlay is None else self._overlay.laid_over(row["id"], schema)
+        if self._overlay is not None:
+            data = self._overlay.laid_over(row["id"], data)
+        return Operation(row, generation, request, data)
 
     def _schema(self, name: str) -> dict[str, Any]:
         if name not in self._inlined:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mockserver.contract.contract import Contract
 from mockserver.contract.envelope import Generation
 from mockserver.contract.examples import Example, Examples
+from mockserver.contract.load import Contract
 from mockserver.contract.operation import Operation
 from mockserver.contract.reading import Field
 

@@ -6,12 +6,11 @@ from typing import Any
 from mockserver import jsontext, markdown
 from mockserver.contract import openapi
 from mockserver.contract.basis import basis_in_words
-from mockserver.contract.contract import Assumption, Contract
 from mockserver.contract.dialect import DOCUMENTED, OBSERVED, Erratum, apply, places, value_at
 from mockserver.contract.envelope import RefusalRule
 from mockserver.contract.examples import shipped_examples
 from mockserver.contract.facts import Fact, FactRegister
-from mockserver.contract.load import ContractSource
+from mockserver.contract.load import Assumption, Contract, ContractSource
 from mockserver.contract.operation import Operation
 from mockserver.contract.reading import Field
 from mockserver.markdown import cell, table

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mockserver.contract import Contract, ContractSource, Erratum, Operation, Source
+from mockserver.contract import Contract, ContractSource, Erratum, Operation
 from mockserver.contract.quickreading import is_note
 from mockserver.exchange import Request
 from mockserver.validation import Violation
@@ -84,9 +84,9 @@ _INPUT = 2
 class Contracts:
     """The contract in every dialect that was asked for, each made once."""
 
-    def __init__(self, source: Source | None = None) -> None:
+    def __init__(self, source: ContractSource | None = None) -> None:
         """Make contracts from the shipped data, or from another source."""
-        self.source: Source = source or ContractSource()
+        self.source = source or ContractSource()
         self._made: OrderedDict[str, Contract] = OrderedDict()
         self._others: dict[Operation, tuple[_Turned, ...]] = {}
 

@@ -7,14 +7,13 @@ from typing import Any
 
 from mockserver import documents, jsontext
 from mockserver.contract.basis import Basis, kind_of
-from mockserver.contract.contract import Contract
 from mockserver.contract.dialect import DOCUMENTED, OBSERVED, UnknownDialect, apply
 from mockserver.contract.diff.changes import CannotCompare
 from mockserver.contract.diff.nodes import Part, Parts
 from mockserver.contract.diff.openapidocs import read_document
 from mockserver.contract.diff.references import References, problems
 from mockserver.contract.diff.sides import Refusal, Side, SideOperation
-from mockserver.contract.load import ENDPOINTS, ERRATA, REFUSALS, ContractSource, resolved
+from mockserver.contract.load import ENDPOINTS, ERRATA, REFUSALS, Contract, ContractSource, resolved
 from mockserver.contract.openapi import document
 from mockserver.contract.operation import Operation
 from mockserver.errors import InvalidFile, Problem
