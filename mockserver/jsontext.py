@@ -159,6 +159,19 @@ def escaped(text: str) -> str:
     return encode_basestring_ascii(text)[1:-1]
 
 
+def canonical(value: Json) -> str:
+    """Return the text of a JSON value that is equal for equal values, whatever their order."""
+    return _text(_sorted(value))
+
+
+def _sorted(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return {str(key): _sorted(value[key]) for key in sorted(value, key=str)}
+    if isinstance(value, list | tuple):
+        return [_sorted(one) for one in value]
+    return Decimal(repr(value)) if isinstance(value, float) else value
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Each:
     """An array whose items are made while it is written, for more than anybody should wait for."""

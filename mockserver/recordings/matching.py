@@ -158,7 +158,7 @@ class RequestParts:
 
     def form(self, operation: str) -> RequestForm:
         """Return what is left, in a form to be compared."""
-        body = "" if self.body is None else jsontext.encode(_sorted(self.body)).decode()
+        body = "" if self.body is None else jsontext.canonical(self.body)
         headers = sorted(self.headers.items())
         return RequestForm(operation, tuple(sorted(self.query)), tuple(headers), body)
 
@@ -254,12 +254,6 @@ def _without(value: Json, names: frozenset[str]) -> Json:
         kept = {name: item for name, item in value.items() if name.lower() not in names}
         return {name: _without(item, names) for name, item in kept.items()}
     return [_without(item, names) for item in value] if isinstance(value, list) else value
-
-
-def _sorted(value: Json) -> Json:
-    if isinstance(value, Mapping):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
 def _members(body: str) -> dict[str, Any]:

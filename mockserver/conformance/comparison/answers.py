@@ -10,9 +10,8 @@ from itertools import combinations
 from mockserver import jsontext
 from mockserver.conformance.comparison.values import Band, Place, Role, Roles, equal, same_kind
 from mockserver.conformance.session.exchange import Exchange, Trouble
-from mockserver.contract.diff.nodes import canonical
 from mockserver.exchange import Request, pairs_or
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, canonical
 from mockserver.values import dataclass
 
 NOTHING = object()

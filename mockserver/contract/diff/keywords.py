@@ -19,9 +19,9 @@ from mockserver.contract.diff.changes import (
     wordings,
 )
 from mockserver.contract.diff.languages import Automaton, counterexample
-from mockserver.contract.diff.nodes import ANY_TYPE, Fact, Node, basis_of, canonical, kind
+from mockserver.contract.diff.nodes import ANY_TYPE, Fact, Node, basis_of, kind
 from mockserver.contract.diff.regexes import Chars, Choice, NotSimple, Sequence, of_length, parse
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, canonical
 from mockserver.validation import shown
 
 _NUMBERS = frozenset(["integer", "fraction"])

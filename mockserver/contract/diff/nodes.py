@@ -5,11 +5,10 @@ from dataclasses import field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from mockserver import jsontext
 from mockserver.contract.basis import Basis
 from mockserver.contract.diff.changes import DOCUMENTED, CannotCompare
 from mockserver.contract.diff.references import MAPS, References
-from mockserver.jsontext import Json, type_of
+from mockserver.jsontext import Json, canonical, type_of
 from mockserver.validation import shown
 from mockserver.values import dataclass
 
@@ -112,19 +111,6 @@ def kind(value: Json) -> str:
     if found == "number":
         return "integer" if value == int(value) else "fraction"
     return found
-
-
-def canonical(value: Json) -> str:
-    """Return the text of a JSON value that is equal for equal values, whatever their order."""
-    return jsontext.encode(_sorted(value)).decode("ascii")
-
-
-def _sorted(value: Json) -> Json:
-    if isinstance(value, Mapping):
-        return {str(key): _sorted(value[key]) for key in sorted(value, key=str)}
-    if isinstance(value, list | tuple):
-        return [_sorted(one) for one in value]
-    return Decimal(repr(value)) if isinstance(value, float) else value
 
 
 def without_empty(parts: Parts, references: References) -> Parts:

@@ -6,11 +6,11 @@ from typing import Any
 
 from mockserver.contract.basis import Basis
 from mockserver.contract.diff.changes import DOCUMENTED
-from mockserver.contract.diff.nodes import Part, Parts, canonical
+from mockserver.contract.diff.nodes import Part, Parts
 from mockserver.contract.diff.references import References, problems
 from mockserver.contract.diff.sides import Answer, Body, Input, Side, SideOperation
 from mockserver.errors import InvalidFile, Problem
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, canonical
 from mockserver.validation import shown
 
 _METHODS = ("delete", "get", "head", "options", "patch", "post", "put", "trace")
