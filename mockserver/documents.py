@@ -86,6 +86,13 @@ def item_checks(kind: str, name: str) -> dict[str, SchemaCheck]:
     return {field: SchemaCheck(schema) for field, schema in items["properties"].items()}
 
 
+@cache
+def foreign_check(name: str) -> SchemaCheck:
+    """Return what checks what another tool has written, by its name in `schemas/foreign`."""
+    forms = json.loads((resources.schemas() / "foreign" / "files.json").read_text("utf-8"))
+    return SchemaCheck({**forms, "$ref": f"#/$defs/{name}"})
+
+
 def kinds() -> list[str]:
     """Return the names of the file formats there are."""
     return sorted(path.stem for path in (resources.schemas() / "meta").glob("*.json"))

@@ -115,7 +115,6 @@ SHIPPED = {
     "contract/facts.py": "",
     "contract/load.py": "",
     "documents.py": "",
-    "recordings/formats/importing.py": "",
     "responders/forms.py": "",
     "worlds/factory.py": "",
     "server/capsules.py": "what was unpacked or written just now",

@@ -11,7 +11,7 @@ from mockserver.contract.dialect import DOCUMENTED, OBSERVED, UnknownDialect, ap
 from mockserver.contract.diff.changes import CannotCompare
 from mockserver.contract.diff.nodes import Part, Parts
 from mockserver.contract.diff.openapidocs import read_document
-from mockserver.contract.diff.references import References, problems
+from mockserver.contract.diff.references import references_in
 from mockserver.contract.diff.sides import Refusal, Side, SideOperation
 from mockserver.contract.load import ENDPOINTS, ERRATA, REFUSALS, Contract, ContractSource, resolved
 from mockserver.contract.openapi import document
@@ -83,7 +83,10 @@ def _folder(root: Path, dialect: str) -> Side:
     source = _StrictSource(root)
     for name in (ENDPOINTS, REFUSALS, *((ERRATA,) if dialect != DOCUMENTED else ())):
         documents.read(root / name, name.removesuffix(".yaml"))
+    schemas = [name for name in source.raw if name.endswith(".json")]
     found = [*_broken_schemas(source), *_lost_names(source)]
+    # References are looked for in schemas that are such.
+    found = found or [one for name in schemas for one in _lost_references(source, name)]
     if found:
         raise InvalidFile(found)
     return _side(source, dialect, str(root) if dialect == DOCUMENTED else f"{root} ({dialect})")
@@ -172,22 +175,14 @@ def _basis(row: Mapping[str, Any], section: str) -> Basis:
 def _broken_schemas(source: ContractSource) -> Iterator[Problem]:
     for name, schema in source.raw.items():
         if name.endswith(".json"):
-            # References lead to other files here, so that they are looked at apart.
-            references = References(schema, source.root / name)
-            yield from problems(_without_references(schema), references, "", set())
-            yield from _lost_references(source, name)
-
-
-def _without_references(node: Any) -> Any:
-    if isinstance(node, Mapping):
-        return {key: _without_references(value) for key, value in node.items() if key != "$ref"}
-    return [_without_references(one) for one in node] if isinstance(node, list) else node
+            for one in documents.foreign_check("schema").violations(schema):
+                yield Problem(source.root / name, None, one.field, one.message)
 
 
 def _lost_references(source: ContractSource, name: str) -> Iterator[Problem]:
     """Yield the references of a file that lead nowhere or, over other files, back to it."""
     folder = PurePosixPath(name).parent
-    for place, reference in _references(source.raw[name], ""):
+    for place, reference in references_in(source.raw[name], ""):
         target = resolved(folder, reference)
         if target not in source.raw:
             text = f"the reference {shown(reference)} leads nowhere"
@@ -202,23 +197,10 @@ def _reached(source: ContractSource, name: str) -> set[str]:
     while waiting:
         current = waiting.pop()
         folder = PurePosixPath(current).parent
-        targets = {resolved(folder, one) for _, one in _references(source.raw[current], "")}
+        targets = {resolved(folder, one) for _, one in references_in(source.raw[current], "")}
         waiting.extend(targets & source.raw.keys() - found)
         found |= targets
     return found
-
-
-def _references(node: Any, place: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(node, Mapping):
-        for key, value in node.items():
-            at = f"{place}.{key}" if place else str(key)
-            if key == "$ref":
-                yield at, value
-            else:
-                yield from _references(value, at)
-    elif isinstance(node, list):
-        for index, value in enumerate(node):
-            yield from _references(value, f"{place}[{index}]")
 
 
 def _lost_names(source: ContractSource) -> Iterator[Problem]:

@@ -1,17 +1,16 @@
 """Schemas of a document: their references followed, and broken ones named with their place."""
 
-from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote
 
+from mockserver.documents import foreign_check
 from mockserver.errors import InvalidFile, Problem
 from mockserver.validation import kind_of, shown
 from mockserver.values import dataclass
 
 _MISSING = object()
-_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _ONE_SCHEMA = """
     additionalProperties contains contentSchema else if items not propertyNames then
     unevaluatedItems unevaluatedProperties
@@ -19,7 +18,6 @@ _ONE_SCHEMA = """
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 MAPS = ("$defs", "dependentSchemas", "patternProperties", "properties")
 """Keywords whose value has schemas by their names."""
-_MOST_DIGITS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,81 +90,31 @@ def problems(schema: Any, references: References, place: str, seen: set[int]) ->
     waiting = [(schema, place)]
     while waiting:
         node, at = waiting.pop()
-        if isinstance(node, bool) or id(node) in seen:
+        if id(node) in seen:
             continue
         seen.add(id(node))
-        if not isinstance(node, Mapping):
-            yield _wrong(references, at, "a schema, that is an object or a boolean", node)
-            continue
-        for name in ("$dynamicRef", "$recursiveRef"):
-            if name in node:
-                text = f"{name} is not followed; expected $ref"
-                yield references.problem(f"{at}.{name}", text)
-        for name, (fits, expected) in _VALUES.items():
-            if name in node and not fits(node[name]):
-                yield _wrong(references, f"{at}.{name}", expected, node[name])
-        if "$ref" in node:
-            waiting.append((references.followed(node, f"{at}.$ref"), str(node["$ref"])))
-        waiting.extend(reversed(list(_children(node, at))))
+        wrong = foreign_check("schema").violations(node)
+        for one in wrong:
+            inside = f"{at}.{one.field}" if one.path else at
+            yield references.problem(inside, one.message)
+        if not wrong:
+            waiting += [
+                (references.followed({"$ref": reference}, inside), str(reference))
+                for inside, reference in references_in(node, at)
+            ]
 
 
-def _wrong(references: References, place: str, expected: str, value: Any) -> Problem:
-    text = f"expected {expected}, got {kind_of(value)}, {shown(value)}"
-    return references.problem(place, text)
-
-
-def _children(schema: Mapping[str, Any], place: str) -> Iterator[tuple[Any, str]]:
+def references_in(schema: Any, place: str) -> Iterator[tuple[str, Any]]:
+    """Yield the references in a schema that is one, each with its place."""
+    if not isinstance(schema, Mapping):
+        return
+    if "$ref" in schema:
+        yield f"{place}.$ref", schema["$ref"]
     for name in _ONE_SCHEMA:
-        if name in schema:
-            yield schema[name], f"{place}.{name}"
+        yield from references_in(schema.get(name), f"{place}.{name}")
     for name in _LISTS:
-        if isinstance(schema.get(name), list):
-            for index, child in enumerate(schema[name]):
-                yield child, f"{place}.{name}[{index}]"
+        for index, child in enumerate(schema.get(name, ())):
+            yield from references_in(child, f"{place}.{name}[{index}]")
     for name in MAPS:
-        if isinstance(schema.get(name), Mapping):
-            for key, child in schema[name].items():
-                yield child, f"{place}.{name}.{key}"
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, Decimal):
-        return value.is_finite() and abs(value.adjusted()) <= _MOST_DIGITS
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_type(value: Any) -> bool:
-    named = [value] if isinstance(value, str) else value
-    return isinstance(named, list) and bool(named) and all(one in _TYPES for one in named)
-
-
-def _is(kind: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, kind)
-
-
-_COUNTS = [f"{end}{what}" for end in ("min", "max") for what in ("Length", "Items", "Properties")]
-# What the value of a keyword has to be, and how a report says it.
-_VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "type": (_is_type, f"one of {', '.join(_TYPES)}, or a list of these"),
-    "required": (
-        lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
-        "a list of names",
-    ),
-    "enum": (_is(list), "a list of values"),
-    "pattern": (_is(str), "a text"),
-    "format": (_is(str), "a text"),
-    "uniqueItems": (_is(bool), "true or false"),
-    "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
-    **dict.fromkeys(
-        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), (_is_number, "a number")
-    ),
-    **dict.fromkeys(
-        _COUNTS,
-        (
-            lambda value: _is_number(value) and value >= 0 and value == int(value),
-            "a whole number that is not negative",
-        ),
-    ),
-    **dict.fromkeys(_LISTS, (_is(list), "a list of schemas")),
-    **dict.fromkeys(MAPS, (_is(Mapping), "schemas by their names")),
-}
+        for key, child in schema.get(name, {}).items():
+            yield from references_in(child, f"{place}.{name}.{key}")

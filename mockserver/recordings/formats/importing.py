@@ -3,13 +3,12 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from mockserver import documents, limits, resources, userfiles
+from mockserver import documents, limits, userfiles
 from mockserver.clock import parse_instant
 from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile, Problem
@@ -30,7 +29,7 @@ from mockserver.recordings.formats.messages import (
 )
 from mockserver.recordings.formats.wiremock import wiremock_exchange
 from mockserver.recordings.recording import RecordedExchange
-from mockserver.validation import SchemaCheck, dotted, kind_of
+from mockserver.validation import dotted, kind_of
 from mockserver.values import dataclass
 
 
@@ -149,7 +148,7 @@ def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
     name = name or next(fitting, None)
     if name is None:
         raise _invalid(file, f"none of the formats that are read: {', '.join(FORMATS)}")
-    violations = _check(name).violations(document.value)
+    violations = documents.foreign_check(name).violations(document.value)
     if violations:
         raise InvalidFile([document.problem(one.path, one.message) for one in violations])
     return _recording(document, FORMATS[name])
@@ -184,13 +183,6 @@ def _member(value: Json, path: FieldPath) -> Json:
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
-
-
-@cache
-def _check(name: str) -> SchemaCheck:
-    file = resources.schemas() / "foreign" / "files.json"
-    forms = json.loads(file.read_text("utf-8"))
-    return SchemaCheck({**forms, "$ref": f"#/$defs/{name}"})
 
 
 def _document(file: Path) -> Document:
