@@ -13,7 +13,6 @@ from mockserver.values import dataclass, value_class
 
 if TYPE_CHECKING:
     from mockserver.responders.replay.index import Replay
-    from mockserver.responders.stubs import Stubs
 
 
 STUB, GENERATED, PLAYBACK, SIMULATION = "stub", "generated", "playback", "simulation"
@@ -24,9 +23,9 @@ STUB, GENERATED, PLAYBACK, SIMULATION = "stub", "generated", "playback", "simula
 class CalledWorld:
     """What a call may use of the world it is made in.
 
-    The world as it is hosted has faults and breaks besides, which are themselves given calls; that
-    they are not here keeps them from importing each other in a circle. `replay` are recordings that
-    answer in this world, and `played` is how far they have been played.
+    The world as it is hosted has stubs, faults and breaks besides, which are themselves given
+    calls; that they are not here keeps them from importing each other in a circle. `replay` are
+    recordings that answer in this world, and `played` is how far they have been played.
     """
 
     key: str
@@ -38,11 +37,6 @@ class CalledWorld:
     keys: Keyring = field(default_factory=Keyring)
     generated: "Answering | None" = None
     """Answers in place of the simulation; no snapshot, fork or dump has it."""
-    stubs: "Stubs" = field(init=False)
-
-    def in_front(self) -> bool:
-        """Tell whether anything may answer in front of the simulation."""
-        return bool(self.stubs.items or self.generated or self.replay)
 
     def undisturbed(self) -> Self:
         """Return a world as this one would be if no outage had ever been."""

@@ -279,14 +279,14 @@ class Service:
         responders = ["break"]
 
         def below(asked: Call) -> Delivery:
-            name, response = self._unbroken(asked)
+            name, response = self._unbroken(replace(call, request=asked.request))
             responders.append(name)
             return Delivery(response)
 
         outcome = breaks.apply(call, below)
         return responders[-1], outcome
 
-    def _unbroken(self, call: Call) -> tuple[str, Response]:
+    def _unbroken(self, call: HostedCall) -> tuple[str, Response]:
         found = self._in_front(call) if call.hosted.in_front() else None
         if found is not None:
             return found
@@ -295,7 +295,7 @@ class Service:
             self._check(call.operation, response)
         return SIMULATION, response
 
-    def _in_front(self, call: Call) -> tuple[str, Response] | None:
+    def _in_front(self, call: HostedCall) -> tuple[str, Response] | None:
         """Return who answers in front of the simulation, and the answer; None where nobody does.
 
         None of them is held against the contract: a stub was when it was set, or told not to be; a

@@ -106,6 +106,10 @@ class HostedWorld(CalledWorld):
         self.began_ms = self.world.now()
         self.horizon = self._begun()
 
+    def in_front(self) -> bool:
+        """Tell whether anything may answer in front of the simulation."""
+        return bool(self.stubs.items or self.generated or self.replay)
+
     def fork(self, key: str) -> "HostedWorld":
         """Return a world under another key that has been the same up to now.
 

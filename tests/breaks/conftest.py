@@ -301,6 +301,7 @@ def _incomplete() -> Iterator[Request]:
     yield post("/v1/submitTicket", ticket, {"Signature": "ab" * 65})
     yield post("/v1/submitOrder", without(other, "channel"), wallet)
     yield post("/v1/submitOrder", other, without(wallet, "Signature"))
+    yield post(path, {**V1_SUBMIT, "certHash": "0x123"}, signed(START_MS + 120_000))
 
 
 def _later(ids: Sequence[str]) -> Iterator[Request]:
@@ -312,6 +313,8 @@ def _later(ids: Sequence[str]) -> Iterator[Request]:
         yield get(path, signed(late), **DETAIL)
     for name in ("Unknown", "Pending", "Succeeded"):
         yield get("/v1/getAllTicketByAddress", address=WALLET, filter=name)
+    for address in (WALLET.lower(), OTHER):
+        yield get("/v1/getAllTicketByAddress", address=address, filter="Succeeded")
     yield get("/v1/checkTicket", ticketId="1")
 
 
