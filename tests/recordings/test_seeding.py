@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from mockserver.cli import _cli
@@ -69,6 +70,28 @@ def test_refusals_pages_and_nonsense_teach_nothing():
     assert "prices" not in scenario_text(seed, "nothing")
 
 
+SWAP_NUMBERS = ("chainDecimal", "outAmount", "outAmountUsd", "serviceFee", "gasFee", "priceImpact")
+
+
+@pytest.mark.parametrize(
+    "power", ["22", "59", "90", "999999999", "-22", "-40", "-90", "-999999999"]
+)
+def test_numbers_of_any_size_are_read_or_left_out(tmp_path, power):
+    number = f"1E{power}"
+    names = ("price", "outAmount", "outAmountUsd", "serviceFee", "gasFee")
+    common = dict.fromkeys(names, "1000000")
+    odd = [bridge(**{**common, name: number}) for name in names]
+    v1 = [v1_quote(*(number if at == place else "100" for place in range(4))) for at in range(4)]
+    swaps = [swap(amount=number), *(swap(**{name: number}) for name in SWAP_NUMBERS)]
+    swaps.append(swap(**dict.fromkeys(SWAP_NUMBERS, number)))
+    whole = seeded(bridge(**dict.fromkeys(names, number)))
+    for seed in (seeded(*odd, *v1, *swaps), seeded(*swaps), seeded(swaps[-1]), whole):
+        file = tmp_path / "seeded.yaml"
+        file.write_text(scenario_text(seed, "seeded"))
+        assert len(file.read_text()) < 10_000
+        load_scenario(file)
+
+
 def told(operation, path, data, **query):
     return exchange(operation, "GET", path, query=query, data=data)
 
@@ -123,19 +146,23 @@ def test_v1_chains_are_out_that_are_not_active():
     assert window == ("ETH", None, "disabled")
 
 
-def test_a_recorded_swap_tells_the_prices_of_both_tokens():
+def swap(amount="2000000000000000000", **more):
     bnb = CATALOG.chain("BNB")
     usdt = CATALOG.placed(bnb, CATALOG.token("USDT")).contract.address
     asked = {
-        "fromAmount": "2000000000000000000", "fromTokenAddress": usdt, "fromDecimal": "18",
+        "fromAmount": amount, "fromTokenAddress": usdt, "fromDecimal": "18",
         "fromChain": "BNB", "toTokenAddress": "0x" + "e" * 40, "toDecimal": "18", "toChain": "BNB",
     }  # fmt: skip
     data = {
         "chain": "56", "chainDecimal": 18, "aggregator": "Kyber", "outAmount": "4000000000000000",
         "outAmountUsd": "1.9", "minOutAmount": "", "serviceFee": "4000000000000", "gasFee": "0",
-        "priceImpact": "-0.5",
+        "priceImpact": "-0.5", **more,
     }  # fmt: skip
-    seed = seeded(told("v2.getAggregateQuote", "/v1/getAggregateQuote", data, **asked))
+    return told("v2.getAggregateQuote", "/v1/getAggregateQuote", data, **asked)
+
+
+def test_a_recorded_swap_tells_the_prices_of_both_tokens():
+    seed = seeded(swap())
     assert seed.rates.prices == {"USDT": Decimal("0.95"), "BNB": Decimal(475)}
     [quote] = seed.quotes["aggregate"]
     assert quote["gives"] == {

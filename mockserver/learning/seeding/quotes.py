@@ -18,6 +18,9 @@ from mockserver.values import dataclass
 _BPS = Decimal(10_000)
 _MOST_BPS = 5_000
 _PLACES = Decimal("0.000001")
+_LEAST_USD, _MOST_USD = Decimal("1E-36"), Decimal("1E60")
+"""What a scenario can say of USD (`schemas/meta/scenario.json`): digits after the point, and
+in front of it."""
 
 
 @dataclass(slots=True)
@@ -65,9 +68,9 @@ def _swapped(rates: Rates, one: Success) -> None:
         one.number(name) for name in ("outAmount", "outAmountUsd", "chainDecimal")
     )
     amount = number_of(one.inputs.get("fromAmount"))
-    if out is None or usd is None or decimals is None or amount is None:
+    if out is None or usd is None or amount is None or decimals not in range(_MOST_DIGITS + 1):
         return
-    for end, units, places in (("from", amount, None), ("to", out, int(decimals))):
+    for end, units, places in (("from", amount, None), ("to", out, decimals)):
         chain, address = one.inputs.get(f"{end}Chain"), one.inputs.get(f"{end}TokenAddress")
         try:
             placed = rates.catalog.placed_at(rates.catalog.chain(str(chain)), str(address))
@@ -125,7 +128,7 @@ _READERS: tuple[Mapping[str, Callable[[Rates, Success], None]], ...] = (
 
 def _price(rates: Rates, symbol: Json, price: Json) -> None:
     usd = number_of(price)
-    if usd is None or usd <= 0:
+    if usd is None or not _LEAST_USD <= usd < _MOST_USD:
         return
     if any(token.symbol == symbol for token in rates.catalog.tokens):
         rates.prices[str(symbol)] = usd
@@ -134,6 +137,8 @@ def _price(rates: Rates, symbol: Json, price: Json) -> None:
 
 
 def _gas(rates: Rates, name: Json, usd: Decimal) -> None:
+    if usd and not _LEAST_USD <= usd < _MOST_USD:
+        return
     chain = rates.catalog.named(str(name))
     if chain is not None:
         rates.gas_usd[chain.nickname] = usd
@@ -148,7 +153,9 @@ def _rate(bps: Decimal) -> int | None:
 
 def _plain(usd: Decimal) -> str:
     """Return a number of USD without an exponent; what is exact stays so, up to a millionth."""
-    rounded = usd.quantize(_PLACES, ROUND_HALF_EVEN) if usd >= _PLACES else usd
+    with localcontext(prec=200):
+        places = _PLACES if usd >= _PLACES else _LEAST_USD
+        rounded = usd.quantize(places, ROUND_HALF_EVEN)
     text = f"{rounded:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -11,6 +11,7 @@ from mockserver.recordings import RecordedExchange, Source
 from mockserver.values import dataclass
 
 _BEGINNING = "2026-01-01T00:00:00Z"
+_MOST_DIGITS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,14 @@ def items_of(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def number_of(value: Json) -> Decimal | None:
-    """Return a number, or a text that is one; None for anything else."""
+    """Return a number, or a text that is one; None for anything else.
+
+    No amount or price has more than a hundred digits in front of its point or behind it.
+    """
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         return None
     try:
-        found = Decimal(str(value)[:100])
+        found = Decimal(str(value)[:_MOST_DIGITS])
     except InvalidOperation:
         return None
-    return found if found.is_finite() else None
+    return found if found.is_finite() and abs(found.adjusted()) <= _MOST_DIGITS else None
