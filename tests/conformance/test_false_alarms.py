@@ -1,12 +1,16 @@
 """Permitted behaviour that was once blamed, each beside the fault it must not be taken for."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
 from mockserver.conformance import Verdict, run
+from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged, placed
+from mockserver.conformance.checks.quotes import bridge_keeps_the_amount
+from mockserver.conformance.checks.quoting import quotes
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.clocks import seconds_of
 from mockserver.conformance.discovery.routes import is_plausible
@@ -262,3 +266,28 @@ def test_what_only_the_field_leaves_out_may_be_required(dialect):
     verdicts = {one.id: one.verdict for one in judged(rules, context, ("v2",))}
     documented, seen = Verdict.VIOLATION, Verdict.DIFFERS_OBSERVED
     assert verdicts[rule] is (documented if dialect == "documented" else seen)
+
+
+@pytest.mark.parametrize(
+    ("put", "got", "findings"),
+    [
+        (1, 0, None),
+        (99, 0, None),
+        (Decimal("0.6"), 1, None),
+        (100, 0, 1),
+        (100, 99, 0),
+        (50, 100, 1),
+        (Decimal("0.6"), 600_000, 1),
+    ],
+)
+def test_of_dust_a_transfer_may_leave_nothing(put, got, findings):
+    """Amounts here are smallest units of the target; None stands for a quote that tells nothing."""
+    context = context_of(healthy_run().exchanges)
+    quote = quotes(context, "v2.getBridgeQuote")[0]
+    put, got = (Decimal(one).scaleb(-quote.decimals) for one in (put, got))
+    found = bridge_keeps_the_amount(context, replace(quote, put=put, got=got))
+    if findings is None:
+        with pytest.raises(needs.Missing):
+            list(found)
+    else:
+        assert len(list(found)) == findings

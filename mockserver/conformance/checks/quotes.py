@@ -32,6 +32,7 @@ SWAP_USD = observed("DEMO", "outAmountUsd of a swap is the value of its output i
 KEPT = observed("DEMO", "a transfer keeps the amount 1:1, rescaled to the target's decimals")
 _MOST, _LEAST = Decimal("1.02"), Decimal("0.5")
 _OFF = Decimal(8)
+_DUST_UNITS = 100
 _USD_FACTOR = Decimal(3)
 _NOTHING = Decimal("1e-10")
 _LARGE = Decimal(1_000_000)
@@ -53,6 +54,9 @@ def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Findings:
 def bridge_keeps_the_amount(_: RunContext, quote: Quote) -> Findings:
     got = needs.value(quote.got)
     needs.that(got >= 0)
+    in_units = [amounts.EXACT.scaleb(one, quote.decimals) for one in (quote.put, got)]
+    # Of dust a fee, or what is rounded away, may leave nothing.
+    needs.that(in_units[0] >= _DUST_UNITS or in_units[1] - in_units[0] >= 1)
     if not _LEAST <= amounts.EXACT.divide(got, quote.put) <= _MOST:
         source, target = quote.route.source, quote.route.target
         moved = f"{_shown(quote.put)} {source.symbol} from {source.chain} to {target.chain}"

@@ -85,12 +85,11 @@ class _Page:
         """Tell how much a baseline accepts; what that is in detail only where it is asked for."""
         accepted = self._report.accepted
         if accepted and not self._verbose:
-            first = min(one.acceptance.expires for one in accepted)
+            ends = {one.acceptance.expires for one in accepted}
+            until = f"{'the first ' if len(ends) > 1 else ''}until {min(ends)}"
             self._gap()
             self._line(
-                f"accepted: {counted(len(accepted), 'cause')}, the first until {first}; --verbose "
-                "lists them",
-                "dim",
+                f"accepted: {counted(len(accepted), 'cause')}, {until}; --verbose lists them", "dim"
             )
             return
         for one in self._report.accepted:
