@@ -151,6 +151,12 @@ def usual_request(raw: bytes) -> Request:
     return Request(method, path, query, Headers([(name, value) for name, _, value in named]), body)
 
 
+def allow_header(methods: Sequence[str]) -> tuple[str, str]:
+    """Return the header that tells the methods of a path, with those that HTTP adds to them."""
+    head = ["HEAD"] if "GET" in methods else []
+    return "Allow", ", ".join([*methods, *head, "OPTIONS"])
+
+
 class BadEncoding(ValueError):
     """A percent-encoded text that is not UTF-8."""
 

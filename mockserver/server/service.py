@@ -2,13 +2,13 @@
 
 import codecs
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
 from mockserver import jsontext, limits
 from mockserver.contract import Operation
-from mockserver.exchange import Request, Response, printable
+from mockserver.exchange import Request, Response, allow_header, printable
 from mockserver.responders.breaks import Outcome
 from mockserver.responders.delivery import Delivery, charged, delivery_of
 from mockserver.responders.dialects import Contracts
@@ -337,11 +337,11 @@ class Service:
         generation = contract.generation_of(path)
         methods = contract.methods(path)
         if request.method == "OPTIONS" and (methods or path == "*"):
-            return Response(204, (_allow(methods or ["GET", "POST"]),), b"")
+            return Response(204, (allow_header(methods or ["GET", "POST"]),), b"")
         if methods:
             reason = f"{request.method} {path} is not answered; use {' or '.join(methods)}"
             refused = hosted.refuser.refuse(generation, "wrong-method", reason)
-            return refused.with_headers(_allow(methods))
+            return refused.with_headers(allow_header(methods))
         reason = f"nothing is at {path[:200]!r}"
         explained = self._contracts.where_path_exists(contract, request.method, path)
         near = contract.nearest(path)
@@ -356,12 +356,6 @@ class Service:
     def _refused(self, path: str, name: str, reason: str) -> Response:
         hosted = self.worlds.get(DEFAULT_WORLD)
         return hosted.refuser.refuse(hosted.contract.generation_of(path), name, reason)
-
-
-def _allow(methods: Sequence[str]) -> tuple[str, str]:
-    """Return the header with the methods that a path answers, beside those it has in operations."""
-    head = ["HEAD"] if "GET" in methods else []
-    return "Allow", ", ".join([*methods, *head, "OPTIONS"])
 
 
 def _beyond(call: HostedCall, reason: str) -> Response:

@@ -35,6 +35,5 @@ def _numbers(number: Decimal) -> Iterator[Json]:
     """Return a number as a text and as JSON has it, a whole one without a point."""
     if not number.is_finite() or abs(number.adjusted()) > _MOST_PLACES:
         return
-    whole = number == number.to_integral_value()
-    yield str(int(number)) if whole else plain(number)
-    yield int(number) if whole else number
+    yield plain(number)
+    yield int(number) if number == number.to_integral_value() else number

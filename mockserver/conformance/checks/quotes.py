@@ -54,9 +54,9 @@ def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Findings:
 def bridge_keeps_the_amount(_: RunContext, quote: Quote) -> Findings:
     got = needs.value(quote.got)
     needs.that(got >= 0)
-    in_units = [amounts.EXACT.scaleb(one, quote.decimals) for one in (quote.put, got)]
+    put, paid = (amounts.EXACT.scaleb(one, quote.decimals) for one in (quote.put, got))
     # Of dust a fee, or what is rounded away, may leave nothing.
-    needs.that(in_units[0] >= _DUST_UNITS or in_units[1] - in_units[0] >= 1)
+    needs.that(put >= _DUST_UNITS or paid - put >= 1)
     if not _LEAST <= amounts.EXACT.divide(got, quote.put) <= _MOST:
         source, target = quote.route.source, quote.route.target
         moved = f"{_shown(quote.put)} {source.symbol} from {source.chain} to {target.chain}"

@@ -326,9 +326,14 @@ _LISTS = {
 """The list of chains and those of tokens, by generation."""
 
 
-@cached
 def inventory_of(context: RunContext, generation: str = "v2") -> Inventory:
     """Return what the service offers in a generation, as far as its lists were fetched."""
+    # What is cached goes by the arguments as they are given: one that is left out is another call.
+    return _inventory(context, generation)
+
+
+@cached
+def _inventory(context: RunContext, generation: str) -> Inventory:
     of_chains, of_tokens = _LISTS[generation]
     bindings, looks = context.bindings, [one for one in context.sent(*FIRST_LOOKS) if one.succeeded]
     lists = [one for one in looks if one.operation.id == of_chains]

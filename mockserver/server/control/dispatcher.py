@@ -9,7 +9,7 @@ from itertools import chain, islice
 from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import BadEncoding, Request, Response, query_pairs
+from mockserver.exchange import BadEncoding, Request, Response, allow_header, query_pairs
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl, check, members
@@ -126,8 +126,7 @@ class Control:
     def _lost(self, path: str, method: str) -> Response:
         methods = sorted({row.method for row, _ in self._at(path)})
         if methods:
-            head = ["HEAD"] if "GET" in methods else []
-            allow = ("Allow", ", ".join([*methods, *head, "OPTIONS"]))
+            allow = allow_header(methods)
             if method == "OPTIONS":
                 return Response(204, (allow,), b"")
             told = f"{method} /__mock{path[:100]} is not answered; use {' or '.join(methods)}"
