@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli.printing import print_json, print_table
+from mockserver.cli.printing import print_json, print_table, print_text
 from mockserver.errors import CrosschainMockError
 from mockserver.wording import counted
 
@@ -54,7 +54,9 @@ def explain(rule: str) -> None:
     contract, every = contracts.load(), _every_rule()
     found = rule_named(rule, every)
     for heading, text in explained(found, every, probes_of(contract), contract):
-        click.echo(f"{heading}: {text}" if heading else f"{text}\n")
+        print_text(f"{heading}: {text}" if heading else text)
+        if not heading:
+            click.echo()
 
 
 def rules(as_json: bool) -> None:

@@ -67,12 +67,12 @@ def print_outages(outages: Json) -> None:
         (
             *(one[name] for name in ("subject", "mode", "direction", "from")),
             one["until"] or "open",
-            "active" if one["active"] else "",
+            "yes" if one["active"] else "no",
             one["reason"],
         )
         for one in (outages if isinstance(outages, list) else [outages])
     ]
-    print_table(("subject", "mode", "direction", "from", "until", "", "reason"), rows)
+    print_table(("subject", "mode", "direction", "from", "until", "active", "reason"), rows)
 
 
 def _described(window: Any) -> dict[str, Json]:
@@ -92,14 +92,32 @@ def _described(window: Any) -> dict[str, Json]:
 
 
 def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[str, ...]) -> None:
-    """Set a fault of a KIND on an OPERATION, or on all, with OPTIONS as NAME=VALUE.
+    """Disturb the answers of an OPERATION, or of all, by a fault of a KIND.
 
     For example: fault add latency submitOrder delay=2s first=3
+
+    \b
+    KIND                  the client sees           options
+    latency               a late answer             delay, distribution, until, sigma
+    http-status           an HTTP error             status, retryAfter, body
+    refusal               a refusal                 refusal, or code and msg
+    reset-before-headers  a reset connection
+    reset-after-headers   a reset after headers
+    empty-answer          a closed connection
+    truncated-body        half of a body
+    broken-json           a body that is no JSON
+    wrong-content-type    another media type        contentType
+    mutation              a field that is wrong     field, change
+    quota                 refusals above a limit    limit, window
+    false-success         a success; nothing done
+
+    With does=done the request takes effect although the answer is lost, with does=none it
+    does not. Which requests: generation, effect, phase, chain, order, first, every, probability.
     """
     meant = given(operation=operation)
     if operation is not None and "=" in operation:
         meant, options = {}, (operation, *options)
-    print_json(remote.post("/faults", {"kind": kind, **meant, **pairs(options)}))
+    print_faults([remote.post("/faults", {"kind": kind, **meant, **pairs(options)})])
 
 
 def print_faults(faults: Json) -> None:

@@ -1,13 +1,16 @@
 """What commands print: JSON, and tables that fit a terminal, or a pipe with one line a row."""
 
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any
 
 import click
 
-from mockserver import jsontext, streams
+from mockserver import jsontext
 from mockserver.jsontext import Json
 
 _COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
@@ -19,7 +22,7 @@ def print_json(value: Json) -> None:
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table. In a terminal long cells are folded; a pipe gets whole lines for `grep`."""
+    """Print a table. In a terminal it is made to fit; a pipe gets whole lines for `grep`."""
     if sys.stdout.isatty():
         _fitted(heads, rows)
         return
@@ -61,6 +64,7 @@ def answer_printer(prints: Mapping[str, Any]) -> Callable[[Any], None]:
 
     That is by a function of this package, as a line with members in braces (nothing where that is
     empty), as a member's items on a line each, or as a table of members, or of such lines by head.
+    A table has a row for each object of a list, or for the one object.
     """
 
     def told(answer: Any) -> None:
@@ -74,8 +78,9 @@ def answer_printer(prints: Mapping[str, Any]) -> Callable[[Any], None]:
             cells = prints["table"]
             if isinstance(cells, list):
                 cells = {name: f"{{{name}}}" for name in cells}
+            several = found if isinstance(found, list) else [found]
             print_table(
-                tuple(cells), [[cell.format_map(one) for cell in cells.values()] for one in found]
+                tuple(cells), [[cell.format_map(one) for cell in cells.values()] for one in several]
             )
         elif "line" not in prints:
             print_json(found)
@@ -92,13 +97,52 @@ def function_named(place: str) -> Callable[..., Any]:
     return function
 
 
-def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
+def print_text(text: str) -> None:
+    """Print a paragraph, in a terminal with its lines broken between words."""
+    if sys.stdout.isatty():
+        text = "\n".join(_wrapped(text, _room(), "  "))
+    click.echo(text)
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for index, head in enumerate(heads):
-        table.add_column(head, no_wrap=index == 0, overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    streams.terminal(highlight=False).print(table)
+
+def _room() -> int:
+    return shutil.get_terminal_size().columns
+
+
+def _wrapped(text: str, room: int, indent: str = "") -> list[str]:
+    return wrap(text, max(room, 8), subsequent_indent=indent, break_on_hyphens=False) or [""]
+
+
+def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table with its cells folded between words, or row by row where that is too wide."""
+    columns = list(zip(heads, *rows, strict=True))
+    wanted = [max(map(len, column)) for column in columns]
+    widths = [
+        wanted[0],
+        *(
+            max(len(word) for cell in column for word in cell.split() or [""])
+            for column in columns[1:]
+        ),
+    ]
+    spare = _room() - sum(widths) - 2 * (len(heads) - 1)
+    if spare < 0:
+        _stacked(heads, rows)
+        return
+    while spare and (narrow := [at for at, width in enumerate(widths) if width < wanted[at]]):
+        for at in narrow[:spare]:
+            widths[at] += 1
+        spare -= len(narrow[:spare])
+    for number, row in enumerate([heads, *rows]):
+        folded = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for line in zip_longest(*folded, fillvalue=""):
+            cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+            click.secho("  ".join(cells).rstrip(), bold=number == 0)
+
+
+def _stacked(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print each row as a heading, its first cell, and a line for each of the others."""
+    margin = max(map(len, heads[1:])) + 4
+    for first, *cells in rows:
+        click.secho(first, bold=True)
+        for head, cell in zip(heads[1:], cells, strict=True):
+            for at, line in enumerate(_wrapped(cell, _room() - margin) if cell else ()):
+                click.echo(f"  {'' if at else head:{margin - 2}}{line}")

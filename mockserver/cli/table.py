@@ -37,6 +37,14 @@ class Commands(click.Group):
         """Return a command, built now; None for a name that none has."""
         return command(cmd_name) if cmd_name in NAMES else None
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command that is called. Raises `UsageError` with the name nearest to it."""
+        from mockserver.violations import did_you_mean
+
+        if args[0] not in NAMES and not args[0].startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], NAMES)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by what they are for, each group with an example."""
         width = max(map(len, NAMES))
@@ -49,7 +57,17 @@ class Commands(click.Group):
                 formatter.write_text(f"$ {ctx.command_path} {group['example']}")
 
 
-class _WithDefault(click.Group):
+class _Group(click.Group):
+    """Commands inside of another, listed with the whole of what they are for."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands; click itself cuts what does not fit into a line."""
+        found = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(150)) for name, one in found])
+
+
+class _WithDefault(_Group):
     """A group whose first word may be an argument of its command `run` instead of a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -95,7 +113,7 @@ def command(path: str) -> click.Command:
     if not inside:
         return click.Command(name, **settings)
     commands = {other.rpartition(" ")[2]: command(other) for other in inside}
-    kind = _WithDefault if "run" in commands else click.Group
+    kind = _WithDefault if "run" in commands else _Group
     return kind(name, commands=commands, **settings)
 
 

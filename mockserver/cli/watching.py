@@ -29,6 +29,8 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
         click.echo(f"what comes after request {search['since']}; Ctrl-C stops", err=True)
     told = remote.get("/journal", **search)
     _entries(told["entries"], as_json=as_json)
+    if not (told["entries"] or follow or as_json):
+        click.echo(f"no such request in world '{remote.world}'", err=True)
     while follow:
         time.sleep(_POLL_S)
         told = remote.get("/journal", **{**search, "since": told["next"]})
@@ -59,9 +61,18 @@ def verify(remote: Remote, **options: Any) -> None:
 def check(remote: Remote) -> None:
     """Find unused stubs, failures and unexpected refusals; exit 1 if any."""
     told = remote.get("/check")
-    print_json(told)
+    for stub in told["unusedStubs"]:
+        wanted = f" of {stub['times']} times" if "times" in stub else " times"
+        click.echo(printable(f"unused: stub {stub['id']} answered {stub['used']}{wanted}"))
+    for failure in told["failures"]:
+        click.echo(printable(f"failure: {failure}"))
+    if told["unexpectedRefusals"]:
+        click.echo("unexpected refusals:")
+    for entry in told["unexpectedRefusals"]:
+        _entry(entry)
     if not told["ok"]:
         sys.exit(1)
+    click.echo("all is well: no unused stub, no failure, no unexpected refusal")
 
 
 def audit(

@@ -1,5 +1,6 @@
 """The real command as a real process."""
 
+import contextlib
 import os
 import re
 import signal
@@ -42,6 +43,15 @@ class Process:
 def command(*arguments: str) -> list[str]:
     """Return the command line of `crosschain-mock` in this interpreter."""
     return [sys.executable, "-m", "mockserver", *arguments]
+
+
+def everything(terminal: int) -> str:
+    """Return what was written to a terminal which nobody has open any more: it comes in pieces."""
+    told = b""
+    with os.fdopen(terminal, "rb", buffering=0) as ours, contextlib.suppress(OSError):
+        while part := ours.read(4096):
+            told += part
+    return told.decode()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The manners of the process: port line, ready file, taken port, signals, exit codes, no litter."""
 
-import contextlib
 import http.client
 import json
 import os
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import command
+from tests.cli.conftest import command, everything
 from tests.conftest import eventually
 
 SCENARIOS = Path(__file__).parents[2] / "fixtures" / "scenarios"
@@ -39,18 +38,9 @@ def test_on_a_terminal_it_says_where_everything_is_and_how_to_stop():
         url = popen.stdout.readline().split()[3]
         popen.send_signal(signal.SIGTERM)
         assert popen.wait(60) == 0
-    told = _everything(ours)
+    told = everything(ours)
     parts = (f"{url}/open/v1/", f"{url}/v1/", f"console: {url}/__mock/", "docs:", "stop:    Ctrl-C")
     assert [part for part in parts if part not in told] == []
-
-
-def _everything(terminal: int) -> str:
-    """Return what was written to a terminal which nobody has open any more: it comes in pieces."""
-    told = b""
-    with os.fdopen(terminal, "rb", buffering=0) as ours, contextlib.suppress(OSError):
-        while part := ours.read(4096):
-            told += part
-    return told.decode()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mockserver.cli import main
+from mockserver.responders.faults.kinds import KINDS
 from tests.conftest import order
 from tests.control.conftest import QUOTE_PATH
 
@@ -95,7 +96,7 @@ def test_outages_begin_end_and_are_loaded(told, tmp_path):
 
 def test_faults_are_added_listed_and_taken_away(told, mock):
     added = told("fault", "add", "http-status", "status=503", "operation=v2.getChain", "first=1")
-    assert json.loads(added)["id"] == "1"
+    assert re.search(r"1 +http-status +none +0 +0 +.*status=503", added)
     assert mock.get("/v1/getChain").status == 503
     assert re.search(r"1 +http-status +none +1 +1 +status=503", told("fault", "list"))
     told("fault", "remove", "1")
@@ -110,18 +111,33 @@ def test_stubs_are_added_from_a_file_or_standard_input(told, tmp_path):
     told("stub", "add", str(file))
     told("stub", "add", "-", stdin=json.dumps({**stub, "id": "other"}))
     assert [one["id"] for one in json.loads(told("stub", "list"))] == ["1", "other"]
-    assert '"unusedStubs"' in told("check", code=1)
+    unused = "unused: stub {} answered 0 times\n"
+    assert told("check", code=1) == unused.format(1) + unused.format("other")
+    assert len(json.loads(told("check", "--json", code=1))["unusedStubs"]) == 2
     told("stub", "remove", "other")
     assert told("stub", "clear") == "1 removed\n"
-    told("check")
+    assert told("check").startswith("all is well: ")
+
+
+def test_check_tells_unexpected_refusals_as_the_journal_does(told, mock):
+    mock.call("GET", "/v1/checkOrder?id=7")
+    shown = told("check", code=1).splitlines()
+    assert shown[0] == "unexpected refusals:"
+    assert "/v1/checkOrder?id=7" in shown[1]
+    assert "refused: unknown-order" in shown[2]
+
+
+def test_every_kind_of_fault_is_in_the_help(told):
+    shown = told("fault", "add", "--help")
+    assert [kind for kind in KINDS if not re.search(rf"^  {kind} ", shown, re.MULTILINE)] == []
 
 
 def test_orders_are_listed_steered_forced_and_stepped(told, mock):
     order_id = mock.post("/v1/submitOrder", order(), headers=mock.wallet).data["id"]
     assert re.search(rf"{order_id} +Unknown +USDT ARB +USDT BNB", told("order", "list"))
     told("order", "steer", order_id, "slow", "--policy", "manual")
-    assert json.loads(told("order", "step", order_id))["status"] == "Pending"
-    forced = json.loads(told("order", "force", order_id, "Failed", "--reason", "because"))
+    assert re.search(rf"{order_id} +Pending", told("order", "step", order_id))
+    forced = json.loads(told("order", "force", order_id, "Failed", "--reason", "because", "--json"))
     assert (forced["status"], forced["reason"]) == ("Failed", "because")
 
 
