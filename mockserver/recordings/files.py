@@ -220,9 +220,14 @@ def _decimal(dumper: yaml.SafeDumper, number: Decimal) -> yaml.ScalarNode:
     return dumper.represent_scalar(f"tag:yaml.org,2002:{kind}", text)
 
 
+_LINES = re.compile(r"(?!\n\Z)[^\r\x85\u2028\u2029]*\n[^\r\x85\u2028\u2029]*(?<!\n\n)")
+"""Texts that are written as lines: not those that blank lines end, since libyaml then writes the
+end of the document, and the next exchange would stand behind that."""
+
+
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     """Write a text of several lines as such."""
-    style = "|" if "\n" in text and "\r" not in text else None
+    style = "|" if _LINES.fullmatch(text) else '"' if "\n" in text else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

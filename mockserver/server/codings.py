@@ -1,5 +1,6 @@
 """Content codings of bodies: unpacked up to a bound, and only where they are true."""
 
+import contextlib
 import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ READ = ("gzip", "deflate", "identity")
 
 _ALIASES = {"x-gzip": "gzip"}
 _MOST_CODINGS = 3
+_GZIP = 31
+_PART = 4096
+"""Bytes that are unpacked at once: what lies behind a member is copied, and members may be tiny."""
 
 
 class Undecodable(ValueError):
@@ -48,20 +52,32 @@ def decoded(body: bytes, header: str, most: int) -> bytes:
 
 
 def _unpacked(body: bytes, coding: str, most: int) -> bytes:
-    forms = (31,) if coding == "gzip" else (15, -15)
-    for form in forms:
-        # What is called deflate comes with and without the wrapping of zlib.
-        unpacker = zlib.decompressobj(form)
-        try:
-            found = unpacker.decompress(body, most + 1)
-        except zlib.error:
-            continue
-        if len(found) > most:
-            raise TooLong
-        if unpacker.eof and not unpacker.unused_data:
-            return found
+    # What is called deflate comes with and without the wrapping of zlib.
+    for form in (_GZIP,) if coding == "gzip" else (15, -15):
+        with contextlib.suppress(zlib.error):
+            return _members(memoryview(body), form, most)
     reason = f"header 'Content-Encoding': the body is not {coding}, or is damaged"
     raise Undecodable("bad-coding", reason)
+
+
+def _members(body: memoryview, form: int, most: int) -> bytes:
+    """Return what is in a body; gzip may be several, one behind the other (RFC 1952).
+
+    Raises `zlib.error` where one is damaged or cut off, and `TooLong`.
+    """
+    found, at = bytearray(), 0
+    while True:
+        unpacker = zlib.decompressobj(form)
+        while not unpacker.eof and at < len(body):
+            part = body[at : at + _PART]
+            found += unpacker.decompress(part, most + 1 - len(found))
+            if len(found) > most:
+                raise TooLong
+            at += len(part) - len(unpacker.unused_data)
+        if unpacker.eof and at == len(body):
+            return bytes(found)
+        if not unpacker.eof or form != _GZIP:
+            raise zlib.error
 
 
 def unpacked(exchange: "RecordedExchange") -> "RecordedExchange":

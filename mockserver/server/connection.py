@@ -1,7 +1,8 @@
-"""A connection of a client."""
+"""A connection of a client, and the server that makes one for each."""
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp.http import RawRequestMessage
@@ -13,11 +14,11 @@ from aiohttp.web_response import Response as WebResponse
 from aiohttp.web_response import StreamResponse
 
 from mockserver import limits
-from mockserver.exchange import Response, printable
+from mockserver.exchange import Request, Response, printable
 from mockserver.responders.delivery import Delivery
 from mockserver.server.exhaustion import without_files
-from mockserver.server.heads import Heads
-from mockserver.server.wire import Answering, head_of
+from mockserver.server.listener import EndingServer
+from mockserver.server.wire import head_of
 
 log = logging.getLogger("mockserver.server")
 
@@ -30,20 +31,59 @@ _READ = 65_536
 it goes to the system each time (decision 203)."""
 
 
+_LINGERING_S = 2.0
+
+Refuse = Callable[[Request, str, str], Response]
+"""Returns the answer to a request that cannot be read, by the name of a refusal and the reason."""
+
+
+class ConnectionServer(EndingServer):
+    """A server whose connections have the manners of HTTP, whatever its handler does."""
+
+    def __init__(
+        self, handler: Callable[[BaseRequest], Any], refuse: Refuse, **options: Any
+    ) -> None:
+        """Have `handler` answer what can be read, and `refuse` the rest."""
+        super().__init__(
+            handler,
+            access_log=None,
+            max_line_size=limits.HEAD.most,
+            max_field_size=limits.HEAD.most,
+            max_headers=limits.HEAD_FIELDS.most,
+            # Connections have it from the socket that listens.
+            tcp_keepalive=False,
+            auto_decompress=False,
+            keepalive_timeout=limits.IDLE.most,
+            # What is still to come of a refused body is read for a moment, so that the client sees
+            # the refusal; the library would wait for another ten seconds.
+            lingering_time=_LINGERING_S,
+            **options,
+        )
+        self._refuse = refuse
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the protocol of each connection is made with."""
+        return {**self._kwargs, "refuse": self._refuse, "loop": asyncio.get_running_loop()}
+
+    def __call__(self) -> RequestHandler:
+        """Return the protocol of one connection."""
+        return Connection(self, **self.options)
+
+
 class Connection(RequestHandler):
     """One connection; broken HTTP is refused inside an envelope, and nobody is waited for long."""
 
-    __slots__ = ("_answering", "_body", "_stalled", "_switching", "ended", "heads", "made")
+    __slots__ = ("_body", "_refuse", "_stalled", "_switching", "ended", "made")
 
-    def __init__(self, *args: Any, answering: Answering, heads: Heads, **options: Any) -> None:
-        """Serve what `answering` says; `heads` are shared by all connections."""
+    def __init__(self, *args: Any, refuse: Refuse, **options: Any) -> None:
+        """Serve; `refuse` makes the answer to what cannot be read."""
         super().__init__(*args, **options)
-        self._answering = answering
+        self._refuse = refuse
         self._stalled: asyncio.TimerHandle | None = None
         self._switching: StreamReader | None = None
         self._body: StreamReader | None = None
         """The body of the request that came last, until it is answered in the lane."""
-        self.heads = heads
         self.ended = False
         """Whether the client has said all that it will say."""
         self.made: Delivery | Exception | None = None
@@ -90,7 +130,9 @@ class Connection(RequestHandler):
             self._body = payload
         else:
             self._messages.pop()
-            self._body.set_exception(RequestPayloadError(_reason(message.exc, message.message)))
+            self._body.set_exception(
+                RequestPayloadError(parser_reason(message.exc, message.message))
+            )
             self._body.feed_eof()
 
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks, aiohttp does not
@@ -156,14 +198,14 @@ class Connection(RequestHandler):
     ) -> StreamResponse:
         """Answer what aiohttp could not read as HTTP, or a handler that failed."""
         name = "internal-error" if status >= 500 else "bad-http"
-        reason = _reason(exc, message)
+        reason = parser_reason(exc, message)
         if isinstance(exc, LineTooLong) or reason == _TOO_MANY:
             name = "head-too-large"
         if full := without_files(exc):
             name, reason = "limit-reached", full
         elif status >= 500:
             log.error("error while answering %s", printable(request.path), exc_info=exc)
-        refused = self._answering.refuse(head_of(request), name, reason)
+        refused = self._refuse(head_of(request), name, reason)
         response = http_response(refused)
         response.force_close()
         return response
@@ -174,7 +216,7 @@ def http_response(response: Response) -> WebResponse:
     return WebResponse(status=response.status, headers=response.headers, body=response.body)
 
 
-def _reason(error: BaseException | None, message: str | None) -> str:
+def parser_reason(error: BaseException | None, message: str | None) -> str:
     """Return what the parser found wrong, for people: without its pointers and Python's bytes."""
     if isinstance(error, LineTooLong):
         return f"the request line or a header has more than {error.args[1]} bytes"

@@ -9,51 +9,33 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
-from aiohttp.http import HttpVersion10, HttpVersion11
-from aiohttp.web_protocol import RequestHandler, RequestPayloadError
+from aiohttp.http import HttpVersion11
+from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import StreamResponse
 
-from mockserver import limits
 from mockserver.exchange import Request, Response
 from mockserver.responders.delivery import Cut, Delivery, Stream, delivery_of
 from mockserver.server import codings
-from mockserver.server.connection import Connection, http_response
+from mockserver.server.connection import Connection, ConnectionServer, http_response
 from mockserver.server.heads import Heads, cut_head
+from mockserver.server.incoming import Unreadable, check, read_body, too_large
 from mockserver.server.lane import LaneConnection, is_possible
-from mockserver.server.listener import EndingServer
 from mockserver.server.repeated import Repeated
-from mockserver.server.wire import Answering, head_of, invite_body
+from mockserver.server.wire import Answering, head_of
 
 __all__ = ["Answering", "HttpServer"]
 
-_LINE = limits.HEAD.most
-_SPOKEN = (HttpVersion11, HttpVersion10)
 _PACE_S = 0.1
 """How often a stream is asked for news, in seconds."""
-_LINGERING_S = 2.0
 
 
-class HttpServer(EndingServer):
+class HttpServer(ConnectionServer):
     """One handler for every path; broken HTTP is refused inside an envelope as well."""
 
     def __init__(self, answering: Answering, *, lane: bool = True) -> None:
         """Serve what `answering` says; without `lane` every request takes the ordinary road."""
-        super().__init__(
-            _handler(answering, self),
-            access_log=None,
-            max_line_size=_LINE,
-            max_field_size=_LINE,
-            max_headers=limits.HEAD_FIELDS.most,
-            handler_cancellation=True,
-            # Connections have it from the socket that listens.
-            tcp_keepalive=False,
-            auto_decompress=False,
-            keepalive_timeout=limits.IDLE.most,
-            # What is still to come of a refused body is read for a moment, so that the client sees
-            # the refusal; the library would wait for another ten seconds.
-            lingering_time=_LINGERING_S,
-        )
+        super().__init__(_handler(answering, self), answering.refuse, handler_cancellation=True)
         self._answering = answering
         self._open: set[RequestHandler] = set()
         self.watch(sys.maxsize, lambda: None)
@@ -63,11 +45,15 @@ class HttpServer(EndingServer):
 
     def __call__(self) -> RequestHandler:
         """Return the protocol of one connection."""
-        options = {**self._kwargs, "answering": self._answering, "heads": self.heads}
-        loop = asyncio.get_running_loop()
-        if self._lane:
-            return LaneConnection(self, loop=loop, repeated=self._repeated, **options)
-        return Connection(self, loop=loop, **options)
+        if not self._lane:
+            return super().__call__()
+        return LaneConnection(
+            self,
+            answering=self._answering,
+            heads=self.heads,
+            repeated=self._repeated,
+            **self.options,
+        )
 
     def watch(self, most: int, crowded: Callable[[], None]) -> None:
         """Have so many open connections and no more; call `crowded` with each from there on."""
@@ -104,14 +90,6 @@ def _is_idle(connection: RequestHandler) -> bool:
     return isinstance(connection, Connection) and connection.idle
 
 
-class _Unreadable(Exception):
-    """A request that is refused before anybody looks at what it says."""
-
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(reason)
-        self.name = name
-
-
 class _Whole:
     """An answer whose bytes are ready, in place of aiohttp's response object."""
 
@@ -143,9 +121,8 @@ def _handler(answering: Answering, server: HttpServer) -> Callable[[BaseRequest]
         if delivery is None:
             request = head_of(http)
             try:
-                _check_version(http)
                 request = await _read(http, request, answering)
-            except _Unreadable as error:
+            except Unreadable as error:
                 return _refused(answering, request, error)
             delivery = delivery_of(answering.respond(request))
         return await _delivered(http, server, delivery)
@@ -211,78 +188,27 @@ async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) 
 
 
 async def _read(http: BaseRequest, request: Request, answering: Answering) -> Request:
-    """Return a request with its body. Raises `_Unreadable`."""
-    _check_head(request)
+    """Return a request with its body. Raises `Unreadable`."""
+    check(http, request)
     if not http.can_read_body:
         return request
     most = answering.most_bytes(request)
-    return replace(request, body=_plain(await _body(http, most), request, most))
-
-
-def _check_version(http: BaseRequest) -> None:
-    """Raise `_Unreadable` for a version that is not spoken; the parser takes 0.9 and 2.0, too."""
-    # Not by its property, which keeps what it has returned once.
-    asked = http._version
-    if asked not in _SPOKEN:
-        # The status line names it, and one of another version would be read by nobody.
-        http._version = HttpVersion10
-        raise _Unreadable(
-            "bad-http", f"HTTP/{asked.major}.{asked.minor} is not spoken here; use HTTP/1.1"
-        )
-
-
-def _check_head(request: Request) -> None:
-    size = request.headers.size
-    if size > limits.HEAD.most:
-        raise _Unreadable(
-            "head-too-large", f"the headers have {size} bytes, expected at most {limits.HEAD.most}"
-        )
-    coding = request.headers.get("Transfer-Encoding", "chunked")
-    if coding.strip().lower() != "chunked":
-        raise _Unreadable(
-            "bad-http", f"Transfer-Encoding {coding[:80]!a} is not read here; send 'chunked' alone"
-        )
-
-
-async def _body(http: BaseRequest, most: int) -> bytes:
-    """Return the body as it came, up to a bound. Raises `_Unreadable`."""
-    if (http.content_length or 0) > most:
-        raise _too_large(most)
-    invite_body(http)
-    found, size = [], 0
-    try:
-        async with asyncio.timeout(limits.BODY_WAIT.most):
-            async for part in http.content.iter_any():
-                found.append(part)
-                size += len(part)
-                if size > most:
-                    raise _too_large(most)
-    except RequestPayloadError as error:
-        raise _Unreadable("bad-http", " ".join(str(error).split())) from None
-    except TimeoutError:
-        reason = f"the body did not arrive within {limits.BODY_WAIT}"
-        raise _Unreadable("request-timeout", reason) from None
-    return b"".join(found)
+    return replace(request, body=_plain(await read_body(http, most), request, most))
 
 
 def _plain(body: bytes, request: Request, most: int) -> bytes:
-    """Return a body without its content coding. Raises `_Unreadable`."""
+    """Return a body without its content coding. Raises `Unreadable`."""
     if "Content-Encoding" not in request.headers:
         return body
     try:
         return codings.decoded(body, request.headers["Content-Encoding"], most)
     except codings.Undecodable as error:
-        raise _Unreadable(error.name, str(error)) from None
+        raise Unreadable(error.name, str(error)) from None
     except codings.TooLong:
-        raise _too_large(most) from None
+        raise too_large(most) from None
 
 
-def _too_large(most: int) -> _Unreadable:
-    reason = f"the body has more than {most} bytes, expected at most that many"
-    return _Unreadable("body-too-large", reason)
-
-
-def _refused(answering: Answering, request: Request, error: _Unreadable) -> StreamResponse:
+def _refused(answering: Answering, request: Request, error: Unreadable) -> StreamResponse:
     refused = answering.refuse(request, error.name, str(error))
     if error.name == "unknown-coding":
         refused = refused.with_headers(("Accept-Encoding", ", ".join(codings.READ)))

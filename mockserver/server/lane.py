@@ -19,8 +19,9 @@ from mockserver import limits
 from mockserver.exchange import Request, Response
 from mockserver.responders.delivery import delivery_of
 from mockserver.server.connection import Connection
+from mockserver.server.heads import Heads
 from mockserver.server.repeated import Repeated
-from mockserver.server.wire import WireHeaders, request_of
+from mockserver.server.wire import Answering, WireHeaders, request_of
 
 _NEEDED = (
     *("_close", "_force_close", "_manager", "_messages", "_next_keepalive_close_time", "_paused"),
@@ -40,11 +41,15 @@ def is_possible() -> bool:
 class LaneConnection(Connection):
     """A connection that answers at once what it can."""
 
-    __slots__ = ("_between", "_keeps_s", "_repeated")
+    __slots__ = ("_answering", "_between", "_heads", "_keeps_s", "_repeated")
 
-    def __init__(self, *args: Any, repeated: Repeated, **options: Any) -> None:
-        """Serve as a connection does; `repeated` is shared by all connections."""
+    def __init__(
+        self, *args: Any, answering: Answering, heads: Heads, repeated: Repeated, **options: Any
+    ) -> None:
+        """Serve what `answering` says; `heads` and `repeated` are shared by all connections."""
         super().__init__(*args, **options)
+        self._answering = answering
+        self._heads = heads
         self._repeated = repeated
         self._keeps_s = self.keepalive_timeout
         self._between = True
@@ -118,9 +123,9 @@ class LaneConnection(Connection):
             self.made = error
             return False
         if isinstance(told, Response):
-            raw = self.heads.written(told)
+            raw = self._heads.written(told)
         else:
-            raw = self.heads.written(told.response) if told.at_once else None
+            raw = self._heads.written(told.response) if told.at_once else None
         if raw is None or self.transport is None or self._manager is None:
             self.made = delivery_of(told)
             return False

@@ -38,7 +38,8 @@ class WireHeaders(Headers):
     @property
     def items_sent(self) -> tuple[tuple[str, str], ...]:
         """The fields in the order sent."""
-        return tuple(self._wire.items())
+        # The parser's names are of a kind of text that nothing else knows.
+        return tuple((str(name), value) for name, value in self._wire.items())
 
     def __getitem__(self, name: str) -> str:
         return self._wire[name]

@@ -39,9 +39,10 @@ def test_a_coding_that_is_not_read_here_is_refused(mock, generation, coding):
         gzip.compress(BODY)[:-4],
         gzip.compress(BODY) + b"more",
         gzip.compress(BODY)[:10] + b"\x00" * 20,
+        gzip.compress(BODY) + gzip.compress(b" ")[:-1],
         b"",
     ],
-    ids=["cut", "more behind it", "damaged", "empty"],
+    ids=["cut", "more behind it", "damaged", "later member cut", "empty"],
 )
 def test_a_damaged_body_is_refused(mock, broken):
     answer = mock.post(PATHS["v2"], broken, headers={"Content-Encoding": "gzip"})
@@ -53,6 +54,7 @@ def test_a_damaged_body_is_refused(mock, broken):
     [
         ("gzip", gzip.compress),
         ("x-gzip", gzip.compress),
+        ("gzip", lambda raw: b"".join(map(gzip.compress, (b"", raw[:9], raw[9:])))),
         ("deflate", zlib.compress),
         ("deflate", lambda raw: zlib.compress(raw, wbits=-15)),
         ("identity", bytes),
@@ -65,8 +67,12 @@ def test_a_true_coding_is_read(mock, coding, pack):
     assert mock.post("/v1/submitOrder", raw, headers=headers).data["id"]
 
 
-def test_a_small_body_that_would_unpack_to_a_large_one_is_refused(mock):
-    bomb = gzip.compress(b" " * 20_000_000)
+@pytest.mark.parametrize(
+    "bomb",
+    [gzip.compress(b" " * 20_000_000), gzip.compress(b" " * 600_000) * 2],
+    ids=["one member", "two members"],
+)
+def test_a_small_body_that_would_unpack_to_a_large_one_is_refused(mock, bomb):
     assert len(bomb) < 100_000
     answer = mock.post(PATHS["v2"], bomb, headers={"Content-Encoding": "gzip"})
     refused(answer, "v2", "1048576 bytes", status=413)

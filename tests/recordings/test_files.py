@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -56,8 +57,10 @@ def recording(*exchanges, **more):
 def kept(tmp_path, one):
     """The exchange as it comes back from its file, and the text of that file."""
     file = tmp_path / "one.yaml"
-    file.write_text(text_of(recording(one)), "utf-8")
-    return load(file).exchanges[0], file.read_text("utf-8")
+    file.write_text(text_of(recording(one, replace(one, name="two"))), "utf-8")
+    back, behind = load(file).exchanges
+    assert replace(behind, name="one") == back, "what stands behind it is read as well"
+    return back, file.read_text("utf-8")
 
 
 def fails(tmp_path, text):
@@ -85,6 +88,7 @@ def fails(tmp_path, text):
         (b"<html>\n<h1>502 Bad Gateway</h1>\n</html>\n", "bodyText: |\n"),
         (b"\x00\xff\x10", "bodyBase64: AP8Q"),
         (b"\r\n", "bodyText:"),
+        (b"data: 1\n\ndata: 2\n\n", 'bodyText: "data: 1\\n\\ndata: 2\\n\\n"'),
         (b"null", "body: null"),
         (b"", "response:\n    status: 200\n"),
     ],
@@ -95,7 +99,10 @@ def test_a_body_comes_back_byte_for_byte_and_can_be_read(tmp_path, raw, shown):
     assert shown in text
 
 
-@given(raw=st.one_of(st.binary(), st.text().map(lambda text: text.encode("utf-8", "replace"))))
+TEXTS = st.text() | st.text("a -.\n\r\t\x85\u2028\ufeff")
+
+
+@given(raw=st.binary() | TEXTS.map(lambda text: text.encode("utf-8", "replace")))
 def test_any_bytes_come_back(tmp_path_factory, raw):
     back, _ = kept(tmp_path_factory.getbasetemp(), exchange(raw, request=raw[::-1]))
     assert (back.response.body, back.request.body) == (raw, raw[::-1])
@@ -119,7 +126,7 @@ def test_any_json_comes_back(tmp_path_factory, value, layout):
     assert back.response.body == raw
 
 
-@given(pairs=st.lists(st.tuples(st.text(min_size=1), st.text())), tail=st.sampled_from(["", "%FF"]))
+@given(pairs=st.lists(st.tuples(st.text(min_size=1), TEXTS)), tail=st.sampled_from(["", "%FF"]))
 def test_any_query_comes_back(tmp_path_factory, pairs, tail):
     query = urlencode(pairs, errors="replace") + tail
     back, _ = kept(tmp_path_factory.getbasetemp(), exchange(query=query))

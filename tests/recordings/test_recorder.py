@@ -10,6 +10,7 @@ import resource
 import socket
 import struct
 import threading
+from itertools import pairwise
 
 import click
 import pytest
@@ -70,9 +71,12 @@ def test_the_service_sees_the_client_and_not_the_recorder(record, upstream):
     }
 
 
-def test_a_compressed_answer_stays_so_for_the_client_and_is_readable_in_the_file(record, upstream):
+@pytest.mark.parametrize("cuts", [(0, None), (0, 5, None)], ids=["one member", "two members"])
+def test_a_compressed_answer_stays_so_for_the_client_and_is_readable_in_the_file(
+    record, upstream, cuts
+):
     plain = b'{"code":0,"msg":"success"}'
-    packed = gzip.compress(plain)
+    packed = b"".join(gzip.compress(plain[a:b]) for a, b in pairwise(cuts))
     headers = (("Content-Encoding", "gzip"), ("Content-Type", "application/json"))
     upstream.reply = lambda handler, _: answer(handler, packed, headers=headers)
     recorder = record()

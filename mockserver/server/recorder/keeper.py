@@ -19,6 +19,8 @@ from mockserver.server.codings import unpacked
 from mockserver.values import dataclass
 
 _LOOKED_AT = 8
+_HIGHEST_STATUS = 599
+"""The highest that a file of ours takes; what is beyond is passed on, and not kept."""
 
 
 class Dialects:
@@ -158,14 +160,17 @@ class Keeper:
         """The files written so far."""
         return self._folder.files
 
-    def keep(self, exchange: RecordedExchange) -> bool:
-        """Write an exchange to its file; return False where it is of no operation.
+    def keep(self, exchange: RecordedExchange) -> str:
+        """Write an exchange to its file; return why not, where it cannot stand in one.
 
         Its operation is found, and its origin is that of the others. Raises `CannotKeep`.
         """
-        operation = self.contract.find(exchange.request.method, exchange.request.path)
+        request, status = exchange.request, exchange.response.status
+        operation = self.contract.find(request.method, request.path)
         if operation is None:
-            return False
+            return f"{request.method} {request.path} is no operation of the service"
+        if status > _HIGHEST_STATUS:
+            return f"{request.method} {request.path}: the answer's status {status} is none of HTTP"
         with self._one_by_one:
             named = replace(exchange, operation=operation.id, origin=self._options.origin)
             exchange = self._redactor.exchange(unpacked(named))
@@ -173,7 +178,7 @@ class Keeper:
             self.kept[operation.id] += 1
             # What the answers tell is worked out after the client has them.
             self._noticing.submit(self._notice, exchange)
-        return True
+        return ""
 
     def close(self) -> Recording:
         """Bring what was noticed to the files and free the folder; return what they say.
@@ -214,9 +219,8 @@ def keep_all(found: ForeignRecording, keeper: Keeper) -> dict[str, str]:
             # How far the clock of a simulation moved before the request.
             moved = 0 if before is None else max(0, one.time_ms - before)
             before = one.time_ms
-        if not keeper.keep(replace(one, request=request, advance_ms=moved)):
-            sentence = f"{request.method} {one.request.path} is no operation of the service"
-            left_out[place] = sentence
+        if reason := keeper.keep(replace(one, request=request, advance_ms=moved)):
+            left_out[place] = reason
     return left_out
 
 

@@ -5,7 +5,7 @@ import contextlib
 import ssl
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import aiohttp
@@ -16,12 +16,13 @@ from yarl import URL
 from mockserver import jsontext, limits
 from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, Request, Response
+from mockserver.exchange import Request, Response
 from mockserver.recordings import RecordedExchange
-from mockserver.server.listener import EndingServer
+from mockserver.server.connection import ConnectionServer, http_response, parser_reason
+from mockserver.server.incoming import Unreadable, check, read_body
 from mockserver.server.process import Listening, host
 from mockserver.server.recorder.keeper import Keeper
-from mockserver.server.wire import invite_body, plain_target
+from mockserver.server.wire import head_of
 from mockserver.values import dataclass
 
 MOST_REQUEST = 16 * 1024 * 1024
@@ -48,6 +49,7 @@ _HOP_BY_HOP = frozenset(
     }
 )
 _OWN_OF_REQUESTS = _HOP_BY_HOP | {"host", "content-length", "expect"}
+_LOWEST_STATUS = 200
 _IDEMPOTENT = ("GET", "HEAD", "OPTIONS")
 
 
@@ -93,16 +95,9 @@ class RecordingProxy:
         """Where requests go, by generation."""
         return self._options.upstreams
 
-    def server(self) -> EndingServer:
+    def server(self) -> ConnectionServer:
         """Return the handler of every path, to be made inside a running loop."""
-        return EndingServer(
-            self._handle,
-            access_log=None,
-            auto_decompress=False,
-            max_line_size=_LINE,
-            max_field_size=_LINE,
-            request_factory=_request,
-        )
+        return ConnectionServer(self._handle, self._refuse)
 
     async def close(self) -> None:
         """Close the connections to the service."""
@@ -110,14 +105,26 @@ class RecordingProxy:
             await session.close()
 
     async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
-        relayed = _RelayedAnswer(http)
+        relayed, request = _RelayedAnswer(http), head_of(http)
         try:
-            request = await _read(http)
+            check(http, request)
+            if http.can_read_body:
+                request = replace(request, body=await read_body(http, MOST_REQUEST))
             await self._pass(relayed, request)
+        except Unreadable as error:
+            refused = http_response(self._refuse(request, error.name, str(error)))
+            refused.force_close()
+            return refused
         except _NoAnswer as error:
-            self._say(http, str(error))
-            return await relayed.failed(error)
+            self._say(str(error))
+            return relayed.failed(error)
         return relayed.response or web.Response()
+
+    def _refuse(self, request: Request, name: str, reason: str) -> Response:
+        """Return the answer to a request that cannot be read."""
+        sentence = f"{reason}; nothing was sent"
+        self._say(sentence)
+        return _trouble(self.keeper.contract.refusals[name].http, sentence)
 
     async def _pass(self, relayed: "_RelayedAnswer", request: Request) -> None:
         base = self._base(request)
@@ -134,15 +141,14 @@ class RecordingProxy:
                 data=request.body or None,
                 allow_redirects=False,
             ) as upstream:
+                _check(upstream)
                 await relayed.take(upstream)
         taken = relayed.taken(request, began, ticks_ms() - ticks)
-        if not await self._keep(taken):
-            self._say(
-                relayed.http, f"{request.method} {request.path} is no operation of the service"
-            )
+        if reason := await self._keep(taken):
+            self._say(reason)
         await relayed.finish()
 
-    async def _keep(self, exchange: RecordedExchange) -> bool:
+    async def _keep(self, exchange: RecordedExchange) -> str:
         try:
             return await asyncio.to_thread(self.keeper.keep, exchange)
         except CrosschainMockError as error:
@@ -180,7 +186,7 @@ class RecordingProxy:
             )
         return self._sessions[lasting]
 
-    def _say(self, http: web.BaseRequest, sentence: str) -> None:
+    def _say(self, sentence: str) -> None:
         self.not_kept[sentence] += 1
         if self.not_kept[sentence] == 1:
             self._options.tell(sentence)
@@ -204,8 +210,7 @@ class _RelayedAnswer:
         """Pass on the answer as it comes, but for its end."""
         self._status = upstream.status
         self._headers = tuple(
-            (name.decode("latin-1"), value.decode("latin-1"))
-            for name, value in upstream.raw_headers
+            (_header_text(name), _header_text(value)) for name, value in upstream.raw_headers
         )
         self._prepared = _Unchanged(
             self._status, upstream.reason or "", _passed_on(self._headers, _HOP_BY_HOP)
@@ -234,16 +239,10 @@ class _RelayedAnswer:
         with contextlib.suppress(ConnectionError):
             await response.write_eof()
 
-    async def failed(self, error: _NoAnswer) -> web.StreamResponse:
+    def failed(self, error: _NoAnswer) -> web.StreamResponse:
         """Answer with an error of ours, or cut the answer off where it has begun already."""
         if self.response is None:
-            sentence = " ".join(str(error).split())
-            return web.Response(
-                status=error.status,
-                body=jsontext.encode({"code": error.status, "msg": f"recorder: {sentence}"}),
-                content_type="application/json",
-                headers={TROUBLE_HEADER: "trouble"},
-            )
+            return http_response(_trouble(error.status, str(error)))
         if self.http.transport is not None:
             self.http.transport.abort()
         return self.response
@@ -288,27 +287,28 @@ class _Unchanged(web.StreamResponse):
                 self.headers.popall(added, None)
 
 
-async def _read(http: web.BaseRequest) -> Request:
-    path, _, query = plain_target(http.raw_path).partition("?")
-    body = b""
+def _check(upstream: aiohttp.ClientResponse) -> None:
+    """Raise `ValueError` for an answer that cannot be passed on as it is."""
+    codings = upstream.headers.getall("Transfer-Encoding", [])
+    if codings and ",".join(codings).strip().lower() != "chunked":
+        raise ValueError(f"Transfer-Encoding {', '.join(codings)[:80]!a} is not read here")
+    if upstream.status < _LOWEST_STATUS:
+        raise ValueError(f"status {upstream.status} ends no request of a client's")
+
+
+def _header_text(raw: bytes) -> str:
+    """Return a name or a value, which is sent as UTF-8 again."""
     try:
-        if http.can_read_body:
-            if (http.content_length or 0) <= MOST_REQUEST:
-                invite_body(http)
-            body = await http.read()
-    except web.HTTPRequestEntityTooLarge:
-        raise _NoAnswer(413, f"the body has more than {MOST_REQUEST} bytes") from None
-    headers = Headers(tuple((str(name), value) for name, value in http.headers.items()))
-    return Request(http.method, path, query, headers, body)
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
-def _request(
-    message: Any, payload: Any, protocol: Any, writer: Any, task: "asyncio.Task[None]"
-) -> web.BaseRequest:
-    loop = task.get_loop()
-    return web.BaseRequest(
-        message, payload, protocol, writer, task, loop, client_max_size=MOST_REQUEST
-    )
+def _trouble(status: int, sentence: str) -> Response:
+    """Return an answer of the recorder itself."""
+    told = {"code": status, "msg": f"recorder: {' '.join(sentence.split())}"}
+    headers = ((TROUBLE_HEADER, "trouble"), ("Content-Type", "application/json"))
+    return Response(status, headers, jsontext.encode(told))
 
 
 def _passed_on(
@@ -343,6 +343,9 @@ def _explained(request: Request, base: str) -> Any:
         raise _NoAnswer(502, f"{asked}: {base} cannot be reached: {_reason(error)}") from None
     except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
         raise _NoAnswer(502, f"{asked}: {base} broke off before the answer was whole") from None
+    except aiohttp.ClientResponseError as error:
+        told = parser_reason(error.__cause__, error.message)[:200]
+        raise _NoAnswer(502, f"{asked}: {base} answers no HTTP: {told}") from None
     except (aiohttp.ClientError, ValueError) as error:
         raise _NoAnswer(502, f"{asked}: {base} answers no HTTP: {_reason(error)}") from None
 

@@ -1,0 +1,75 @@
+"""Requests as they come over a connection: what cannot be read is refused, and told at once."""
+
+import asyncio
+
+from aiohttp.http import HttpVersion10, HttpVersion11
+from aiohttp.web_protocol import RequestPayloadError
+from aiohttp.web_request import BaseRequest
+
+from mockserver import limits
+from mockserver.exchange import Request
+from mockserver.server.wire import invite_body
+
+_SPOKEN = (HttpVersion11, HttpVersion10)
+
+
+class Unreadable(Exception):
+    """A request that is refused before anybody looks at what it says."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(reason)
+        self.name = name
+
+
+def check(http: BaseRequest, request: Request) -> None:
+    """Raise `Unreadable` for a head that is not read here, although the parser has taken it."""
+    _check_version(http)
+    size = request.headers.size
+    if size > limits.HEAD.most:
+        raise Unreadable(
+            "head-too-large", f"the headers have {size} bytes, expected at most {limits.HEAD.most}"
+        )
+    coding = request.headers.get("Transfer-Encoding", "chunked")
+    if coding.strip().lower() != "chunked":
+        raise Unreadable(
+            "bad-http", f"Transfer-Encoding {coding[:80]!a} is not read here; send 'chunked' alone"
+        )
+
+
+def _check_version(http: BaseRequest) -> None:
+    """Raise `Unreadable` for a version that is not spoken; the parser takes 0.9 and 2.0, too."""
+    # Not by its property, which keeps what it has returned once.
+    asked = http._version
+    if asked not in _SPOKEN:
+        # The status line names it, and one of another version would be read by nobody.
+        http._version = HttpVersion10
+        raise Unreadable(
+            "bad-http", f"HTTP/{asked.major}.{asked.minor} is not spoken here; use HTTP/1.1"
+        )
+
+
+async def read_body(http: BaseRequest, most: int) -> bytes:
+    """Return the body as it came, up to a bound. Raises `Unreadable`."""
+    if (http.content_length or 0) > most:
+        raise too_large(most)
+    invite_body(http)
+    found, size = [], 0
+    try:
+        async with asyncio.timeout(limits.BODY_WAIT.most):
+            async for part in http.content.iter_any():
+                found.append(part)
+                size += len(part)
+                if size > most:
+                    raise too_large(most)
+    except RequestPayloadError as error:
+        raise Unreadable("bad-http", " ".join(str(error).split())) from None
+    except TimeoutError:
+        reason = f"the body did not arrive within {limits.BODY_WAIT}"
+        raise Unreadable("request-timeout", reason) from None
+    return b"".join(found)
+
+
+def too_large(most: int) -> Unreadable:
+    """Return the refusal of a body that has more than `most` bytes."""
+    reason = f"the body has more than {most} bytes, expected at most that many"
+    return Unreadable("body-too-large", reason)
