@@ -1,7 +1,7 @@
 """The register of facts: what the interface description states, and what carries each statement."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -105,6 +105,10 @@ class FactRegister:
 
     def __iter__(self) -> Iterator[Fact]:
         return iter(self.facts)
+
+    def groups(self, table: Mapping[str, Any]) -> dict[str, Iterable[str]]:
+        """Return the groups of operations that a table can name: its own and the register's."""
+        return {"lists": self.lists, **table["groups"]}
 
     def fact(self, fact_id: str) -> Fact:
         """Return the fact of an id. Raises `UnknownFact`."""

@@ -147,7 +147,7 @@ def _described(node: Mapping[str, Any]) -> Iterator[str]:
     if node.get("description"):
         yield str(node["description"])
     for branch in node.get("allOf", ()):
-        if branch.get("description") and "x-basis" in branch:
+        if branch.get("description") and basis_in_words(branch):
             yield _with_basis(branch, "description")
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
-from mockserver.contract import load
+from mockserver.contract import load, shipped_facts
 from mockserver.jsontext import Json
 from mockserver.strategies.contracts import UnknownOperation, answers
 from mockserver.values import dataclass
@@ -22,13 +22,7 @@ FLOWS = (
 SUBMISSIONS = tuple(submission for submission, _ in FLOWS)
 CHECKS = tuple(check for _, check in FLOWS)
 
-STEADY = (
-    "v1.getSupportChains",
-    "v1.getSupportTokens",
-    "v2.getChain",
-    "v2.getAssets",
-    "v2.getAssetsByChain",
-)
+STEADY = shipped_facts().lists
 """Lists: the same each time, so that what a client took from one is still in it."""
 
 VARYING = (

@@ -280,7 +280,7 @@ def test_keys_are_used_and_never_told(run, mock, tmp_path, by):
     for text in texts:
         assert KEY not in text
         assert SECRET not in text
-    assert "${APP_KEY:?}" in ended.stdout
+    assert "${CROSSCHAIN_MOCK_APP_KEY:?}" in ended.stdout
 
 
 def with_environment(variables, *arguments):

@@ -80,6 +80,14 @@ def test_another_operation_can_be_read_only_where_the_rule_says_so(context):
     assert [one.message for one in said.findings] == ["1 balances"]
 
 
+def test_of_an_operation_that_is_only_asked_for_nothing_else_can_be_read(context):
+    other = answer(success("v2.getBalance", {}))
+    context.add(exchange("v2.getBalance", other, number=3, words="other token"))
+    asks = asking(every_balance, "v2.getBalance/other token")
+    said = outcome_of(asks, context, PRICE_OPERATION)
+    assert [one.message for one in said.findings] == ["1 balances"]
+
+
 def test_every_probe_that_a_rule_names_exists_in_a_dialect():
     known = {name for one in ("documented", "observed") for name in index_of(load(one)).by_name}
     lost = {

@@ -40,7 +40,7 @@ from mockserver.exchange import query_pairs
 ANY_PRICE = assumed("A-246", "every token of the lists has a price")
 _SAMPLED = "sampled"
 _SEVERAL = 2
-_NOWHERE = f"v2.getChain/{UNKNOWN_PATH}"
+_NOWHERE = f"{ids.CHAINS}/{UNKNOWN_PATH}"
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
 _READS = {
     ids.BALANCE: ("usual", "other token"),

@@ -27,7 +27,7 @@ from mockserver.values import dataclass
 
 NO_CHAIN = assumed("A-276", "v1 offers chains while 2.0 offers EVM chains")
 _TRANSFER = bytes.fromhex("a9059cbb")
-_CHAINS_OF_2 = "v2.getChain/usual"
+_CHAINS_OF_2 = f"{ids.CHAINS}/usual"
 _TOKENS = "data.tokenVos[]"
 _NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
 _ECHOED = {"amountIn": "amount", "tokenIn": "token"}

@@ -118,9 +118,9 @@ def judged(
 def outcome_of(rule: Rule, context: RunContext, operation: Operation) -> Outcome:
     """Return what a rule says of an operation.
 
-    It can read its probes and those they build on, the lists, and whatever else was sent for the
-    same operations. Were there more, a rule would hold in one run and not in another, by what other
-    rules happened to ask for.
+    It can read its probes and those they build on, the lists, and whatever was sent for operations
+    that it judges or says that it reads. Were there more, a rule would hold in one run and not in
+    another, by what other rules happened to ask for, and nobody could tell why.
     """
     try:
         every = rule.every_exchange
@@ -142,8 +142,7 @@ def _access(rule: Rule, contract: Contract) -> Access:
     index = index_of(contract)
     spelled = [need for need in rule.probes if isinstance(need, str)]
     probes = frozenset((*index.closure((*rule.probes, _EVERY_LIST)), *spelled))
-    operations = frozenset(name.partition("/")[0] for name in probes)
-    return Access(probes, operations.union(rule.operations, rule.reads))
+    return Access(probes, frozenset((*rule.operations, *rule.reads)))
 
 
 def placed(finding: Finding) -> Finding:

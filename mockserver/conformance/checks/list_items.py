@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from mockserver.conformance import ids
-from mockserver.conformance.checks.lists import LISTS
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.inventory import Token, tokens_in
 from mockserver.conformance.discovery.listing import folded, list_place, listed
 from mockserver.conformance.requests.words import FILTERS, READ
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
+from mockserver.conformance.session.looks import LIST_OPERATIONS
 from mockserver.contract import Operation
 from mockserver.jsontext import Json, kind_of
 
@@ -33,9 +33,9 @@ _KINDS = {
     "array": "a list",
     "object": "an object",
 }
-_PER_CHAIN = ("usual", "second chain", "sampled")
 _NAMES: Mapping[str, tuple[str, ...]] = {
-    **{one: _PER_CHAIN if one in (ids.OF_CHAIN, ids.V1_TOKENS) else ("usual",) for one in LISTS},
+    **dict.fromkeys(LIST_OPERATIONS, ("usual",)),
+    **dict.fromkeys((ids.OF_CHAIN, ids.V1_TOKENS), ("usual", "second chain", "sampled")),
     ids.TICKETS: tuple(f"{READ} {kind}" for kind in FILTERS),
 }
 
@@ -93,7 +93,7 @@ def _lists(
 def have_one_form(context: RunContext, operation: Operation) -> Sayings:
     context.require_success(f"{operation.id}/usual")
     # What varies in one list may vary in another of its generation; tickets are apart.
-    beside = [one for one in LISTS if one.partition(".")[0] == operation.generation.id]
+    beside = [one for one in LIST_OPERATIONS if one.partition(".")[0] == operation.generation.id]
     varying = frozenset(
         name
         for one in ([ids.TICKETS] if operation.id == ids.TICKETS else beside)

@@ -31,7 +31,6 @@ from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, assumed, documented
 from mockserver.jsontext import Json
 
-LISTS = (ids.CHAINS, ids.ASSETS, ids.OF_CHAIN, ids.V1_CHAINS, ids.V1_TOKENS)
 _PARTS = {
     "symbol": ("symbol", "ticker", "token", "name"),
     "address": ("address", "contract", "addr"),

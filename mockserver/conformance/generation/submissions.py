@@ -28,6 +28,7 @@ from mockserver.conformance.generation.asking import catch_up
 from mockserver.conformance.generation.flow import Flow, FlowRun
 from mockserver.conformance.generation.rules import ORDERS, TICKETS, TRANSFERS
 from mockserver.conformance.requests.valid import fresh_address, valid_request
+from mockserver.conformance.requests.words import FILTERS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -314,7 +315,7 @@ class TicketFlow(SubmissionFlow):
 
     stage = TICKETS
     kind = TICKET
-    statuses = ("Unknown", "Pending", "Succeeded")
+    statuses = FILTERS
     lists = TICKETS.operations[1]
     reported: Bundle[Accepted] = Bundle("reported")
 

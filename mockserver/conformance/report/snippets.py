@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 
+from mockserver.conformance.option_table import RUN
 from mockserver.conformance.report.masking import Masker, label_of
 from mockserver.conformance.session.caller import EXAMPLE_ADDRESS, EXAMPLE_WALLET_KEY
 from mockserver.conformance.session.exchange import Exchange
@@ -28,9 +29,9 @@ def url_of(exchange: Exchange, target: Target) -> str:
 def curl(exchange: Exchange, target: Target, masker: Masker, *, own_keys: bool) -> str:
     """Return a command that sends a request once more, byte for byte, and shows what comes.
 
-    Secrets become the shell variables APP_KEY and SIGNATURE. With keys of the caller's own they
-    have to be set, and the shell says so; otherwise a placeholder of the same form stands in for
-    what is not set, since services that check no signature take any.
+    Secrets become shell variables, a developer key that of its option. With keys of the caller's
+    own they have to be set, and the shell says so; otherwise a placeholder of the same form stands
+    in for what is not set, since services that check no signature take any.
     """
     request = exchange.request
     # A POST without a body still says that its length is nought.
@@ -75,16 +76,16 @@ def needs(exchange: Exchange, *, own_keys: bool) -> str:
         return ""
     headers = exchange.request.headers
     if "SIGNATURE" not in named or exchange.operation.generation.id != "v1":
-        return f"export {' and '.join(dict.fromkeys(named))} first"
+        return f"export {' and '.join(dict.fromkeys(map(variable_of, named)))} first"
     stamp = stamp_of(exchange, "timestamp")
     literal = shlex.quote(headers.get("timestamp", ""))
     time = literal if stamp is None else f'"{_seconds(stamp)}000"'
     expire = shlex.quote(headers.get("expireTime", "15000"))
     body = exchange.request.body.decode("utf-8", "replace")
     return (
-        "export APP_KEY and CROSSCHAIN_MOCK_APP_SECRET first, then "
+        f"export {variable_of('APP_KEY')} and {variable_of('APP_SECRET')} first, then "
         f"export TIMESTAMP={time} && export SIGNATURE=$(crosschain-mock sign v1 "
-        f'--app-key "$APP_KEY" --timestamp "$TIMESTAMP" --expire-time {expire} '
+        f'--timestamp "$TIMESTAMP" --expire-time {expire} '
         f"--body {shlex.quote(body)} | sed -n 's/^signature: //p')"
     )
 
@@ -118,6 +119,12 @@ def stamp_of(exchange: Exchange, name: str) -> int | None:
     return offset if abs(offset) <= _NEAR_S else None
 
 
+def variable_of(label: str) -> str:
+    """Return the variable of the environment for a masked secret: that of its option, if any."""
+    name = label.lower().replace("_", "-")
+    return next((row.variable for row in RUN if row.name == name), label)
+
+
 def placeholder(label: str, value: str) -> str:
     """Return a text of the form of a secret, which tells nothing of it."""
     if label == "APP_KEY":
@@ -134,8 +141,8 @@ _Variable = Callable[[str, str], str]
 
 def _variables(own_keys: bool) -> _Variable:
     if own_keys:
-        return lambda label, value: f'"${{{label}:?}}"'
-    return lambda label, value: f'"${{{label}:-{placeholder(label, value)}}}"'
+        return lambda label, value: f'"${{{variable_of(label)}:?}}"'
+    return lambda label, value: f'"${{{variable_of(label)}:-{placeholder(label, value)}}}"'
 
 
 def _header(name: str, value: str, masker: Masker, variable: _Variable) -> str:

@@ -12,13 +12,20 @@ from mockserver.conformance.report.expectations import expectation_of
 from mockserver.conformance.report.explain import ground_of
 from mockserver.conformance.report.masking import label_of, visible
 from mockserver.conformance.report.report import Report
-from mockserver.conformance.report.snippets import literal_url, placeholder, stamp_of, url_of
+from mockserver.conformance.report.snippets import (
+    literal_url,
+    placeholder,
+    stamp_of,
+    url_of,
+    variable_of,
+)
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.exchange import is_loopback
 from mockserver.values import dataclass
 from mockserver.wording import one_line
 
 _WIDTH = 96
+_DEVELOPER = ("APP_KEY", "APP_SECRET")
 # A message in one of the first two lines could name an encoding (`content-encoding: gzip`) that
 # Python would obey.
 _CODING = "# -*- coding: utf-8 -*-\n"
@@ -216,8 +223,8 @@ class _Writer:
 
     def _variable(self, label: str, value: str) -> str:
         if self._own_keys:
-            return f'os.environ["{label}"]'
-        return f'os.environ.get("{label}", {placeholder(label, value)!r})'
+            return f'os.environ["{variable_of(label)}"]'
+        return f'os.environ.get("{variable_of(label)}", {placeholder(label, value)!r})'
 
 
 def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
@@ -244,7 +251,7 @@ def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
     if result.submissions:
         given += ["arm_writes=True"] + ([f"confirm_hosts={far!r}"] if far else [])
     if report.own_keys:
-        given += ['app_key=os.environ["APP_KEY"]', 'app_secret=os.environ["APP_SECRET"]']
+        given += [f'{one.lower()}=os.environ["{variable_of(one)}"]' for one in _DEVELOPER]
     imports = ("import os",) if report.own_keys else ()
     arguments = "".join(f"        {one},\n" for one in given)
     test = (

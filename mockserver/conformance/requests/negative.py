@@ -27,6 +27,7 @@ from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Basis, Contract, Field, Operation, assumed, documented
+from mockserver.contract.basis import basis_in_words
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
 from mockserver.tables import known
@@ -418,7 +419,7 @@ _OF_NO_LIST = (ids.SWAP, ids.BALANCE, ids.PRICE, ids.ORDER)
 
 def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None:
     """Return what says that a value is wrong, where the schema of the request does not."""
-    if field.schema.get("x-basis"):
+    if basis_in_words(field.schema):
         return None
     match mistake.get("by"):
         case None:

@@ -122,7 +122,8 @@ class Planned:
 
 def read(document: Document) -> Iterator[Probe]:
     """Yield the probes of a table. Raises `InvalidFile` for a name that nothing has."""
-    sets, words = document.value["sets"], document.value["words"]
+    sets = document.value["sets"]
+    words = {"lists": shipped_facts().lists, **document.value["words"]}
     found: set[str] = set()
     for number, block in enumerate(document.value["probes"]):
         with tables.row(document, "probes", number, "each"):

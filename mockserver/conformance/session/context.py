@@ -23,10 +23,14 @@ SLOW_MS = 3_000
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What may be read of a run: probes by name, and every exchange of operations by id."""
+    """What may be read of a run: probes by name, and every exchange of some operations by id."""
 
     probes: frozenset[str]
     operations: frozenset[str]
+
+    def shows(self, exchange: Exchange) -> bool:
+        """Tell whether an exchange may be read."""
+        return exchange.operation.id in self.operations or exchange.probe in self.probes
 
 
 class Undeclared(LookupError):
@@ -96,11 +100,8 @@ class RunContext(Cached):
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
         """Everything that was sent, in order, as far as it may be read."""
-        access = self._access
         every = self._all
-        if access is None:
-            return tuple(every)
-        return tuple(one for one in every if one.operation.id in access.operations)
+        return tuple(every if self._access is None else filter(self._access.shows, every))
 
     @property
     def unsent(self) -> Mapping[str, str]:
@@ -133,11 +134,14 @@ class RunContext(Cached):
         return kind(self._reasons[known[0]])
 
     def of(self, operation: Operation | str) -> tuple[Exchange, ...]:
-        """Return every exchange of an operation, whichever probe asked."""
+        """Return every exchange of an operation that may be read, whichever probe asked."""
         wanted = operation if isinstance(operation, str) else operation.id
-        if self._access is not None and wanted not in self._access.operations:
+        found, access = self._by_operation.get(wanted, ()), self._access
+        if access is None or wanted in access.operations:
+            return tuple(found)
+        if not any(probe.startswith(f"{wanted}/") for probe in access.probes):
             raise Undeclared(f"{wanted} is read, and no request of it is asked for")
-        return tuple(self._by_operation.get(wanted, ()))
+        return tuple(filter(access.shows, found))
 
     def order_times(self) -> tuple[int, ...]:
         """Return the timestamps of the orders that the run itself has made, as they were told.
@@ -182,6 +186,7 @@ class RunContext(Cached):
         found = self.require(probe)
         if found.succeeded:
             return found
+        # The lists may be read by all, also under the other name of their chain.
         renamed = self._by_probe.get(probe.replace(f"/{FIRST_LOOK[0]}", f"/{FIRST_LOOK[-1]}"))
         if renamed is not None and renamed.succeeded:
             # The list was refused under one name of its chain, and given under another.

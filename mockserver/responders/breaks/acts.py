@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from mockserver import jsontext
 from mockserver.engine.catalog import Chain
+from mockserver.engine.tickets import TicketStatus
 from mockserver.exchange import Headers, Response
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.converters import whole
@@ -29,7 +30,6 @@ _CHECK_TICKET = "v2.checkTicket"
 _TICKETS = "v2.getAllTicketByAddress"
 _V1_SUBMIT = "v1.submitCrossChain"
 _ASSETS = "v2.getAssets"
-_FILTERS = ("Unknown", "Pending", "Succeeded")
 _SUSPENDED = "AVAXC"
 """The nickname of the chain that is suspended; another one takes its place where it is missing."""
 
@@ -219,7 +219,7 @@ def filter_ignored(context: MutationContext) -> Delivery:
     if answer is None:
         return sent
     found: list[Json] = []
-    for name in _FILTERS:
+    for name in TicketStatus:
         of_status = context.answer(inputs.setting("query.filter", name).request)
         other = editable(context, of_status) or answer
         found += [item for item in other.listed() if item not in found]

@@ -12,6 +12,8 @@ from mockserver.jsontext import Json
 from mockserver.responders.breaks.mutations import Break, Verdict
 from mockserver.responders.breaks.verbs import VERBS, only
 
+Groups = Mapping[str, Iterable[str]]
+
 _ASSUMPTION = re.compile(r"A-\d+")
 
 
@@ -19,16 +21,21 @@ def read(file: Path) -> Iterator[Break]:
     """Yield the breaks of a file, the controls last. Raises `InvalidFile`."""
     document = documents.read(file, "breaks")
     table = document.value
+    groups = shipped_facts().groups(table)
     for part in ("breaks", "controls"):
         for layer, rows in table[part].items():
             for name, row in rows.items():
                 with tables.row(document, part, layer, name):
-                    one = _break(name, Layer(layer), row, table["groups"], part == "controls")
+                    one = _break(name, Layer(layer), row, groups, part == "controls")
                 yield one
 
 
 def _break(
-    name: str, layer: Layer, row: Mapping[str, Json], groups: Mapping[str, Json], control: bool
+    name: str,
+    layer: Layer,
+    row: Mapping[str, Json],
+    groups: Mapping[str, Iterable[str]],
+    control: bool,
 ) -> Break:
     ((verb, spec),) = ((verb, row[verb]) for verb in VERBS if verb in row)
     act = VERBS[verb](spec)

@@ -141,7 +141,7 @@ def test_the_example_account_has_placeholders_that_the_environment_replaces(list
     _, headers, _ = arrived(listening, line)
     assert dict(headers)["appKey"] == "example-app-key"
     assert dict(headers)["signature"] == "0" * 64
-    _, headers, _ = arrived(listening, line, APP_KEY="mine $x'", SIGNATURE="s")
+    _, headers, _ = arrived(listening, line, CROSSCHAIN_MOCK_APP_KEY="mine $x'", SIGNATURE="s")
     assert (dict(headers)["appKey"], dict(headers)["signature"]) == ("mine $x'", "s")
 
 
@@ -152,9 +152,9 @@ def test_an_own_account_has_to_be_exported(listening):
     before = len(listening.requests)
     ended = run(line)
     assert ended.returncode != 0
-    assert b"APP_KEY" in ended.stderr
+    assert b"CROSSCHAIN_MOCK_APP_KEY" in ended.stderr
     assert len(listening.requests) == before
-    _, headers, _ = arrived(listening, line, APP_KEY="k", SIGNATURE="s")
+    _, headers, _ = arrived(listening, line, CROSSCHAIN_MOCK_APP_KEY="k", SIGNATURE="s")
     assert (dict(headers)["appKey"], dict(headers)["signature"]) == ("k", "s")
     assert dict(headers)["timestamp"] == "1767225600000"
 
@@ -167,7 +167,7 @@ def test_what_has_to_be_exported_signs_the_request():
     )
     ended = run(
         f'{script} && echo "$TIMESTAMP $SIGNATURE"',
-        APP_KEY="demo-app-key",
+        CROSSCHAIN_MOCK_APP_KEY="demo-app-key",
         CROSSCHAIN_MOCK_APP_SECRET="demo-app-secret",  # noqa: S106 (everybody knows it)
         PYTHONPATH=str(ROOT),
     )
