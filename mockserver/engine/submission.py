@@ -7,12 +7,12 @@ from sys import intern
 from mockserver.engine import amounts
 from mockserver.engine.balances import spendable
 from mockserver.engine.calendar import Calendar, Phase
-from mockserver.engine.catalog import Placed, address_key, checked_address
+from mockserver.engine.catalog import Chain, Placed, address_key, checked_address
 from mockserver.engine.core import Core, State, hash_key, route_of
 from mockserver.engine.courses import Course, Policy
 from mockserver.engine.derived import derived_hash
 from mockserver.engine.fees import MAX_SLIPPAGE_BPS, fee_level_bps
-from mockserver.engine.hashes import checked_hash
+from mockserver.engine.hashes import checked_hash, made_up_hash
 from mockserver.engine.ledger import AccountKey, account_address
 from mockserver.engine.orders import Generation, Kind, Order, planned
 from mockserver.engine.outages import Route
@@ -147,11 +147,11 @@ def _new_order(
     route = core.route(request.source, request.target)
     course, policy, polls_needed = _steering(core, request, cert_hash, terms)
     topup = request.amount - spendable(core, request.source, payer)
-    exec_hash = back_hash = ""
     ticks, past, seen_ms = (), (), None
+    order_id, seed = _order_id(core), scenario.seed
     # Values on the road of a request are made by place: by name takes three times as long.
     return Order(
-        _order_id(core),
+        order_id,
         None if request.generation is _V2 else _sn(core, request, now),
         request.generation,
         request.kind,
@@ -169,8 +169,8 @@ def _new_order(
         request.recipient,
         request.sender,
         cert_hash,
-        exec_hash,
-        back_hash,
+        _foreign_hash(request.target.chain, seed, "exec", order_id),
+        _foreign_hash(request.source.chain, seed, "back", order_id),
         planned(course, policy, route, calendar, now),
         policy,
         polls_needed,
@@ -185,6 +185,11 @@ def _new_order(
         seen_ms,
         _exposed_ms(calendar, route, now) if calendar.windows else None,
     )
+
+
+def _foreign_hash(chain: Chain, seed: int, what: str, order_id: str) -> str:
+    """Return a hash as a chain that is no EVM chain writes it; empty ones follow from the id."""
+    return "" if chain.evm else made_up_hash(chain, seed, what, order_id)
 
 
 def _order_id(core: Core) -> str:
@@ -223,8 +228,8 @@ def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
                 about="target token",
             )
         bps = request.channel_bps
-        gross, fee, gas, rate, _ = quotes.charged(request.amount, source, target, bps)
-        return gross, *_split(fee, bps, rate), gas
+        gross, fee, gas, *_ = quotes.charged(request.amount, source, target, bps)
+        return gross, *_split(gross, fee, bps), gas
     quotes.admit(source, target, Phase.SUBMIT)
     swaps, now = core.scenario.swaps, core.now()
     quote = swaps.aggregate(request.amount, source, target, now, request.channel_bps)
@@ -232,7 +237,7 @@ def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
         amounts.rescale_floor(part, quote.decimals, target.decimals)
         for part in (quote.gross, quote.service_fee, quote.gas_fee)
     )
-    return gross, *_split(service, request.channel_bps, quote.rate_bps), gas
+    return gross, *_split(gross, service, request.channel_bps), gas
 
 
 def _capped(terms: Terms, expected: int) -> Terms:
@@ -256,12 +261,12 @@ def _terms_v1(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
         rate = scenario.rates.v1_aggregate_bps + level
     # v1 charges in the token in; what is lost on the way is booked as fee first, then as gas.
     fee = min(amounts.bps_floor(gross, rate), gross - out)
-    return gross, *_split(fee, level, rate), gross - out - fee
+    return gross, *_split(gross, fee, level), gross - out - fee
 
 
-def _split(fee: int, channel_bps: int, rate_bps: int) -> tuple[int, int]:
+def _split(gross: int, fee: int, channel_bps: int) -> tuple[int, int]:
     """Return the service's and the channel's part of a fee; the channel's is rounded down."""
-    channel = fee * channel_bps // rate_bps if rate_bps else 0
+    channel = min(fee, amounts.bps_floor(gross, channel_bps))
     return fee - channel, channel
 
 

@@ -1,6 +1,7 @@
 """Orders that travel in contract calls, from the call data to the order's end."""
 
 import json
+import re
 
 import pytest
 from eth_abi import encode
@@ -349,6 +350,40 @@ def test_a_transfer_that_is_told_without_a_hash_gets_one_of_its_chain(observed, 
     seen = observed.control("POST", "/transactions", told)
     assert seen["reason"] == ""
     assert _order_of(observed, chain, seen["hash"]).data["id"] == seen["order"]
+
+
+EXEC_FORMS = {
+    "BNB": r"0x[0-9a-f]{64}",
+    "KAS": r"[0-9a-f]{64}",
+    "TRX": r"[0-9a-f]{64}",
+    "SOL": r"[1-9A-HJ-NP-Za-km-z]{64,88}",
+}
+
+
+@pytest.mark.parametrize("chain", EXEC_FORMS)
+def test_what_delivers_an_order_has_a_hash_as_its_chain_writes_it(observed, chain):
+    usdt = next(
+        one["contractAddress"]
+        for one in observed.get("/v1/getAssetsByChain", query={"chain": chain}).data["list"]
+        if one["symbol"] == "USDT"
+    )
+    recipients = {**observed.get("/v1/getVaultAddress").data["list"], "BNB": WALLET}
+    order = f"chainge:{chain}:{usdt}:{recipients[chain]}:0:3_2"
+    seen = _told(observed, _vault_out(order, amount=5 * TEN))
+    done = _end(observed, seen["order"])
+    assert done["status"] == "Succeeded"
+    assert re.fullmatch(EXEC_FORMS[chain], done["execHash"])
+    headers = {"EvmAddress": WALLET, "Signature": "00"}
+    body = {"hash": done["execHash"], "chain": chain}
+    assert observed.post("/v1/submitTicket", body, headers=headers).json["code"] == 0
+
+
+def test_a_memo_holds_the_route_of_a_quote(observed):
+    # SDK2 packs hex(aggregator)_hex(routeSummary) into the memo of a transfer on Solana.
+    seen = _paid(
+        observed, f"{b'ChaingeDex'.hex()}_{(b'r' * 128).hex()}", hash="koinos-transaction-2"
+    )
+    assert (seen["order"], seen["reverted"]) == (None, False)
 
 
 def _rpc(client, chain, method, *params):

@@ -34,6 +34,22 @@ def test_the_flow_of_a_v1_swap(observed):
     assert Decimal(detail["feeToAmount"]) > 0
 
 
+def test_the_third_party_of_v1_gets_its_rate_of_what_is_moved(observed):
+    amount = "1057.884105146426195905"
+    sent = {"fromChain": "BSC", "toChain": "ETH", "feeLevel": 5, "certHash": HASH}
+    body = {**sent, "fromToken": "USDC", "fromAmount": amount}
+    body |= {"evmAddress": WALLET, "fromAddress": WALLET}
+    path = "/open/v1/order/submitCrossChain"
+    number = observed.post(path, body, headers=observed.keys).data["sn"]
+    observed.control("POST", "/clock", {"advance": "10m"})
+    observed.timestamp += 600_000
+    detail = observed.get(
+        "/open/v1/order/getOrderDetail", query={"sn": number}, headers=observed.keys
+    ).data["order"]
+    # Level 5 is 0.25 %, of which the six decimals of USDC on ETH can hold so much.
+    assert Decimal(detail["feeToAmount"]) == Decimal("2.64471")
+
+
 def test_a_v1_swap_that_does_not_cover_its_fees(observed):
     answer = observed.post(
         "/open/v1/order/getAggregateQuote",
