@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.files import spread
+from mockserver.wording import counted, times
 
 if TYPE_CHECKING:
     from mockserver.recordings import Recording
@@ -117,7 +118,8 @@ def _passing(proxy: "RecordingProxy", given: Mapping[str, Any]) -> str:
 
 def _tell_the_end(keeper: "Keeper", head: "Recording", not_kept: Mapping[str, int]) -> None:
     total, files = keeper.kept.total(), keeper.files
-    click.echo(f"kept {total} exchanges in {len(files)} files" if total else "nothing was recorded")
+    kept = f"kept {counted(total, 'exchange')} in {counted(len(files), 'file')}"
+    click.echo(kept if total else "nothing was recorded")
     for file in files:
         click.echo(f"  {file}")
     if head.dialect:
@@ -127,4 +129,4 @@ def _tell_the_end(keeper: "Keeper", head: "Recording", not_kept: Mapping[str, in
     for remark in head.remarks:
         click.echo(remark)
     for sentence, count in not_kept.items():
-        click.echo(f"not kept, {count} times: {sentence}", err=True)
+        click.echo(f"not kept, {times(count)}: {sentence}", err=True)

@@ -12,6 +12,7 @@ from mockserver.cli.files import put, spread
 from mockserver.cli.printing import print_json, print_levels
 from mockserver.cli.recording import keeper_options
 from mockserver.userfiles import write_text
+from mockserver.wording import counted
 
 if TYPE_CHECKING:
     from mockserver.recordings import Recording
@@ -67,7 +68,7 @@ def export(files: tuple[Path, ...], name: str, out: Path | None, base_url: str |
     text = har_text(exchanges, base) if name == "har" else wiremock_text(exchanges)
     put(text, out)
     if out is not None:
-        click.echo(f"{len(exchanges)} exchanges: {out}", err=True)
+        click.echo(f"{counted(len(exchanges), 'exchange')}: {out}", err=True)
 
 
 def _import_one(file: Path, name: str | None, source: str | None, given: Mapping[str, Any]) -> int:

@@ -17,7 +17,7 @@ import click
 from mockserver.cli import serving
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
-from mockserver.wording import reason_of
+from mockserver.wording import counted, reason_of
 
 if TYPE_CHECKING:
     from mockserver.worlds.hosted import HostedWorld
@@ -70,9 +70,8 @@ def _found(worlds: Iterable["HostedWorld"]) -> bool:
             click.echo(f"audit of world {key}:", err=True)
             click.echo("\n".join(map(printable, str(told).splitlines())), err=True)
     if not any(told for _, told in found):
-        click.echo(
-            f"audit: all is well with {sum(told.judged for _, told in found)} orders", err=True
-        )
+        orders = counted(sum(told.judged for _, told in found), "order")
+        click.echo(f"audit: all is well with {orders}", err=True)
     return any(told for _, told in found)
 
 

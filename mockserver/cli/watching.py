@@ -11,6 +11,7 @@ from mockserver.cli.printing import print_json
 from mockserver.cli.remote import Remote, given, pairs
 from mockserver.exchange import printable
 from mockserver.jsontext import Json, camel
+from mockserver.wording import counted
 
 _POLL_S = 0.2
 
@@ -53,7 +54,7 @@ def verify(remote: Remote, **options: Any) -> None:
     for line in told["nearest"]:
         click.echo(printable(f"  {line}"))
     if told["dropped"]:
-        click.echo(f"  {told['dropped']} older requests are not in the journal any more")
+        click.echo(f"  {counted(told['dropped'], 'older request')} no longer in the journal")
     if not told["held"]:
         sys.exit(1)
 
@@ -102,9 +103,9 @@ def audited(told: Json) -> Iterator[str]:
     if told["more"]:
         yield f"and {told['more']} more"
     if told["unjudged"]:
-        yield f"{told['unjudged']} orders were not judged: older requests are not kept any more"
+        yield f"{counted(told['unjudged'], 'order')} not judged: older requests are no longer kept"
     if told["ok"]:
-        yield f"all is well with {told['judged']} orders"
+        yield f"all is well with {counted(told['judged'], 'order')}"
 
 
 def _entries(entries: Iterable[Json], *, as_json: bool) -> None:

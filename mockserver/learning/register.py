@@ -185,7 +185,7 @@ def _unknown(result: Result) -> Iterator[UnknownMember]:
 
 def as_lines(found: RegisterEvidence) -> Iterator[str]:
     """Yield the lines of the text."""
-    yield f"{found.exchanges} exchanges"
+    yield counted(found.exchanges, "exchange")
     for one in found.assumptions:
         yield from _evidence_lines(one, "confirmed", "refuted")
     for one in found.errata:

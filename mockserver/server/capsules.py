@@ -28,7 +28,7 @@ from mockserver.server.resimulation import with_signature
 from mockserver.server.service import Service
 from mockserver.validation import dotted, shown
 from mockserver.values import dataclass
-from mockserver.wording import reason_of
+from mockserver.wording import counted, reason_of
 
 FORMAT = "crosschain-mock/capsule@1"
 HEAD, SCENARIO, JOURNAL = "capsule.json", "scenario.yaml", "journal"
@@ -298,8 +298,8 @@ class Replayed:
 
     def __str__(self) -> str:
         if not self.divergences:
-            return f"{self.count} answers, byte for byte the same"
-        lines = [f"{len(self.divergences)} of {self.count} answers diverge"]
+            return f"{counted(self.count, 'answer')}, byte for byte the same"
+        lines = [f"{len(self.divergences)} of {counted(self.count, 'answer')} differ"]
         return "\n".join([*lines, *(f"  {one}" for one in self.divergences)])
 
 

@@ -56,7 +56,7 @@ def test_the_command_tells_findings_and_ends_with_one(told, mock):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["0", "watch"], 0, "audit: all is well with 1 orders"),
+        (["0", "watch"], 0, "audit: all is well with 1 order"),
         (["0"], 1, "audit of world default:\norder-not-followed: order "),
         (["7"], 7, "order-not-followed"),
     ],
@@ -135,7 +135,7 @@ def test_an_assertion_prints_what_was_found(world, client):
     assert found
     assert repr(found) == str(found[0])
     assert "nobody has ever asked how it stands" in repr(found)
-    assert repr(world.audit("two-orders")) == "all is well with 1 orders"
+    assert repr(world.audit("two-orders")) == "all is well with 1 order"
 
 
 @pytest.mark.parametrize(

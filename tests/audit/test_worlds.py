@@ -189,4 +189,4 @@ def test_ten_thousand_orders_and_a_full_journal_cost_a_bounded_time(serve):
     assert len(told) + told.more == limits.AUDITED.most
     assert (told.judged, told.unjudged) == (limits.AUDITED.most, limits.JOURNAL.most // 4)
     assert took < 10
-    assert str(told).endswith("are not kept any more")
+    assert str(told).endswith("are no longer kept")

@@ -349,7 +349,7 @@ def test_sigterm_in_the_middle_ends_with_whole_files(record_process, upstream):
     code, out, _ = recorder.stop()
     client.close()
     assert code == 0
-    assert "kept 1 exchanges in 1 files" in out
+    assert "kept 1 exchange in 1 file" in out
     assert len(recorder.exchanges) == 1
     assert not list(recorder.folder.rglob("*.new"))
 
@@ -392,7 +392,7 @@ def test_a_full_disk_is_told_of_and_costs_nothing_that_was_kept(record_process, 
     assert len(recorder.exchanges) == 3
     assert not list(recorder.folder.rglob(".*.new"))
     code, out, err = recorder.stop()
-    assert (code, "kept 3 exchanges in 1 files" in out) == (0, True)
+    assert (code, "kept 3 exchanges in 1 file" in out) == (0, True)
     assert "Traceback" not in err
 
 

@@ -200,7 +200,7 @@ def _hint(quote: Quote, got: Decimal) -> str:
 
 
 def _shown(number: Decimal) -> str:
-    return f"{number:.6g}"
+    return f"{number:.6g}" if number else "0"
 
 
 _ASKED = {

@@ -7,6 +7,7 @@ from mockserver import limits
 from mockserver.responders.forms import BadControl
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
+from mockserver.wording import counted
 from mockserver.worlds.audit.evidence import evidence_of
 from mockserver.worlds.audit.findings import KINDS, Finding
 from mockserver.worlds.hosted import HostedWorld
@@ -49,10 +50,9 @@ class Audit:
             lines.append(f"and {self.more} more")
         if self.unjudged:
             lines.append(
-                f"{self.unjudged} orders were not judged: requests that may be about them are not "
-                "kept any more"
+                f"{counted(self.unjudged, 'order')} not judged: older requests are no longer kept"
             )
-        return "\n".join(lines) or f"all is well with {self.judged} orders"
+        return "\n".join(lines) or f"all is well with {counted(self.judged, 'order')}"
 
 
 def audit(
