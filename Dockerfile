@@ -8,7 +8,9 @@ RUN python -m pip install --quiet --no-cache-dir build \
 
 FROM python:3.13-slim
 COPY --from=build /dist/*.whl /dist/
-RUN python -m pip install --quiet --no-cache-dir --find-links /dist 'crosschain-mock[speed,signing]' \
+# By its file: a name would be looked up at the package index first.
+RUN wheel="$(echo /dist/*.whl)" \
+    && python -m pip install --quiet --no-cache-dir "$wheel[speed,signing]" \
     && rm -r /dist \
     && useradd --system --home-dir /nonexistent --shell /usr/sbin/nologin mock
 USER mock

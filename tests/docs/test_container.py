@@ -58,8 +58,8 @@ def test_an_image_that_does_not_serve_is_not_healthy(free_port):
     assert ended.returncode != 0
 
 
-def test_the_image_installs_extras_that_exist():
-    extras = re.findall(r"crosschain-mock\[([\w,]+)\]", DOCKERFILE)[0].split(",")
+def test_the_image_installs_the_wheel_by_its_file_and_extras_that_exist():
+    extras = re.findall(r"\$wheel\[([\w,]+)\]", DOCKERFILE)[0].split(",")
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     assert all(re.search(rf"^{extra} = \[", project, re.MULTILINE) for extra in extras)
 
