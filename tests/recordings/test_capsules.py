@@ -136,8 +136,7 @@ def test_what_cannot_be_gone_through_again_is_told_when_it_is_saved(serve, saved
     ended = saved(running)
     assert ended.returncode == 1
     assert (
-        "1 of 2 answers differ\n  2 (v2.checkOrder, v2-check-order): data.status is"
-        in ended.stdout
+        "1 of 2 answers differ\n  2 (v2.checkOrder, v2-check-order): data.status is" in ended.stdout
     )
 
 
