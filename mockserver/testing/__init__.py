@@ -7,7 +7,14 @@
 from mockserver.errors import CrosschainMockError
 from mockserver.testing.clock import MockClock
 from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed
-from mockserver.testing.options import WrongWord
+from mockserver.testing.options import (
+    AuditKind,
+    Course,
+    FaultKind,
+    OrderStatus,
+    OutageMode,
+    WrongWord,
+)
 from mockserver.testing.orders import MockOrders, UnknownOrder
 from mockserver.testing.running import replay_capsule, running, serving
 from mockserver.testing.server import MockServer
@@ -18,16 +25,21 @@ CrosschainMock = MockServer
 """The former name of `MockServer`, which could be taken for the fixture `crosschain_mock`."""
 
 __all__ = [
+    "AuditKind",
     "BadSetting",
+    "Course",
     "CrosschainMock",
     "CrosschainMockError",
     "ExpectedRefusal",
+    "FaultKind",
     "MockCheckFailed",
     "MockClock",
     "MockOrders",
     "MockServer",
     "MockSettings",
     "MockWorld",
+    "OrderStatus",
+    "OutageMode",
     "UnknownOrder",
     "WrongWord",
     "replay_capsule",

@@ -31,7 +31,9 @@ def test_a_rule_is_told_in_full():
 
 def test_an_assumption_is_told_with_its_reason_and_alternatives():
     said = told(UNKNOWN)["based on"]
-    assert said.startswith("assumption A-001 (unknown parameter and body names): they are refused")
+    assert said.startswith(
+        "assumption A-001 (unknown names of parameters and body fields): the request"
+    )
     assert "as plausible: ignore them" in said
 
 
