@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import ParamSpec, TypeVar
 
 from mockserver.conformance.option_table import FAILING_WORDS
-from mockserver.contract import Basis, BasisKind
+from mockserver.contract import Basis
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -62,16 +62,9 @@ FAIL_ON: Mapping[str, Verdict] = dict(zip(FAILING_WORDS, FINDINGS, strict=True))
 """The short words for the mildest verdict that fails a run or a test."""
 
 
-_VERDICTS: Mapping[BasisKind, Verdict] = {
-    BasisKind.DOCUMENTED: Verdict.VIOLATION,
-    BasisKind.OBSERVED: Verdict.DIFFERS_OBSERVED,
-    BasisKind.ASSUMED: Verdict.DIFFERS_ASSUMPTION,
-}
-
-
 def verdict_on(basis: Basis) -> Verdict:
     """Return the verdict on what contradicts a fact."""
-    return _VERDICTS[basis.kind]
+    return Verdict(basis.kind.contradicted)
 
 
 class Severity(StrEnum):

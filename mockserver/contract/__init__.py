@@ -8,7 +8,7 @@ contracts.
 from mockserver.contract.basis import Basis, BasisKind, Layer, assumed, observed
 from mockserver.contract.dialect import Dialect, Erratum, UnknownDialect
 from mockserver.contract.envelope import Generation, RefusalRule
-from mockserver.contract.facts import Fact, FactRegister, UnknownFact, documented, shipped_facts
+from mockserver.contract.facts import Fact, FactRegister, UnknownFact, fact_basis, shipped_facts
 from mockserver.contract.load import Assumption, Contract, ContractSource, load
 from mockserver.contract.operation import Operation
 from mockserver.contract.reading import Field, Inputs, describe, sentence
@@ -33,7 +33,7 @@ __all__ = [
     "UnknownFact",
     "assumed",
     "describe",
-    "documented",
+    "fact_basis",
     "load",
     "observed",
     "sentence",

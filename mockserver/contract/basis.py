@@ -15,7 +15,17 @@ class BasisKind(StrEnum):
     OBSERVED = "observed"
     ASSUMED = "assumed"
 
+    @property
+    def contradicted(self) -> str:
+        """The verdict on what contradicts a fact of this kind, as reports and breaks spell it."""
+        return _CONTRADICTED[self]
 
+
+_CONTRADICTED = {
+    BasisKind.DOCUMENTED: "violation",
+    BasisKind.OBSERVED: "differs-from-observed",
+    BasisKind.ASSUMED: "differs-from-assumption",
+}
 _FIRMNESS = {BasisKind.ASSUMED: 0, BasisKind.OBSERVED: 1, BasisKind.DOCUMENTED: 2}
 
 
@@ -63,12 +73,12 @@ class Basis:
 
 
 def observed(source: str, says: str = "") -> Basis:
-    """Return the basis of a fact that public material shows, by its cite key."""
+    """Return the basis of what public material shows of one input or request, by its cite key."""
     return Basis(BasisKind.OBSERVED, "", source, says)
 
 
 def assumed(assumption: str, says: str = "") -> Basis:
-    """Return the basis of a fact of the register of assumptions, by its id."""
+    """Return the basis of what an assumption says of one input or request, by its id."""
     return Basis(BasisKind.ASSUMED, "", assumption, says)
 
 

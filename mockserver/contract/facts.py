@@ -1,4 +1,4 @@
-"""The register of facts: what the interface description states, and what carries each statement."""
+"""The register of facts: each statement that rules and breaks stand on, and what carries it."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,7 +45,7 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One statement of the interface description.
+    """One statement: of the interface description, or, with a `source`, observed or assumed.
 
     `says` is the statement in words of our own. `schema` are the keywords that carry it,
     `behaviour` what the mock does about it, `nothing` why no answer can show it.
@@ -54,6 +54,7 @@ class Fact:
     id: str
     section: str
     says: str
+    source: str = ""
     schema: tuple[Carrier, ...] = ()
     behaviour: str = ""
     nothing: str = ""
@@ -61,7 +62,9 @@ class Fact:
     @property
     def basis(self) -> Basis:
         """The basis of whatever stands on this fact."""
-        return Basis(BasisKind.DOCUMENTED, self.section, "", self.says, self.id)
+        kind = BasisKind.ASSUMED if self.source.startswith("A-") else BasisKind.OBSERVED
+        kind = kind if self.source else BasisKind.DOCUMENTED
+        return Basis(kind, self.section, self.source, self.says, self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,11 @@ class UnknownFact(UnknownName):
 
 
 class FactRegister:
-    """Every fact by its id, and the facts that stand behind keywords of schemas."""
+    """Every fact by its id, and the facts that stand behind keywords of schemas.
+
+    `facts` are those that the description states, and what one iterates over; `evidence` are those
+    that are observed or assumed.
+    """
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         """Take the content of `schemas/facts.yaml`."""
@@ -100,7 +107,12 @@ class FactRegister:
             kind: {name: tuple(words) for name, words in rows.items()}
             for kind, rows in raw["names"].items()
         }
-        self._by_id = {fact.id: fact for fact in self.facts}
+        self.evidence = tuple(
+            Fact(name, "", says, source)
+            for source, rows in raw["evidence"].items()
+            for name, says in rows.items()
+        )
+        self._by_id = {fact.id: fact for fact in (*self.facts, *self.evidence)}
         self._behind: dict[tuple[str, str, str, str], Fact | None] = {}
 
     def __iter__(self) -> Iterator[Fact]:
@@ -158,7 +170,7 @@ def shipped_facts() -> FactRegister:
     return FactRegister(documents.parse(path.read_text("utf-8"), path).value)
 
 
-def documented(fact: str) -> Basis:
+def fact_basis(fact: str) -> Basis:
     """Return the basis of a fact of the register, by its id. Raises `UnknownFact`."""
     return shipped_facts().fact(fact).basis
 

@@ -283,6 +283,14 @@ def _facts(register: FactRegister, rules: Mapping[str, Sequence[str]]) -> Iterat
             yield from table(("fact", "says", "carried by"), ())
         carried = "<br>".join(_carried(fact, rules.get(fact.id, ())))
         yield f"| `{fact.id}` | {fact.says} | {carried} |"
+    yield from ("", "## Observed and assumed", "")
+    yield from table(
+        ("fact", "says", "source", "rules"),
+        (
+            (f"`{one.id}`", one.says, str(one.basis), _names(rules.get(one.id, ())))
+            for one in register.evidence
+        ),
+    )
     yield from ("", "## Statuses of orders", "")
     yield from table(
         ("generation", "goes on by itself", "held", "final", "source"),

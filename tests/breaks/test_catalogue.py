@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from mockserver.contract import Layer
+from mockserver.contract import BasisKind, Layer
 from mockserver.contract.facts import shipped_facts
 from mockserver.responders.breaks import CATALOGUE, Verdict
 from mockserver.responders.breaks.catalogue import BREAKS
@@ -77,17 +77,21 @@ def test_three_quarters_show_with_reading_alone():
     assert sum(not one.needs_writes for one in REAL) >= len(REAL) * 3 / 4
 
 
-def test_what_is_contradicted_exists():
-    """A violation names a fact, a difference a cite key or a registered assumption."""
-    facts = {fact.id: fact.section for fact in shipped_facts()}
-    assumed = {one.id for one in CONTRACT.assumptions}
-    cited = {source for row in CONTRACT for source in _sources(row.data_schema)}
-    cited |= {source for erratum in CONTRACT.errata for source in erratum.source}
-    places = {Verdict.ASSUMED: assumed, Verdict.OBSERVED: cited}
+def test_a_break_names_a_fact_and_is_called_what_contradicts_it():
+    register = shipped_facts()
     for one in BREAKS:
-        by_us = not one.control and one.verdict in places
-        assert one.fact in (places[one.verdict] if by_us else facts), one.name
-        assert one.section == (one.fact if by_us else facts[one.fact]), one.name
+        basis = register.fact(one.fact).basis
+        assert one.section == basis.reference, one.name
+        if not one.control and one.verdict in (Verdict.OBSERVED, Verdict.ASSUMED):
+            assert basis.kind is not BasisKind.DOCUMENTED, one.name
+
+
+def test_what_is_not_documented_has_a_source_that_exists():
+    """A cite key of the schemas or the errata, or a registered assumption."""
+    known = {one.id for one in CONTRACT.assumptions}
+    known |= {source for row in CONTRACT for source in _sources(row.data_schema)}
+    known |= {source for erratum in CONTRACT.errata for source in erratum.source}
+    assert [one.id for one in shipped_facts().evidence if one.source not in known] == []
 
 
 def _sources(schema):

@@ -16,7 +16,7 @@ from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Severity
-from mockserver.contract import Layer, documented
+from mockserver.contract import Layer, fact_basis
 
 CONTRACT = contract.load()
 
@@ -33,7 +33,7 @@ EVERYTHING = Rule(
     check=_told,
     layer=Layer.SCHEMA,
     severity=Severity.MAJOR,
-    basis=documented("interface.envelopes"),
+    basis=fact_basis("interface.envelopes"),
     operations=tuple(operation.id for operation in CONTRACT),
     probes=tuple(probe.name for probe in probes_of(CONTRACT)),
 )

@@ -12,7 +12,7 @@ from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.session.looks import FIRST_LOOKS
 from mockserver.conformance.verdict import Severity, Verdict
-from mockserver.contract import Layer, documented, load
+from mockserver.contract import Layer, fact_basis, load
 from mockserver.testing import running
 from tests.conformance.exchanges import CONTRACT, answer, context_of, exchange, success
 
@@ -33,7 +33,7 @@ def every_balance(context, operation):
 
 def asking(check, *probes):
     """Return a rule that asks for some probes."""
-    basis = documented("v2.get-price")
+    basis = fact_basis("v2.get-price")
     return Rule("any", check, Layer.EXCHANGE, Severity.MINOR, basis, (PRICE,), probes)
 
 

@@ -24,7 +24,7 @@ from mockserver.conformance.session.looks import FIRST_LOOKS
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import NotRun, Severity, Verdict
-from mockserver.contract import Layer, documented
+from mockserver.contract import Layer, fact_basis
 from mockserver.exchange import Headers, Request
 from mockserver.testing import running
 from tests.conformance.exchanges import answer, by_probe, healthy_exchanges
@@ -144,7 +144,7 @@ def test_usual_requests_are_taken(dialect, seed):
         lambda context, operation: iter(()),
         Layer.SCHEMA,
         Severity.MAJOR,
-        documented("interface.envelopes"),
+        fact_basis("interface.envelopes"),
         ("v2.getChain",),
         probes,
     )

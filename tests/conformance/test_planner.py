@@ -10,7 +10,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.permit import Arming, Permit
 from mockserver.conformance.session.target import UnsafeOrWrong, target_of
 from mockserver.conformance.verdict import Severity
-from mockserver.contract import Layer, documented, load
+from mockserver.contract import Layer, fact_basis, load
 
 CONTRACT = load()
 LOCAL = target_of("http://127.0.0.1:1")
@@ -26,7 +26,7 @@ def rule(name, *probes, severity=Severity.MAJOR, operation="v2.getPrice"):
         yield from ()
 
     names = tuple(f"v2.{one}" for one in probes)
-    return Rule(name, check, Layer.CROSS, severity, documented("envelope"), (operation,), names)
+    return Rule(name, check, Layer.CROSS, severity, fact_basis("envelope"), (operation,), names)
 
 
 LISTS = probe("getChain/usual", Stage.LISTS)

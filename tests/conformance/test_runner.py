@@ -19,7 +19,7 @@ from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Severity, Verdict
-from mockserver.contract import Layer, documented, load
+from mockserver.contract import Layer, fact_basis, load
 from mockserver.testing import running
 
 CONTRACT = load()
@@ -46,7 +46,7 @@ def sent(budget, *probes):
         anything,
         Layer.CROSS,
         Severity.MINOR,
-        documented("interface.envelopes"),
+        fact_basis("interface.envelopes"),
         operations=("v2.getChain",),
         probes=tuple(one.name for one in probes),
     )

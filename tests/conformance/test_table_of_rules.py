@@ -8,7 +8,7 @@ from mockserver import resources
 from mockserver.conformance.checks.catalog import RULES, read
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.verdict import Severity, Verdict
-from mockserver.contract import Layer, assumed
+from mockserver.contract import Layer, fact_basis
 from mockserver.errors import InvalidFile
 from tests.conformance.exchanges import CONTRACT, answer, context_of, exchange, success
 
@@ -25,14 +25,14 @@ def with_row(folder, row):
 
 def test_a_new_row_is_a_new_rule(tmp_path):
     row = (
-        "source-is-told: {severity: minor, fact: {A-215: it is told}, layer: cross,"
+        "source-is-told: {severity: minor, fact: http.integers, layer: cross,"
         " judges: [quotes], asks: [prices, {v2.getBalance: [usual]}], each: [again],"
         " check: balance-is-of-the-token, says: The provider is told, more: Always.}"
     )
     (rule,) = (one for one in read(with_row(tmp_path, row)) if one.name == "source-is-told")
     assert (rule.summary, rule.more) == ("The provider is told.", "Always.")
     assert (rule.layer, rule.severity) == (Layer.CROSS, Severity.MINOR)
-    assert rule.basis == assumed("A-215", "it is told")
+    assert rule.basis == fact_basis("http.integers")
     assert rule.operations == ("v2.getBridgeQuote", "v2.getAggregateQuote")
     assert rule.probes == (
         *(f"v2.getPrice/{words}" for words in ("usual", "swap source", "swap target", "sampled")),

@@ -33,11 +33,11 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.looks import FIRST_LOOK
 from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
-from mockserver.contract import Basis, Operation, assumed, observed, shipped_facts
+from mockserver.contract import Basis, Operation, fact_basis, observed, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
 from mockserver.exchange import query_pairs
 
-ANY_PRICE = assumed("A-246", "every token of the lists has a price")
+ANY_PRICE = fact_basis("tokens.priced")
 _SAMPLED = "sampled"
 _SEVERAL = 2
 _NOWHERE = f"{ids.CHAINS}/{UNKNOWN_PATH}"

@@ -16,7 +16,7 @@ from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.requests.negative import WRONG_VALUES, Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
 from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
-from mockserver.contract import Basis, Layer, assumed, documented, load, observed, shipped_facts
+from mockserver.contract import Layer, fact_basis, load, shipped_facts
 from mockserver.tables import UnknownName, function_of
 
 _FOLDER = __name__.rpartition(".")[0]
@@ -60,7 +60,7 @@ def _rule(name: str, file: str, row: Mapping[str, Any], table: Mapping[str, Any]
         check=_check(file, {"check": name, **row}),
         layer=Layer(row["layer"]),
         severity=Severity(row["severity"]),
-        basis=basis_in(row["fact"]),
+        basis=fact_basis(row["fact"]),
         operations=judged,
         probes=(*_needs(row.get("asks", ()), table["probes"]), *each),
         every_exchange=row.get("every-exchange", False),
@@ -114,14 +114,6 @@ def _needs(asked: Iterable[Any], groups: Mapping[str, Any]) -> Iterator[Need]:
             yield from _NEEDS[one]
         else:
             raise UnknownName(f"no probes are called {one!r}")
-
-
-def basis_in(fact: str | Mapping[str, str]) -> Basis:
-    """Return the basis that a row names: a fact, or a source with what it says."""
-    if isinstance(fact, str):
-        return documented(fact)
-    ((source, says),) = fact.items()
-    return (assumed if source.startswith("A-") else observed)(source, says)
 
 
 RULES: tuple[Rule, ...] = tuple(read(resources.schemas() / "rules.yaml"))

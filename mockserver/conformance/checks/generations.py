@@ -21,11 +21,11 @@ from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
-from mockserver.contract import Operation, assumed, shipped_facts
+from mockserver.contract import Operation, fact_basis, shipped_facts
 from mockserver.signing import rlp
 from mockserver.values import dataclass
 
-NO_CHAIN = assumed("A-276", "v1 offers chains while 2.0 offers EVM chains")
+NO_CHAIN = fact_basis("v1-chains.some")
 _TRANSFER = bytes.fromhex("a9059cbb")
 _CHAINS_OF_2 = f"{ids.CHAINS}/usual"
 _TOKENS = "data.tokenVos[]"

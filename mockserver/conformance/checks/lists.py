@@ -28,7 +28,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Basis, Operation, assumed, documented
+from mockserver.contract import Basis, Operation, fact_basis
 from mockserver.jsontext import Json
 
 _PARTS = {
@@ -40,7 +40,7 @@ _PARTS = {
 _WORDS = {"symbol": "symbol", "address": "contract address", "decimals": "decimal count"}
 _FEW = 3
 
-CHAIN_NAMED = documented("lists.chain-items")
+CHAIN_NAMED = fact_basis("lists.chain-items")
 
 
 def lists_show_what_requests_take(context: RunContext, operation: Operation) -> Findings:
@@ -141,7 +141,7 @@ def version_follows_the_list(context: RunContext, operation: Operation) -> Sayin
     message, basis = "", None
     if first == last and now > before:
         message = f"version rose from {before} to {now} while the list stayed"
-        basis = assumed("A-240", "the version of a list stays while the list stays")
+        basis = fact_basis("lists.version-stays")
     elif now < before:
         message = f"version fell from {before} to {now}"
     elif first != last and before == now:
@@ -267,13 +267,13 @@ def _content(look: Exchange) -> Counter[bytes]:
     return found
 
 
-_SUSPENDED = assumed("A-244", "a suspended chain changes the version of the lists")
+_SUSPENDED = fact_basis("lists.version-suspended")
 
 
-LISTED = documented("v2.get-assets")
-OF_A_CHAIN = documented("v2.get-assets-by-chain")
-TAKEN = documented("v2.get-aggregate-quote")
-ANY_TOKEN = assumed("A-275", "a chain that is listed has a token")
+LISTED = fact_basis("v2.get-assets")
+OF_A_CHAIN = fact_basis("v2.get-assets-by-chain")
+TAKEN = fact_basis("v2.get-aggregate-quote")
+ANY_TOKEN = fact_basis("chains.tokens")
 _TOKENS = "data.list[]"
 
 
@@ -436,7 +436,7 @@ def _shows_addresses(tokens: Iterable[Token]) -> bool:
 
 def _differences(one: Token, other: Token) -> Iterator[tuple[str, object, object, Basis]]:
     if one.symbol != other.symbol:
-        yield "symbol", one.symbol, other.symbol, documented("v2.get-bridge-quote")
+        yield "symbol", one.symbol, other.symbol, fact_basis("v2.get-bridge-quote")
     if None not in (one.decimals, other.decimals) and one.decimals != other.decimals:
         yield "decimals", one.decimals, other.decimals, TAKEN
     # An address may be left out: a chain's own coin has none.
@@ -444,4 +444,4 @@ def _differences(one: Token, other: Token) -> Iterator[tuple[str, object, object
     if one.address.lower() != other.address.lower() and not left_out:
         yield "address", repr(one.address), repr(other.address), TAKEN
     if one.index and other.index and one.index != other.index:
-        yield "index", one.index, other.index, documented("v2.order.to-index")
+        yield "index", one.index, other.index, fact_basis("v2.order.to-index")

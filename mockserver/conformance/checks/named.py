@@ -16,7 +16,7 @@ from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.contract import Operation, assumed
+from mockserver.contract import Operation, fact_basis
 from mockserver.values import dataclass
 
 _LOOKS = {
@@ -27,7 +27,7 @@ _LOOKS = {
 _LISTS = tuple(f"{ids.TICKETS}/{words.READ} {kind}" for kind in words.FILTERS)
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
 _A_DAY_S = 86_400
-SETTLED = assumed("A-241", "what has come to its end is told the same way each time")
+SETTLED = fact_basis("lookups.settled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def listed_tickets_are_told_alike(context: RunContext, named: Looks) -> Findings
     needs.that(told)
     first, last = told[0], told[-1]
     if first.data.get("succeeded") is True and last.data.get("succeeded") is False:
-        basis = assumed("A-241", "a ticket that has succeeded stays so")
+        basis = fact_basis("tickets.solved")
         message = "a ticket that had succeeded has not any more"
         yield Finding(message, (first, last), "data.succeeded", basis, cause="unsolved")
     wanted = first.parameters.get("ticketId", "")

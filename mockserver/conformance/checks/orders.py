@@ -30,9 +30,9 @@ from mockserver.conformance.requests.valid import fresh_hash, order_route
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
-from mockserver.contract import Operation, assumed, documented, observed
+from mockserver.contract import Operation, fact_basis
 
-_HASH = observed("OAE", "the hash of a transaction is 0x and 64 hex digits")
+_HASH = fact_basis("hashes.length")
 _IN_HEX = re.compile("0[xX][0-9a-fA-F]*")
 _SHORTEST_HASH = 58
 """With its 0x: some chains write hashes without their leading zeros. An address is shorter."""
@@ -40,8 +40,8 @@ _AGREE = Decimal("1.25")
 _EXACTLY = Decimal("1.002")
 _MOST_S, _LEAST_S = 10**11, 946_684_800
 
-UNIX_TIME = documented("order-status.timestamp")
-PAID = assumed("A-026", "amountOut counts smallest units of the destination")
+UNIX_TIME = fact_basis("order-status.timestamp")
+PAID = fact_basis("orders.amount-out")
 
 
 def status_is_spelled_as_published(context: RunContext, _: Operation) -> Findings:
@@ -52,7 +52,7 @@ def status_is_spelled_as_published(context: RunContext, _: Operation) -> Finding
             yield Finding(message, (look,), "data.status")
             return
         if isinstance(look.data.get("status"), str) and not status.strip():
-            basis = documented("order-status.status")
+            basis = fact_basis("order-status.status")
             yield Finding("status is an empty text", (look,), "data.status", basis)
             return
 
@@ -109,7 +109,7 @@ def success_has_a_hash(context: RunContext, operation: Operation) -> Sayings:
         if before.data.get("execHash") != value:
             was, now = before.text("execHash")[:70], str(value)[:70]
             message, seen = f"execHash of one order is {was!r} and {now!r}", (before, look)
-            basis = documented("order-status.exec-hash")
+            basis = fact_basis("order-status.exec-hash")
             yield Finding(message, seen, "data.execHash", basis, cause="hash changed")
             return
 

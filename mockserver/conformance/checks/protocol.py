@@ -21,7 +21,7 @@ from mockserver.conformance.requests.odd_http import HOSTILE, is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, Trouble
 from mockserver.conformance.verdict import Inconclusive, Verdict
-from mockserver.contract import Operation, assumed, documented
+from mockserver.contract import Operation, fact_basis
 from mockserver.jsontext import Json, kind_of
 from mockserver.validation import shown
 
@@ -55,7 +55,7 @@ def body_is_strict_json(_: RunContext, exchange: Exchange) -> Findings:
         fault = next(found, "the body is not JSON")
     begins = body[:200].decode("utf-8", "replace")
     text = f"; the body begins with {shown(begins)}" if begins else ""
-    basis = documented("errors.envelope") if refused else None
+    basis = fact_basis("errors.envelope") if refused else None
     yield Finding(f"{fault}: {exchange.unreadable}{text}", basis=basis, cause=fault)
 
 
@@ -64,7 +64,7 @@ def media_type_is_json(_: RunContext, exchange: Exchange) -> Findings:
         return
     given = exchange.answer.header("Content-Type")
     if given is None:
-        basis = assumed("A-216", "answers say what they are")
+        basis = fact_basis("http.media-type")
         yield Finding("there is no Content-Type", basis=basis, cause="none")
         return
     media, _rest, rest = given.partition(";")
@@ -72,7 +72,7 @@ def media_type_is_json(_: RunContext, exchange: Exchange) -> Findings:
     if not _JSON.fullmatch(media.strip().lower()):
         yield Finding(f"Content-Type is {shown(given)}", cause="other")
     elif charset and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
-        basis = assumed("A-216", "JSON is UTF-8")
+        basis = fact_basis("http.utf-8")
         yield Finding(f"Content-Type is {shown(given)}", basis=basis, cause="charset")
 
 

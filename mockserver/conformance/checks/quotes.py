@@ -26,10 +26,10 @@ from mockserver.conformance.requests.words import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive
-from mockserver.contract import Operation, documented, observed
+from mockserver.contract import Operation, fact_basis
 
-SWAP_USD = observed("DEMO", "outAmountUsd of a swap is the value of its output in USD, too")
-KEPT = observed("DEMO", "a transfer keeps the amount 1:1, rescaled to the target's decimals")
+SWAP_USD = fact_basis("swaps.usd")
+KEPT = fact_basis("units.transfers")
 _MOST, _LEAST = Decimal("1.02"), Decimal("0.5")
 _OFF = Decimal(8)
 _DUST_UNITS = 100
@@ -37,6 +37,7 @@ _USD_FACTOR = Decimal(3)
 _NOTHING = Decimal("1e-10")
 _LARGE = Decimal(1_000_000)
 _RATE = "serviceFeeRate"
+_DIGITS = {"serviceFee": "quotes.service-fee-digits", "gasFee": "quotes.gas-fee-digits"}
 _WHOLE_RATE, _SAME_FEE = Decimal(10_000), Decimal("0.02")
 _CENT = Decimal("0.01")
 """What a text of USD may be off by, however little is quoted: a last digit that is cut off."""
@@ -46,7 +47,7 @@ def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Findings:
     value = needs.text(exchange, "outAmount")
     if amounts.units(value) is None:
         message = f"outAmount is {value[:80]!r}, expected a whole number of smallest units"
-        digits = observed("DEMO", "outAmount is digits only")
+        digits = fact_basis("quotes.out-amount-digits")
         spelled = amounts.number(value) is None or exchange.operation.id != ids.BRIDGE
         yield Finding(message, basis=digits if spelled else None)
 
@@ -94,7 +95,7 @@ def fees_are_smallest_units(context: RunContext, quote: Quote) -> Findings:
     for name, value in texts.items():
         if amounts.units(value) is None:
             message = f"{name} is {value[:80]!r}, expected a whole number of smallest units"
-            basis = observed("DEMO", f"{name} is digits only")
+            basis = fact_basis(_DIGITS[name])
             yield Finding(message, place=f"data.{name}", basis=basis)
         else:
             total += Decimal(value)
@@ -204,8 +205,8 @@ def _shown(number: Decimal) -> str:
 
 
 _ASKED = {
-    ids.BRIDGE: documented("v2.get-bridge-quote"),
-    ids.SWAP_QUOTE: documented("v2.get-aggregate-quote"),
+    ids.BRIDGE: fact_basis("v2.get-bridge-quote"),
+    ids.SWAP_QUOTE: fact_basis("v2.get-aggregate-quote"),
 }
 _AGREE = Decimal("1.25")
 _GAIN = Decimal("1.02")

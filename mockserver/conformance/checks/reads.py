@@ -16,7 +16,7 @@ from mockserver.conformance.requests.odd_http import HOSTILE
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Vacuous
-from mockserver.contract import Operation, documented, shipped_facts
+from mockserver.contract import Operation, fact_basis, shipped_facts
 
 _AGREE = Decimal("1.25")
 _UNLIKE = Decimal(3)
@@ -119,7 +119,7 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
     seconds, shown = clocks.seconds_of(value), f"updateTime is {value[:60]!r}"
     needs.that(value and (seconds is not None or not clocks.looks_like_a_time(value)))
     if seconds is None:
-        yield Finding(f"{shown}, no time that can be read", basis=documented("price.update-time"))
+        yield Finding(f"{shown}, no time that can be read", basis=fact_basis("price.update-time"))
         return
     now = clocks.service_time(context, exchange)
     if not clocks.LEAST_S <= seconds <= clocks.MOST_S:

@@ -14,7 +14,7 @@ from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.verdict import Inconclusive, Verdict
-from mockserver.contract import Basis, BasisKind, Operation, documented
+from mockserver.contract import Basis, BasisKind, Operation, fact_basis
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation, dotted, shown
 from mockserver.values import dataclass
@@ -303,7 +303,7 @@ def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
         basis = _basis(first)
         if (place, keyword) == ("data", "type") and first[0].operation.enveloped:
             # A type that is observed as well does not make this less published.
-            basis = documented(f"envelope.{first[0].operation.generation.id}.data")
+            basis = fact_basis(f"envelope.{first[0].operation.generation.id}.data")
         if keyword == "required":
             parent, _, name = place.rpartition(".")
             grounds = (parent, basis.kind, basis.reference)

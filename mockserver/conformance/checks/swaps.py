@@ -15,7 +15,7 @@ from mockserver.conformance.requests.words import OF_THE_COIN, SLIPPAGE_IS, labe
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Operation, assumed, observed
+from mockserver.contract import Operation, fact_basis
 from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS
 
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
@@ -34,7 +34,7 @@ _SLIPPAGES = (f"{SLIPPAGE_IS}50", f"{SLIPPAGE_IS}500")
 _OF_COINS = tuple(f"{ids.SWAP}/{name}" for name in ("usual", OF_THE_COIN, "tenfold"))
 """The calls for amounts of some worth, which may well be of the chain's coin."""
 
-CALLS = observed("GB2-swap", "call data calls a function of a contract")
+CALLS = fact_basis("calls.function")
 
 
 def call_data_is_hex(_: RunContext, exchange: Exchange) -> Findings:
@@ -46,7 +46,7 @@ def call_data_is_hex(_: RunContext, exchange: Exchange) -> Findings:
     elif not digits:
         yield Finding("call data is empty", basis=CALLS)
     elif not data.startswith("0x"):
-        basis = observed("SDK2", "call data begins with 0x")
+        basis = fact_basis("calls.hex")
         yield Finding(f"call data has no 0x: {data[:20]!r}", basis=basis)
     elif len(digits) < 8:
         yield Finding(f"call data calls nothing: {data!r}", basis=CALLS)
@@ -203,10 +203,10 @@ def call_pays_the_recipient(_: RunContext, one: Exchange, other: Exchange) -> Fi
     elif another not in data[1]:
         if data[0] == data[1]:
             message, cause = "is the same, and names neither", "same call"
-            basis = assumed("A-277", "a call that pays another recipient is another call")
+            basis = fact_basis("calls.recipient")
         elif usual in data[1]:
             message, cause = "names the sender, and not who is paid", "sender alone"
-            basis = assumed("A-277", "a call that names who pays names who is paid as well")
+            basis = fact_basis("calls.payee")
         else:
             raise NotApplicable("the call data does not show whom it pays")
         yield Finding(f"the call data for another recipient {message}", basis=basis, cause=cause)

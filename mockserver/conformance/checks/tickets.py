@@ -12,7 +12,7 @@ from mockserver.conformance.requests.valid import fresh_hash
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Vacuous
-from mockserver.contract import Operation, assumed
+from mockserver.contract import Operation, fact_basis
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
@@ -31,7 +31,7 @@ PROBES = (
         for how in (words.OTHER_CASE, words.OF_SOMEBODY_ELSE)
     ),
 )
-ANY_STATUS = assumed("A-245", "Unknown is a status, and not any")
+ANY_STATUS = fact_basis("tickets.unknown")
 
 
 @dataclass(frozen=True, slots=True)

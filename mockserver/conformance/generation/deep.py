@@ -47,7 +47,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import JSON_TYPE, Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
-from mockserver.contract import Basis, Contract, Layer, Operation, assumed
+from mockserver.contract import Basis, Contract, Layer, Operation, fact_basis
 from mockserver.contract.openapi import document
 
 PREFIX = "schemathesis-"
@@ -79,9 +79,9 @@ _OF_THE_CLIENT = (
 
 _SIGNED = ("appKey", "expireTime", "timestamp", "signature")
 
-_NO_BREAKDOWN = assumed("A-028", "what is wrong is refused, and is no breakdown of the service")
-_MEDIA_TYPE = assumed("A-216", "answers say what they are")
-_STATUSES = assumed("A-028", "what is no success is told by HTTP 200 or 4xx")
+_NO_BREAKDOWN = fact_basis("refusals.no-breakdown")
+_MEDIA_TYPE = fact_basis("http.media-type")
+_STATUSES = fact_basis("refusals.status")
 
 
 def deep(

@@ -10,7 +10,7 @@ from typing import Any
 
 from mockserver import documents, resources
 from mockserver.conformance.basis import basis_of
-from mockserver.conformance.checks.catalog import RULES, basis_in
+from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.requests.saved import saved_request
@@ -23,8 +23,7 @@ from mockserver.contract import (
     Contract,
     Layer,
     Operation,
-    assumed,
-    documented,
+    fact_basis,
 )
 from mockserver.contract.reading import sentence
 from mockserver.values import dataclass
@@ -86,8 +85,8 @@ def server_error(exchange: Exchange) -> Iterator[Problem]:
     if not reading.violations and reading.refusal is None:
         told = f"a request that keeps the contract is answered with HTTP {status}"
         # Which HTTP status a refusal has is not shown.
-        says = assumed("A-028", "what is wrong is refused, and is no breakdown of the service")
-        basis = documented("errors.envelope") if exchange.code in (None, 0) else says
+        says = fact_basis("refusals.no-breakdown")
+        basis = fact_basis("errors.envelope") if exchange.code in (None, 0) else says
         finding = Finding(told, (exchange,), "status", basis, cause="server error")
         yield Problem(("server-error", "status", ""), finding)
 
@@ -185,7 +184,7 @@ class Stage:
 
 
 def _failure(row: Mapping[str, Any]) -> FailureKind:
-    basis = basis_in(row["fact"])
+    basis = fact_basis(row["fact"])
     return FailureKind(row["cause"], row["says"], basis, row.get("at", ""), row.get("place", ""))
 
 
@@ -196,7 +195,7 @@ STAGES = tuple(
         row["words"],
         row["says"],
         Layer(row["layer"]),
-        basis_in(row["fact"]),
+        fact_basis(row["fact"]),
         tuple(row.get("judges", ())),
         {key: _failure(one) for key, one in _TABLE["failures"].get(row["words"], {}).items()},
     )

@@ -25,7 +25,7 @@ from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
-from mockserver.contract import Basis, documented, observed
+from mockserver.contract import Basis, fact_basis
 from mockserver.contract.reading import AMOUNT_ROLES
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
@@ -269,7 +269,7 @@ def _form(row: Mapping[str, Json]) -> AlternativeForm:
     change = (
         _sending(row["input"], row["send"]) if "send" in row else known(_CHANGES, row["change"])
     )
-    basis = documented(row["fact"]) if "fact" in row else observed(*row["seen"])
+    basis = fact_basis(row["fact"])
     return AlternativeForm(row["of"], row["words"], row["input"], row["with"], basis, change)
 
 

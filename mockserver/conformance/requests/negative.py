@@ -26,7 +26,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
-from mockserver.contract import Basis, Contract, Field, Operation, assumed, documented
+from mockserver.contract import Basis, Contract, Field, Operation, assumed, fact_basis
 from mockserver.contract.basis import basis_in_words
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
@@ -191,7 +191,7 @@ def _body(words: str, told: str, made: Callable[[bytes], bytes]) -> NegativeCase
     def change(draft: Draft, _: RunContext) -> Draft:
         return replace(draft, raw_body=made(jsontext.encode(draft.body or {})))
 
-    said, basis = f"the body is {told}", documented("interface.inputs")
+    said, basis = f"the body is {told}", fact_basis("interface.inputs")
     return NegativeCase(f"body {words}", change, Kind.BODY, "body", said, basis)
 
 

@@ -1,20 +1,16 @@
 """The catalogue: every break and control of the table, by name, as JSON and as a reference page."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 from mockserver import documents, jsontext, markdown, resources, tables
-from mockserver.contract import Layer
-from mockserver.contract.facts import shipped_facts
+from mockserver.contract import Layer, fact_basis, shipped_facts
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.mutations import Break, Verdict
 from mockserver.responders.breaks.verbs import VERBS, only
 
 Groups = Mapping[str, Iterable[str]]
-
-_ASSUMPTION = re.compile(r"A-\d+")
 
 
 def read(file: Path) -> Iterator[Break]:
@@ -39,20 +35,14 @@ def _break(
 ) -> Break:
     ((verb, spec),) = ((verb, row[verb]) for verb in VERBS if verb in row)
     act = VERBS[verb](spec)
-    basis = row["fact"]
-    documented = basis[0].islower()
-    natural = Verdict.OBSERVED
-    if documented:
-        natural = Verdict.VIOLATION
-    elif _ASSUMPTION.fullmatch(basis):
-        natural = Verdict.ASSUMED
+    basis = fact_basis(row["fact"])
     return Break(
         name=name,
         layer=layer,
         summary=row["says"],
-        fact=basis,
-        section=shipped_facts().fact(basis).section if documented else basis,
-        verdict=Verdict(row.get("verdict", natural)),
+        fact=basis.fact,
+        section=basis.reference,
+        verdict=Verdict(row.get("verdict", basis.kind.contradicted)),
         operations=tuple(one for place in row["at"] for one in groups.get(place, [place])),
         act=only(row["when"], act) if "when" in row else act,
         control=control,

@@ -78,11 +78,11 @@ Mutation = Callable[[MutationContext], Delivery]
 class Break:
     """A way to be wrong, or, as a `control`, another way to be right.
 
-    `fact` is what is contradicted: the id of a documented fact, the cite key of an observation, or
-    an assumption; of a control it is what allows it, and `because` tells why. `section` is the
-    fact's section, and for the others the same as `fact`. `operations` are the only ones it
-    touches; with `methods` it answers these on their paths as well, with `longer_paths` paths that
-    begin like theirs. `needs_writes` tells that only a submission brings it to light.
+    `fact` is the id of what is contradicted; of a control it is what allows it, and `because` tells
+    why. `section` is the fact's section, or the source of one that is observed or assumed.
+    `operations` are the only ones it touches; with `methods` it answers these on their paths as
+    well, with `longer_paths` paths that begin like theirs. `needs_writes` tells that only a
+    submission brings it to light.
     """
 
     name: str

@@ -13,7 +13,7 @@ from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Severity, Verdict
-from mockserver.contract import Layer, documented, load
+from mockserver.contract import Layer, fact_basis, load
 from mockserver.exchange import Headers, Request
 
 CONTRACT = load()
@@ -34,7 +34,7 @@ def rule(name="a-rule", operations=(QUOTE,), **changes):
     values = {
         "layer": Layer.EXCHANGE,
         "severity": Severity.MAJOR,
-        "basis": documented("resources.v2"),
+        "basis": fact_basis("resources.v2"),
         "operations": operations,
         **changes,
     }

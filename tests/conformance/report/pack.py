@@ -11,7 +11,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import draft_of
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Inconclusive, Severity, Vacuous, Verdict
-from mockserver.contract import Layer, Operation, assumed, documented, observed
+from mockserver.contract import Layer, Operation, assumed, fact_basis, observed
 
 READS = (
     *("v2.getChain", "v2.getAssets", "v2.getAssetsByChain", "v2.getBridgeQuote"),
@@ -116,7 +116,7 @@ JSON = Rule(
     body_is_strict_json,
     Layer.PROTOCOL,
     Severity.MAJOR,
-    documented("envelope"),
+    fact_basis("envelope"),
     READS,
     every_exchange=True,
     says="The body of every answer is JSON in the strict reading",
@@ -127,7 +127,7 @@ FORM = Rule(
     data_keeps_its_form,
     Layer.SCHEMA,
     Severity.MAJOR,
-    documented("resources.v2"),
+    fact_basis("resources.v2"),
     READS,
     _named(*READS),
     says="The data of a success has the members and types of the description",
@@ -137,7 +137,7 @@ REQUIRED = Rule(
     required_input_is_required,
     Layer.EXCHANGE,
     Severity.MINOR,
-    documented("interface.inputs"),
+    fact_basis("interface.inputs"),
     ("v2.getBridgeQuote", "v1.getCrossChainQuote"),
     ("v2.getBridgeQuote/without amount", "v1.getCrossChainQuote/without signature"),
     says="A request without a required input is refused",
@@ -167,7 +167,7 @@ ORDER = Rule(
     order_is_taken,
     Layer.STATEFUL,
     Severity.CRITICAL,
-    documented("v2.submit-order"),
+    fact_basis("v2.submit-order"),
     ("v2.submitOrder",),
     _named("v2.submitOrder"),
     says="An order is taken",

@@ -6,7 +6,7 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.report.explain import explain_basis, explained, rule_named, section
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.session.target import UnsafeOrWrong
-from mockserver.contract import Basis, BasisKind, assumed, documented, observed
+from mockserver.contract import Basis, BasisKind, assumed, fact_basis, observed
 from tests.conformance.report.made import CONTRACT, rule
 from tests.conformance.report.pack import JSON, PACK, PROBES, UNKNOWN
 
@@ -23,7 +23,7 @@ def test_a_rule_is_told_in_full():
     assert said["details"] == "A client in another language may refuse what Python takes."
     assert said["why"] == "if it does not hold, a client breaks or shows something wrong"
     assert said["based on"].startswith("section 2.1 (response envelope) of the interface")
-    assert said["based on"].endswith(documented("envelope").says)
+    assert said["based on"].endswith(fact_basis("envelope").says)
     assert '"' not in said["based on"]
     assert said["requests"].startswith("none of its own")
     assert said["example of a finding"].startswith("violation: body-is-strict-json [v2.getChain]")

@@ -17,7 +17,7 @@ from mockserver.conformance.report.writing import FORMATS, destination_of, write
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
-from mockserver.contract import assumed, documented, observed
+from mockserver.contract import assumed, fact_basis, observed
 from tests.conformance.report.made import exchange, finding, outcome, report, result, rule
 
 HOSTILE = (
@@ -31,7 +31,7 @@ def hostile():
     body = HOSTILE.encode("utf-8", "replace")
     came = Answer(200, (("X-Odd", "<b>\x7f"),), body * 3000, 3)
     one = exchange(query="a=%3Cscript%3E", body=body, answer=came, label=HOSTILE)
-    basis = replace(documented("resources.v2"), says=HOSTILE)
+    basis = replace(fact_basis("resources.v2"), says=HOSTILE)
     found = outcome(rule(), [finding(HOSTILE, one, place=f"data.<i>{HOSTILE}", basis=basis)])
     unclear = outcome(rule("b"), [], verdict=Verdict.VACUOUS, reason=HOSTILE)
     run = result([found, unclear], [one], unsent={f"p/<u>{HOSTILE}": HOSTILE}, notes=(HOSTILE,))
