@@ -120,6 +120,9 @@ LONG_FILE = Limit(
 )
 FILE_DEPTH = Limit("nesting of YAML and JSON in files", 50, "levels", "a file", "refused")
 
+MOST_SEED = 2**64 - 1
+"""The highest seed of a world; the files and routes that take one have it in their schemas."""
+
 TABLE = tuple(found for found in list(vars().values()) if isinstance(found, Limit))
 """Every bound, in the order of the page."""
 

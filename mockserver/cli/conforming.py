@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.printing import print_json, print_table, print_text
+from mockserver.cli.types import DEFAULT_URL
 from mockserver.errors import CrosschainMockError
 from mockserver.wording import counted
 
@@ -91,7 +92,7 @@ def plan(as_json: bool, **given: Any) -> None:
     from mockserver.conformance.runs.planner import prepared
 
     if not any(given[name] for name in ("url", "v1", "v2")):
-        given["url"] = "http://127.0.0.1:8765"
+        given["url"] = DEFAULT_URL
     target = _target(given)
     options = _generating(given, target)
     ready = prepared(target, options)

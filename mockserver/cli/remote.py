@@ -15,11 +15,11 @@ import click
 
 from mockserver import jsontext
 from mockserver.cli.printing import answer_printer, print_json
+from mockserver.cli.types import DEFAULT_URL
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, camel
 from mockserver.values import dataclass
 
-DEFAULT_URL = "http://127.0.0.1:8765"
 _TIMEOUT_S = 300
 """Seconds to wait for an answer: the dump of a world with many orders takes long to load."""
 

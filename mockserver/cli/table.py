@@ -134,6 +134,8 @@ def parameter(row: Mapping[str, Any]) -> click.Parameter:
     if "argument" in given:
         return click.Argument([given.pop("argument")], **settings, **given)
     names = [*given.pop("option").split(", "), *([given.pop("key")] if "key" in given else [])]
+    if isinstance(default := given.get("default"), str):
+        given["default"] = types.DEFAULTS.get(default, default)
     settings |= {"show_default": "default" in given, "show_envvar": "envvar" in given}
     return click.Option(names, **{**settings, **given})
 

@@ -4,18 +4,26 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from importlib import import_module
+from ipaddress import AddressValueError, IPv6Address
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
+from mockserver import limits
 from mockserver.clock import ClockRefused, parse_duration, parse_instant, parse_mode
 from mockserver.violations import did_you_mean
 
 T = TypeVar("T")
 
 _LONGEST_MS = 7 * 86_400_000
+_HOST, _PORT = "127.0.0.1", 8765
+DEFAULT_URL = f"http://{_HOST}:{_PORT}"
+"""Where a server listens, and is looked for, unless somebody says otherwise."""
+
+DEFAULTS: Mapping[str, str | int] = {"HOST": _HOST, "PORT": _PORT, "URL": DEFAULT_URL}
+"""The defaults that the table of commands names."""
 
 
 class Wrong(Exception):
@@ -129,8 +137,27 @@ def _key_and_secret(text: str) -> tuple[str, str]:
     return key, secret
 
 
+def _host(text: str) -> str:
+    """Return a host to listen on; an IPv6 address may stand in brackets, as in an address."""
+    bare = text[1:-1] if text[:1] + text[-1:] == "[]" else text
+    if bare.isspace() or not bare or "/" in bare or (":" in bare and not _is_ipv6(bare)):
+        right = "a name or an address such as 127.0.0.1 or ::1; the port goes to --port"
+        raise Wrong(f"{text!r} is no host; give {right}")
+    return bare
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        IPv6Address(text)
+    except AddressValueError:
+        return False
+    return True
+
+
 NAMED: Mapping[str, click.ParamType[Any]] = {
     "whole": click.INT,
+    "seed": click.IntRange(0, limits.MOST_SEED),
+    "host": Parsed("text", _host),
     "unprocessed": click.UNPROCESSED,
     "instant": Parsed("time", parse_instant),
     "duration": duration(),

@@ -219,7 +219,7 @@ def read_request(
         parts.text(part, take=True)
     bound = {part: value for part in rule.bound if (value := parts.text(part, take=True))}
     form = parts.form(operation)
-    read = {part: _amount(parts.text(part)) for part in rule.near}
+    read = {part: number_in(parts.text(part)) for part in rule.near}
     amounts = {part: amount for part, amount in read.items() if amount is not None}
     for part in amounts:
         parts.text(part, take=True)
@@ -227,12 +227,13 @@ def read_request(
     return RequestReading(form, loose, bound, amounts)
 
 
-def _amount(text: str) -> Decimal | None:
+def number_in(text: str) -> Decimal | None:
+    """Return the number that a text is; None for anything else, and for one that is too long."""
     try:
-        found = Decimal(text[:_MOST_DIGITS])
+        found = Decimal(text) if len(text) <= _MOST_DIGITS else None
     except InvalidOperation:
         return None
-    return found if found.is_finite() else None
+    return found if found is not None and found.is_finite() else None
 
 
 def _body(request: Request) -> Json:

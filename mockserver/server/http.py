@@ -19,7 +19,7 @@ from mockserver.responders.delivery import Cut, Delivery, Stream, delivery_of
 from mockserver.server import codings
 from mockserver.server.connection import Connection, ConnectionServer, http_response
 from mockserver.server.heads import Heads, cut_head
-from mockserver.server.incoming import Unreadable, check, read_body, too_large
+from mockserver.server.incoming import Unreadable, body_of, too_large
 from mockserver.server.lane import LaneConnection, is_possible
 from mockserver.server.repeated import Repeated
 from mockserver.server.wire import Answering, head_of
@@ -138,10 +138,11 @@ async def _streamed(
     try:
         with _leaving():
             await sending.prepare(http)
-            while not (server.stopping or cast(Connection, http.protocol).ended):
+            while not (server.stopping.is_set() or cast(Connection, http.protocol).ended):
                 if news := stream.pull():
                     await sending.write(news)
-                await asyncio.sleep(_PACE_S)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(server.stopping.wait(), _PACE_S)
             await sending.write_eof()
     finally:
         stream.close()
@@ -189,11 +190,10 @@ async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) 
 
 async def _read(http: BaseRequest, request: Request, answering: Answering) -> Request:
     """Return a request with its body. Raises `Unreadable`."""
-    check(http, request)
-    if not http.can_read_body:
+    body = await body_of(http, request, answering.most_bytes)
+    if body is None:
         return request
-    most = answering.most_bytes(request)
-    return replace(request, body=_plain(await read_body(http, most), request, most))
+    return replace(request, body=_plain(body, request, answering.most_bytes(request)))
 
 
 def _plain(body: bytes, request: Request, most: int) -> bytes:

@@ -1,15 +1,22 @@
 """Requests as they come over a connection: what cannot be read is refused, and told at once."""
 
 import asyncio
+import re
+from collections.abc import Callable
 
 from aiohttp.http import HttpVersion10, HttpVersion11
 from aiohttp.web_protocol import RequestPayloadError
 from aiohttp.web_request import BaseRequest
+from multidict import MultiMapping
 
 from mockserver import limits
 from mockserver.exchange import Request
 from mockserver.server.wire import invite_body
 
+_HOST = re.compile(
+    r"(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?", re.ASCII | re.IGNORECASE
+)
+"""A name or an address, IPv6 in brackets, and a port; a client that knows none sends nothing."""
 _SPOKEN = (HttpVersion11, HttpVersion10)
 
 
@@ -21,9 +28,16 @@ class Unreadable(Exception):
         self.name = name
 
 
-def check(http: BaseRequest, request: Request) -> None:
-    """Raise `Unreadable` for a head that is not read here, although the parser has taken it."""
+def has_host(headers: MultiMapping[str]) -> bool:
+    """Tell whether a host can be named so (RFC 9112, section 3.2); the parser asks for one."""
+    return _HOST.fullmatch(headers.get("Host", "")) is not None
+
+
+def _check(http: BaseRequest, request: Request) -> None:
     _check_version(http)
+    if not has_host(http.headers):
+        told = http.headers["Host"][:80]
+        raise Unreadable("bad-http", f"header 'Host': expected a host and a port, got {told!a}")
     size = request.headers.size
     if size > limits.HEAD.most:
         raise Unreadable(
@@ -48,8 +62,21 @@ def _check_version(http: BaseRequest) -> None:
         )
 
 
-async def read_body(http: BaseRequest, most: int) -> bytes:
-    """Return the body as it came, up to a bound. Raises `Unreadable`."""
+async def body_of(
+    http: BaseRequest, request: Request, most: Callable[[Request], int]
+) -> bytes | None:
+    """Return the body as it came, up to a bound, or None where there is none.
+
+    Raises `Unreadable`, also for a head that is not read here although the parser has taken it.
+    """
+    _check(http, request)
+    # A body that broke before anybody read it is at its end, too.
+    if not http.can_read_body and http.content.exception() is None:
+        return None
+    return await _read(http, most(request))
+
+
+async def _read(http: BaseRequest, most: int) -> bytes:
     if (http.content_length or 0) > most:
         raise too_large(most)
     invite_body(http)

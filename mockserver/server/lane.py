@@ -20,6 +20,7 @@ from mockserver.exchange import Request, Response
 from mockserver.responders.delivery import delivery_of
 from mockserver.server.connection import Connection
 from mockserver.server.heads import Heads
+from mockserver.server.incoming import has_host
 from mockserver.server.repeated import Repeated
 from mockserver.server.wire import Answering, WireHeaders, request_of
 
@@ -142,6 +143,8 @@ def _whole(message: RawRequestMessage, payload: StreamReader) -> bool:
         return False
     headers = message.headers
     if message.method == "HEAD" or "Content-Encoding" in headers:
+        return False
+    if not has_host(headers):
         return False
     if message.chunked and headers["Transfer-Encoding"].lower() != "chunked":
         return False

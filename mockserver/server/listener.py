@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import socket
+from typing import Any
 
 from aiohttp.web_server import Server
 
@@ -28,11 +29,15 @@ _LAST_PORT = 65_535
 class EndingServer(Server):
     """A server of which no connection is left when its shutdown returns."""
 
-    stopping = False
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Serve as aiohttp's server does."""
+        super().__init__(*args, **options)
+        self.stopping = asyncio.Event()
+        """What streams, which would go on for ever, wait for."""
 
     def pre_shutdown(self) -> None:
-        """Let connections end; streams, which would go on for ever, see that they have to."""
-        self.stopping = True
+        """Let connections end."""
+        self.stopping.set()
         super().pre_shutdown()
 
     async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 (aiohttp's)

@@ -69,8 +69,8 @@ _PATIENCE = 20
 class Listening:
     """Where to listen. Port 0 takes any free one."""
 
-    host: str = "127.0.0.1"
-    port: int = 8765
+    host: str
+    port: int
     ready_file: Path | None = None
     loop: str = "auto"
     """`asyncio`, `uvloop`, or `auto`: uvloop where it is installed."""

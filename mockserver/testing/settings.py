@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from mockserver import limits
 from mockserver.clock import ClockMode, ClockRefused, parse_mode
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.breaks import breaks_named
@@ -80,8 +81,9 @@ class MockSettings:
             raise BadSetting(f"refusals: expected 'fail' or 'allow', got {self.refusals!r}")
         if self.stamps not in _STAMPS:
             raise BadSetting(f"stamps: expected 'either' or 'world', got {self.stamps!r}")
-        if self.seed is not None and not _is_whole(self.seed):
-            raise BadSetting(f"seed: expected a whole number from 0, got {self.seed!r}")
+        if self.seed is not None and not _is_seed(self.seed):
+            told = f"a whole number from 0 to {limits.MOST_SEED}"
+            raise BadSetting(f"seed: expected {told}, got {self.seed!r}")
         object.__setattr__(self, "replay", _paths(self.replay))
         with _told_of("breaks"):
             object.__setattr__(self, "breaks", _names(self.breaks))
@@ -166,5 +168,7 @@ def _paths(replay: object) -> tuple[str | Path, ...]:
     return tuple(one for one in told if str(one))
 
 
-def _is_whole(seed: object) -> bool:
-    return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0
+def _is_seed(seed: object) -> bool:
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        return False
+    return 0 <= seed <= limits.MOST_SEED

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mockserver.cli.table import command
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -173,3 +175,15 @@ def test_an_unknown_command_exits_2(run):
     ended = run("sevre")
     assert ended.returncode == 2
     assert "sevre" in ended.stderr
+
+
+@pytest.mark.parametrize("given", ["[::1]", "::1", "fe80::1%lo", "localhost", "0.0.0.0"])  # noqa: S104
+def test_a_host_may_be_an_address_in_brackets(given):
+    params = command("serve").make_context("serve", ["--host", given]).params
+    assert params["host"] == given.strip("[]")
+
+
+def test_clients_look_where_a_server_listens():
+    listens = command("serve").make_context("serve", []).params
+    looks = command("clock show").make_context("show", []).params
+    assert looks["url"] == f"http://{listens['host']}:{listens['port']}"

@@ -99,6 +99,12 @@ def test_an_unknown_host_exits_3(run):
         (["--replay-fallback"], "goes with --replay"),
         (["--replay", str(SCENARIOS)], "default.yaml:1: format: expected one of"),
         (["--port", "70000"], "70000"),
+        (["--host", ""], "'' is no host; give a name or an address such as 127.0.0.1 or ::1"),
+        (["--host", "127.0.0.1:80"], "the port goes to --port"),
+        (["--host", "[::1]:80"], "the port goes to --port"),
+        (["--host", "http://localhost"], "is no host"),
+        (["--seed", "-1"], "0<=x<=18446744073709551615"),
+        (["--seed", "18446744073709551616"], "0<=x<=18446744073709551615"),
         (["--refusal-status", "200"], "200"),
     ],
 )

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from mockserver import documents, resources
+from mockserver import documents, limits, resources
 from mockserver.contract.load import ContractSource
 from mockserver.errors import InvalidFile
 from mockserver.exchange import Headers, Request
 from mockserver.jsontext import encode
+from mockserver.server.control.table import ROWS
 from mockserver.validation import SchemaCheck
 
 Node = Mapping[str, Any]
@@ -378,3 +379,15 @@ def test_a_broken_register_is_refused(tmp_path: Path, kind: str, text: str) -> N
     file.write_text(f"format: crosschain-mock/{kind}@1\n{text}", "utf-8")
     with pytest.raises(InvalidFile):
         documents.read(file, kind)
+
+
+def test_every_seed_of_a_world_has_one_range():
+    read = {
+        name: json.loads((ROOT / "meta" / f"{name}.json").read_text("utf-8"))["properties"]
+        for name in ("scenario", "calendar")
+    }
+    seeds = [read["scenario"]["seed"], read["calendar"]["random"]["properties"]["seed"]]
+    [route] = [row for row in ROWS if (row.method, row.path) == ("POST", "/worlds")]
+    assert route.body is not None
+    seeds.append(route.body["properties"]["seed"])
+    assert {(one["minimum"], one["maximum"]) for one in seeds} == {(0, limits.MOST_SEED)}

@@ -2,10 +2,12 @@
 
 import json
 import socket
+import threading
 
 import pytest
 
 from mockserver import limits
+from tests.recordings.conftest import answer
 
 GET = b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n"
 POST = b"POST /open/v1/order/getCrossChainQuote HTTP/1.1\r\nHost: x\r\n"
@@ -42,15 +44,36 @@ def exchanged(recorder, *parts, half=False):
     ids=["size", "length", "coding", "TLS", "HTTP/2", "2.0", "long", "lines", "large"],
 )
 def test_what_is_no_request_is_refused_at_once(record, upstream, parts, status, says):
-    answer = exchanged(record("--arm-writes"), *parts)
-    head, _, body = answer.partition(b"\r\n\r\n")
-    assert answer.count(b"X-Recorder: trouble") == 1
-    assert int(head.split()[1]) == status, answer
+    got = exchanged(record("--arm-writes"), *parts)
+    head, _, body = got.partition(b"\r\n\r\n")
+    assert got.count(b"X-Recorder: trouble") == 1
+    assert int(head.split()[1]) == status, got
     told = json.loads(body)
     assert told["code"] == status
     assert says in told["msg"]
     assert told["msg"].endswith("nothing was sent")
     assert upstream.seen == []
+
+
+def test_a_body_that_broke_before_its_turn_is_refused(record, upstream):
+    asked, release = threading.Event(), threading.Event()
+
+    def slow(handler, _):
+        asked.set()
+        release.wait(60)
+        answer(handler, b"{}")
+
+    upstream.reply = slow
+    recorder = record()
+    with socket.create_connection(("127.0.0.1", recorder.port), timeout=30) as raw:
+        raw.sendall(GET + b"\r\n" + CHUNKED)
+        asked.wait(60)
+        raw.sendall(b"zz\r\n")
+        recorder.call("POST", "/none")
+        release.set()
+        told = b"".join(iter(lambda: raw.recv(65_536), b""))
+    assert b"\r\n\r\n{}HTTP/1.1 400" in told
+    assert len(upstream.seen) == 1
 
 
 @pytest.mark.parametrize(
@@ -125,7 +148,7 @@ def test_headers_come_through_as_they_were_encoded(record, upstream):
     head = b"HTTP/1.1 200 OK\r\nContent-Language: " + language
     served(upstream, head + b"\r\nContent-Length: 0\r\n\r\n")
     recorder = record()
-    answer = exchanged(recorder, GET + b"Connection: close\r\n\r\n")
-    assert b"\r\nContent-Language: " + language + b"\r\n" in answer
+    told = exchanged(recorder, GET + b"Connection: close\r\n\r\n")
+    assert b"\r\nContent-Language: " + language + b"\r\n" in told
     (kept,) = recorder.exchanges
     assert kept.response.header("Content-Language") == "français"

@@ -198,6 +198,12 @@ def test_a_near_amount_gets_the_recorded_answer_which_says_for_which(serve, fold
     assert "query parameter 'amount'" in ask(client, "10200000").refusal
 
 
+def test_an_amount_that_is_too_long_is_near_to_none(serve, folder):
+    client = serve(replay=(folder(quote("1" * 101, "97")),)).client
+    assert ask(client, "1" * 101).data["outAmount"] == "97"
+    assert "query parameter 'amount'" in ask(client, "1" * 102).refusal
+
+
 def test_with_the_simulation_behind_a_near_amount_is_computed(serve, folder):
     client = serve(replay=(folder(*FLOW),), replay_mode=LOOSE).client
     assert "x-mock-source" in ask(client).headers

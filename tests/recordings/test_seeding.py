@@ -15,6 +15,7 @@ from mockserver.engine.outages import InFlight, Window
 from mockserver.engine.world import World
 from mockserver.exchange import Headers
 from mockserver.learning.seeding import scenario_text, seed_of
+from mockserver.learning.seeding.reading import number_of
 from mockserver.recordings import Recording, Source
 from mockserver.scenarios import load_catalog, load_scenario
 from tests.conftest import WALLET, order
@@ -90,6 +91,12 @@ def test_numbers_of_any_size_are_read_or_left_out(tmp_path, power):
         file.write_text(scenario_text(seed, "seeded"))
         assert len(file.read_text()) < 10_000
         load_scenario(file)
+
+
+@pytest.mark.parametrize("value", ["9" * 101, int("9" * 101), "0." + "1" * 99, "NaN", True, "x"])
+def test_a_number_is_read_whole_or_not_at_all(value):
+    assert number_of(value) is None
+    assert number_of("9" * 100) == Decimal("9" * 100)
 
 
 def told(operation, path, data, **query):

@@ -44,5 +44,19 @@ def test_it_ends_at_once_whatever_a_connection_waits_for(sent):
     assert asyncio.run(_stopped(sent, DRAIN_SECONDS)) < 4 * DRAIN_SECONDS
 
 
+def test_a_stream_of_events_ends_with_its_last_chunk():
+    async def ended() -> bytes:
+        listener = await listening(HttpServer, build(frozen()))
+        with socket.create_connection(("127.0.0.1", listener.port), timeout=60) as client:
+            client.sendall(SENT["listening"])
+            await turns(200)
+            await listener.stop()
+            return b"".join(iter(lambda: client.recv(65_536), b""))
+
+    answer = asyncio.run(ended())
+    assert b"\r\nTransfer-Encoding: chunked\r\n" in answer
+    assert answer.endswith(b"\r\n0\r\n\r\n")
+
+
 def test_a_longer_end_would_be_seen():
     assert asyncio.run(_stopped(SENT["delayed"], 2)) >= 2

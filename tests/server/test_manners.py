@@ -135,6 +135,42 @@ def test_a_body_that_breaks_on_its_way_is_refused_at_once(mock, parts):
     assert b"X-Mock-Refusal: bad-http" in answer
 
 
+BARE = b"GET /v1/getAssetsByChain?chain=KAS HTTP/1.1\r\n"
+
+
+@pytest.mark.parametrize("lane", [True, False])
+@pytest.mark.parametrize(
+    ("hosts", "says"),
+    [
+        (b"", b"Missing 'Host' header"),
+        (b"Host: x\r\nHost: x\r\n", b"Duplicate"),
+        (b"Host: a b\r\n", b"expected a host and a port, got 'a b'"),
+        (b"Host: a/b\r\n", b"got 'a/b'"),
+        (b"Host: a:b\r\n", b"got 'a:b'"),
+        (b"Host: ::1\r\n", b"got '::1'"),
+        (b"Host: me@x\r\n", b"got 'me@x'"),
+        (b"Host: \xc3\xa9\r\n", b"got '\\xe9'"),
+    ],
+)
+def test_a_host_that_is_none_is_refused(hosts, says, lane):
+    with running(frozen(), lane=lane) as mock:
+        answer = exchanged(mock.client, BARE + hosts + b"\r\n")
+    assert answer.split()[1] == b"400"
+    assert says in answer
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        *(b"Host: localhost", b"Host: x:80", b"Host: [::1]:80", b"Host: 127.0.0.1:", b"Host:"),
+        *(b"Host: my_mock.example.", b"HOST: a%20b"),
+    ],
+)
+def test_every_other_host_is_answered(mock, hosts):
+    answer = exchanged(mock, BARE + hosts + b"\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200"), answer
+
+
 @pytest.mark.parametrize("lane", [True, False])
 def test_only_chunks_are_read(lane):
     with running(frozen(), lane=lane) as mock:

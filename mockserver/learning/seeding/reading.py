@@ -1,17 +1,18 @@
 """Recorded successes: what was asked for and what was answered, by the names of members."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.clock import parse_instant
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source
+from mockserver.recordings.matching import number_in
 from mockserver.values import dataclass
 
 _BEGINNING = "2026-01-01T00:00:00Z"
-_MOST_DIGITS = 100
+_MOST_PLACES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,5 @@ def number_of(value: Json) -> Decimal | None:
     """
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         return None
-    try:
-        found = Decimal(str(value)[:_MOST_DIGITS])
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() and abs(found.adjusted()) <= _MOST_DIGITS else None
+    found = number_in(str(value))
+    return found if found is not None and abs(found.adjusted()) <= _MOST_PLACES else None

@@ -19,7 +19,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Request, Response
 from mockserver.recordings import RecordedExchange
 from mockserver.server.connection import ConnectionServer, http_response, parser_reason
-from mockserver.server.incoming import Unreadable, check, read_body
+from mockserver.server.incoming import Unreadable, body_of
 from mockserver.server.process import Listening, host
 from mockserver.server.recorder.keeper import Keeper
 from mockserver.server.wire import head_of
@@ -107,9 +107,8 @@ class RecordingProxy:
     async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
         relayed, request = _RelayedAnswer(http), head_of(http)
         try:
-            check(http, request)
-            if http.can_read_body:
-                request = replace(request, body=await read_body(http, MOST_REQUEST))
+            body = await body_of(http, request, lambda _: MOST_REQUEST)
+            request = replace(request, body=body or b"")
             await self._pass(relayed, request)
         except Unreadable as error:
             refused = http_response(self._refuse(request, error.name, str(error)))
