@@ -1,9 +1,11 @@
 """Transactions that the service has seen on a chain."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 
 from mockserver import limits
+from mockserver.engine import abi
 from mockserver.engine.layered import Layered
 from mockserver.jsontext import Json
 from mockserver.operations.calls import ContractCall
@@ -11,6 +13,8 @@ from mockserver.values import dataclass
 
 _OVERHEAD = 1000
 """Bytes that a transaction is taken to need beside its data."""
+_UNLIMITED = 2**256 - 1
+"""An approval that tokens do not count down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,20 @@ class SeenTransaction(ContractCall):
         return cls(**{**plain, "data": bytes.fromhex(plain["data"])})
 
     @property
+    def method(self) -> str:
+        """The name of the method that it calls; empty where nobody here knows it."""
+        known = abi.METHODS.get(self.data[:4].hex())
+        return "" if known is None else known.name
+
+    @property
+    def arguments(self) -> dict[str, abi.Value] | None:
+        """The arguments of its call by name; None of a call that cannot be read."""
+        known = abi.METHODS.get(self.data[:4].hex())
+        with suppress(abi.NotThisCall):
+            return None if known is None else abi.arguments(known, self.data[4:])
+        return None
+
+    @property
     def weight(self) -> int:
         """About how many bytes it takes in a dump: its data is in hex there."""
         return _OVERHEAD + 2 * len(self.data)
@@ -45,12 +63,13 @@ class SeenTransaction(ContractCall):
 class SeenTransactions:
     """The transactions a world has seen, by chain and hash in any case; `weight` is in bytes."""
 
-    __slots__ = ("_counts", "_seen", "weight")
+    __slots__ = ("_allowed", "_counts", "_seen", "weight")
 
     def __init__(self) -> None:
         """Begin with none."""
         self._seen: Layered[tuple[str, str], SeenTransaction] = Layered()
         self._counts: Layered[tuple[str, str], int] = Layered()
+        self._allowed: Layered[tuple[str, ...], int] = Layered()
         self.weight = 0
 
     def __len__(self) -> int:
@@ -67,6 +86,15 @@ class SeenTransactions:
     def count_from(self, chain: str, sender: str) -> int:
         """Return how many transactions an address, in any case, has sent on a chain."""
         return self._counts.get((chain, sender.lower())) or 0
+
+    def numbered(self, number: int) -> SeenTransaction | None:
+        """Return the transaction of a number, counted from 1, or None."""
+        return next(iter(self._seen.page(number - 1, 1)), None) if number > 0 else None
+
+    def allowance(self, chain: str, token: str, owner: str, spender: str) -> int:
+        """Return how much of a token an owner still lets a spender take; addresses in any case."""
+        key = chain, *(address.lower() for address in (token, owner, spender))
+        return self._allowed.get(key) or 0
 
     def full(self) -> str:
         """Return why no other transaction is taken; empty where one is."""
@@ -85,15 +113,35 @@ class SeenTransactions:
             self._count(before, -1)
         self._count(seen, 1)
         self._seen[seen.chain, seen.hash.lower()] = seen
+        self._allow(seen)
         self.weight += seen.weight - (before.weight if before else 0)
 
     def copy(self) -> "SeenTransactions":
         """Return the same transactions, apart from now on."""
         twin = SeenTransactions()
         twin._seen, twin._counts = self._seen.copy(), self._counts.copy()
+        twin._allowed = self._allowed.copy()
         twin.weight = self.weight
         return twin
 
     def _count(self, seen: SeenTransaction, change: int) -> None:
         key = seen.chain, seen.sender.lower()
         self._counts[key] = (self._counts.get(key) or 0) + change
+
+    def _allow(self, seen: SeenTransaction) -> None:
+        """Note what a transaction lets its spender take, or what a contract has taken of it."""
+        given = None if seen.reverted else seen.arguments
+        if given is None or not (seen.order_id or seen.method == "approve"):
+            return
+        first, second, *_ = given.values()
+        ends = (
+            (seen.to, seen.sender, first)
+            if seen.order_id is None
+            else (first, seen.sender, seen.to)
+        )
+        key = seen.chain, *(str(address).lower() for address in ends)
+        amount = int(str(second))
+        if seen.order_id is None:
+            self._allowed[key] = amount
+        elif (allowed := self._allowed.get(key) or 0) < _UNLIMITED:
+            self._allowed[key] = max(0, allowed - amount)

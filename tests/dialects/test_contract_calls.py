@@ -393,37 +393,173 @@ def _rpc(client, chain, method, *params):
     return answer["result"]
 
 
-def test_a_wallet_sends_through_a_node_of_the_chain(observed):
-    proxy = _proxies(observed, "ARB")[0]
-    assert _rpc(observed, "ARB", "eth_chainId") == hex(42161)
-    assert _rpc(observed, "ARB", "eth_getTransactionCount", WALLET, "pending") == "0x0"
+def _refused(client, chain, method, *params):
+    call = {"jsonrpc": "2.0", "id": 7, "method": method, "params": list(params)}
+    return client.control("POST", f"/chains/{chain}", call)["error"]
+
+
+def _sent(client, data, *, to=None, value=0, chain="ARB"):
+    """Send a transaction as a wallet does, of the fees that the node names; return its receipt."""
+    head = _rpc(client, chain, "eth_getBlockByNumber", "latest", False)
+    tip = int(_rpc(client, chain, "eth_maxPriorityFeePerGas"), 16)
     signed = Account.sign_transaction(
         {
-            "nonce": 0,
-            "gasPrice": int(_rpc(observed, "ARB", "eth_gasPrice"), 16),
+            "type": 2,
+            "nonce": int(_rpc(client, chain, "eth_getTransactionCount", WALLET, "pending"), 16),
+            "maxFeePerGas": 2 * int(head["baseFeePerGas"], 16) + tip,
+            "maxPriorityFeePerGas": tip,
             "gas": 300_000,
-            "to": to_checksum_address(proxy),
-            "value": 0,
-            "data": _vault_out(BRIDGE),
-            "chainId": 42161,
+            "to": to_checksum_address(to or _proxies(client, chain)[0]),
+            "value": value,
+            "data": data,
+            "chainId": int(_rpc(client, chain, "eth_chainId"), 16),
         },
         WALLET_KEY,
     )
     raw = "0x" + signed.raw_transaction.hex()
-    tx_hash = _rpc(observed, "ARB", "eth_sendRawTransaction", raw)
+    tx_hash = _rpc(client, chain, "eth_sendRawTransaction", raw)
     assert tx_hash == "0x" + signed.hash.hex()
-    assert _rpc(observed, "ARB", "eth_getTransactionCount", WALLET, "latest") == "0x1"
-    order_id = _order_of(observed, "ARB", tx_hash).data["id"]
-    receipt = _rpc(observed, "ARB", "eth_getTransactionReceipt", tx_hash)
-    topics = receipt["logs"][0]["topics"]
+    return _rpc(client, chain, "eth_getTransactionReceipt", tx_hash)
+
+
+def _approval(amount, chain_proxy):
+    selector = keccak(text="approve(address,uint256)")[:4]
+    return selector + encode(["address", "uint256"], [chain_proxy, amount])
+
+
+def _allowance(client, owner, spender):
+    data = keccak(text="allowance(address,address)")[:4]
+    data += encode(["address", "address"], [owner, spender])
+    call = {"to": to_checksum_address(USDT_ARB), "data": "0x" + data.hex()}
+    return int(_rpc(client, "ARB", "eth_call", call, "latest"), 16)
+
+
+def _topic(signature):
+    return "0x" + keccak(text=signature).hex()
+
+
+TRANSFER = _topic("Transfer(address,address,uint256)")
+
+
+def test_a_wallet_approves_and_sends_through_a_node_of_the_chain(observed):
+    proxy = _proxies(observed, "ARB")[0]
+    assert _rpc(observed, "ARB", "eth_getTransactionCount", WALLET, "pending") == "0x0"
+    assert _allowance(observed, WALLET, proxy) == 0
+    approved = _sent(observed, _approval(TEN + 1, proxy), to=USDT_ARB)
+    assert [log["topics"][0] for log in approved["logs"]] == [
+        _topic("Approval(address,address,uint256)")
+    ]
+    assert _allowance(observed, WALLET.lower(), to_checksum_address(proxy)) == TEN + 1
+    receipt = _sent(observed, _vault_out(BRIDGE))
+    assert receipt["status"] == "0x1"
+    assert _rpc(observed, "ARB", "eth_getTransactionCount", WALLET, "latest") == "0x2"
+    order_id = _order_of(observed, "ARB", receipt["transactionHash"]).data["id"]
+    moved, logged = receipt["logs"]
+    assert (moved["address"], moved["topics"][0], int(moved["data"], 16)) == (
+        USDT_ARB,
+        TRANSFER,
+        TEN,
+    )
     # The contract's event names the order, its token and its sender.
-    assert topics[0] == "0x" + LOG_TOPIC
+    topics = logged["topics"]
+    assert (topics[0], logged["address"]) == ("0x" + LOG_TOPIC, proxy)
     assert int(topics[3], 16) == int(order_id)
     assert topics[1].endswith(USDT_ARB[2:])
     assert topics[2].endswith(WALLET[2:].lower())
+    sent = _rpc(observed, "ARB", "eth_getTransactionByHash", receipt["transactionHash"])
+    assert sent["to"] == proxy
+    # What the contract has taken may not be taken again.
+    assert _allowance(observed, WALLET, proxy) == 1
+
+
+def test_an_approval_without_limit_is_not_counted_down(observed):
+    proxy = _proxies(observed, "ARB")[0]
+    _sent(observed, _approval(2**256 - 1, proxy), to=USDT_ARB)
+    assert _sent(observed, _vault_out(BRIDGE))["status"] == "0x1"
+    assert _allowance(observed, WALLET, proxy) == 2**256 - 1
+    _sent(observed, _approval(0, proxy), to=USDT_ARB)
+    assert _allowance(observed, WALLET, proxy) == 0
+
+
+def test_a_call_that_nobody_approved_reverts_when_it_is_tried_and_when_it_is_sent(observed):
+    proxy = _proxies(observed, "ARB")[0]
+    call = {"from": WALLET, "to": proxy, "data": "0x" + _vault_out(BRIDGE).hex()}
+    for method in ("eth_call", "eth_estimateGas"):
+        error = _refused(observed, "ARB", method, call)
+        assert error["code"] == 3
+        assert "execution reverted: ERC20: insufficient allowance" in error["message"]
+        assert error["data"].startswith("0x08c379a0")
+        assert b"call 'approve' of the token first" in bytes.fromhex(error["data"][2:])
+    receipt = _sent(observed, _vault_out(BRIDGE))
+    assert (receipt["status"], receipt["logs"]) == ("0x0", [])
+    _sent(observed, _approval(TEN - 1, proxy), to=USDT_ARB)
+    assert _sent(observed, _vault_out(BRIDGE))["status"] == "0x0"
+    _sent(observed, _approval(TEN, proxy), to=USDT_ARB)
+    assert _rpc(observed, "ARB", "eth_call", call) == "0x"
+    assert _rpc(observed, "ARB", "eth_estimateGas", call) == hex(300_000)
+    # What is told of is taken as it is: a test that stubs its wallet approves nothing.
+    assert _told(observed, _vault_out(BRIDGE))["order"]
+
+
+def test_neither_the_coin_nor_what_the_service_burns_needs_an_approval(observed):
+    order = f"c:BNB:{NATIVE}:{WALLET}:100:3_2"
+    coin = _vault_out(order, NATIVE, 10**17)
+    receipt = _sent(observed, coin, value=10**17)
     assert receipt["status"] == "0x1"
-    assert _rpc(observed, "ARB", "eth_getTransactionByHash", tx_hash)["to"] == proxy
-    assert _rpc(observed, "ARB", "eth_getTransactionByHash", "0x" + "00" * 32) is None
+    assert [log["topics"][0] for log in receipt["logs"]] == ["0x" + LOG_TOPIC]
+    usdt = "0x8a20c13b42d7fe418f10f922f2cee06246c24269"
+    burnt = _sent(observed, _vault_out(BRIDGE, usdt, burnable=True), chain="FSN")
+    assert burnt["status"] == "0x1"
+    assert int(burnt["logs"][0]["topics"][2], 16) == 0
+
+
+def test_confirmations_are_there_at_once_and_blocks_hold_what_they_should(observed):
+    receipts = [_sent(observed, _approval(TEN, WALLET), to=USDT_ARB) for _ in range(2)]
+    head = int(_rpc(observed, "ARB", "eth_blockNumber"), 16)
+    numbers = [int(receipt["blockNumber"], 16) for receipt in receipts]
+    assert numbers[0] < numbers[1] < head - 12
+    for receipt in receipts:
+        block = _rpc(observed, "ARB", "eth_getBlockByNumber", receipt["blockNumber"], False)
+        assert block["transactions"] == [receipt["transactionHash"]]
+        assert block["hash"] == receipt["blockHash"]
+        assert _rpc(observed, "ARB", "eth_getBlockByHash", block["hash"], False) == block
+        whole = _rpc(observed, "ARB", "eth_getBlockByNumber", receipt["blockNumber"], True)
+        assert whole["transactions"][0]["hash"] == receipt["transactionHash"]
+        # The transaction was sent on ARB and nowhere else.
+        other = _rpc(observed, "BNB", "eth_getBlockByNumber", receipt["blockNumber"], False)
+        assert other["transactions"] == []
+    latest = _rpc(observed, "ARB", "eth_getBlockByNumber", "latest", False)
+    assert (int(latest["number"], 16), latest["transactions"]) == (head, [])
+    before = _rpc(observed, "ARB", "eth_getBlockByNumber", hex(head - 1), False)
+    assert latest["parentHash"] == before["hash"]
+    assert int(before["timestamp"], 16) <= int(latest["timestamp"], 16)
+    assert _rpc(observed, "ARB", "eth_getBlockByNumber", hex(head + 1), False) is None
+    assert _rpc(observed, "ARB", "eth_getBlockByHash", "0x" + "ff" * 32, False) is None
+    # Members that strictly decoding clients cannot do without.
+    roots = {"stateRoot", "receiptsRoot", "transactionsRoot", "sha3Uncles", "mixHash"}
+    assert {len(latest[name]) for name in roots} == {66}
+    assert len(latest["logsBloom"]) == 2 + 512
+
+
+def test_a_filter_finds_the_logs_of_orders(observed):
+    proxy = _proxies(observed, "ARB")[0]
+    _sent(observed, _approval(TEN, proxy), to=USDT_ARB)
+    receipt = _sent(observed, _vault_out(BRIDGE))
+
+    def found(**wanted):
+        return _rpc(observed, "ARB", "eth_getLogs", {"fromBlock": "earliest", **wanted})
+
+    own = receipt["logs"]
+    assert found()[1:] == own
+    assert found(address=to_checksum_address(proxy)) == own[1:]
+    assert found(address=[proxy, USDT_ARB], topics=[[TRANSFER, "0x" + LOG_TOPIC]]) == own
+    sender = "0x" + WALLET[2:].lower().rjust(64, "0")
+    assert found(topics=["0x" + LOG_TOPIC, None, sender]) == own[1:]
+    assert found(topics=["0x" + LOG_TOPIC, sender]) == []
+    assert found(blockHash=receipt["blockHash"]) == own
+    assert found(blockHash="0x00") == []
+    after = hex(int(receipt["blockNumber"], 16) + 1)
+    assert found(fromBlock=after) == found(topics=[TRANSFER] * 5) == []
 
 
 def test_a_node_knows_balances_and_tokens(observed):
@@ -436,13 +572,63 @@ def test_a_node_knows_balances_and_tokens(observed):
 
     assert int(read(f"0x70a08231{owner}"), 16) == held
     assert int(read("0x313ce567"), 16) == 6
-    assert int(read(f"0xdd62ed3e{owner}{owner}"), 16) == 2**256 - 1
     assert bytes.fromhex(read("0x95d89b41")[2:])[64:68] == b"USDT"
+    assert bytes.fromhex(read("0x06fdde03")[2:])[64:74] == b"Tether USD"
+    assert int(read("0x" + _approval(5, WALLET).hex()), 16) == 1
     assert int(_rpc(observed, "ARB", "eth_getBalance", WALLET, "latest"), 16) > 0
     assert _rpc(observed, "ARB", "eth_estimateGas", {"to": WALLET}) == hex(21_000)
-    assert _rpc(observed, "ARB", "eth_estimateGas", {"data": "0x3f163c47"}) == hex(300_000)
+    approve = {"to": USDT_ARB, "data": "0x" + _approval(5, WALLET).hex()}
+    assert _rpc(observed, "ARB", "eth_estimateGas", approve) == hex(90_000)
+    assert _rpc(observed, "ARB", "eth_getCode", USDT_ARB, "latest") != "0x"
+    assert _rpc(observed, "ARB", "eth_getCode", _proxies(observed, "ARB")[1], "latest") != "0x"
+    assert _rpc(observed, "ARB", "eth_getCode", WALLET, "latest") == "0x"
+
+
+def test_what_libraries_ask_before_they_send(observed):
+    assert _rpc(observed, "ARB", "eth_chainId") == hex(42161)
     assert _rpc(observed, "ARB", "net_version") == "42161"
-    assert int(_rpc(observed, "ARB", "eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+    assert _rpc(observed, "ARB", "web3_clientVersion")
+    assert _rpc(observed, "ARB", "net_listening") is True
+    assert _rpc(observed, "ARB", "eth_syncing") is False
+    assert _rpc(observed, "ARB", "eth_accounts") == []
+    price, tip = (
+        int(_rpc(observed, "ARB", f"eth_{name}"), 16)
+        for name in ("gasPrice", "maxPriorityFeePerGas")
+    )
+    base = int(_rpc(observed, "ARB", "eth_getBlockByNumber", "latest", False)["baseFeePerGas"], 16)
+    assert (base + tip, base > tip > 0) == (price, True)
+    history = _rpc(observed, "ARB", "eth_feeHistory", "0x5", "latest", [10, 50])
+    assert history["baseFeePerGas"] == [hex(base)] * 6
+    assert (history["reward"], len(history["gasUsedRatio"])) == ([[hex(tip)] * 2] * 5, 5)
+    assert int(history["oldestBlock"], 16) + 4 == int(_rpc(observed, "ARB", "eth_blockNumber"), 16)
+    few = _rpc(observed, "ARB", "eth_feeHistory", 1024, "0x1")
+    assert (few["oldestBlock"], len(few["gasUsedRatio"]), "reward" in few) == ("0x0", 2, False)
+
+
+LEGACY = """\
+format: crosschain-mock/scenario@1
+title: a chain without EIP-1559
+extends: default
+prices: {usd: {OLD: '2'}}
+catalog:
+  chains:
+  - {nickname: OLDC, full_name: Old, index: 907, network: "90700", base_coin: OLD,
+     evm_is_legacy: true, basis: assumed, source: this test}
+  assets:
+  - {symbol: OLD, name: Old, index: 4321, contracts: {OLDC: {address: "%s", decimals: 18}},
+     basis: assumed, source: this test}
+"""
+
+
+def test_a_legacy_chain_has_no_base_fee(serve, tmp_path):
+    scenario = tmp_path / "legacy.yaml"
+    scenario.write_text(LEGACY % NATIVE)
+    client = serve(scenario=scenario).client
+    block = _rpc(client, "OLDC", "eth_getBlockByNumber", "latest", False)
+    assert "baseFeePerGas" not in block
+    history = _rpc(client, "OLDC", "eth_feeHistory", 2, "latest", [50])
+    price = _rpc(client, "OLDC", "eth_gasPrice")
+    assert (history["baseFeePerGas"], history["reward"]) == (["0x0"] * 3, [[price]] * 2)
 
 
 @pytest.mark.parametrize(
@@ -456,9 +642,15 @@ def test_a_node_knows_balances_and_tokens(observed):
         ("ARB", {"method": "eth_getBalance", "params": [5]}, -32602),
         ("ARB", {"method": "eth_getBalance", "params": ["me"]}, -32000),
         ("ARB", {"method": "eth_sendRawTransaction", "params": ["0xc0"]}, -32602),
-        ("ARB", {"method": "eth_call", "params": [{"to": WALLET, "data": "0x"}]}, -32000),
+        ("ARB", {"method": "eth_call", "params": [{"to": WALLET, "data": "0x01"}]}, -32000),
         ("ARB", {"method": "eth_call", "params": [{"to": USDT_ARB, "data": "0x12"}]}, -32000),
+        ("ARB", {"method": "eth_call", "params": [{"to": USDT_ARB, "data": "0x123"}]}, -32602),
+        ("ARB", {"method": "eth_call", "params": [{"to": USDT_ARB, "value": "ten"}]}, -32602),
+        ("ARB", {"method": "eth_getBlockByNumber", "params": ["soon", False]}, -32602),
+        ("ARB", {"method": "eth_feeHistory", "params": ["many", "latest"]}, -32602),
+        ("ARB", {"method": "eth_getLogs", "params": ["all"]}, -32602),
         ("KAS", {"method": "eth_chainId"}, -32000),
+        ("KAS", {"method": "eth_blockNumber"}, -32000),
     ],
 )
 def test_a_node_says_no_in_its_own_way(observed, chain, call, code):
@@ -477,4 +669,4 @@ def test_a_transaction_for_another_chain_is_refused(observed):
     }
     batch = observed.control("POST", "/chains/ARB", [call, {"id": 2, "method": "eth_blockNumber"}])
     assert "signed for chain id 1" in batch[0]["error"]["message"]
-    assert batch[1]["result"] == "0x0"
+    assert int(batch[1]["result"], 16) < 64

@@ -9,7 +9,7 @@ from mockserver.jsontext import Json
 from mockserver.server.control.row import ControlRequest
 from mockserver.signing import curve, raw
 from mockserver.signing.keyring import Keyring
-from mockserver.worlds import chain
+from mockserver.worlds import chain, node
 
 
 class BadKeys(CrosschainMockError):
@@ -95,4 +95,4 @@ def seen(request: ControlRequest) -> Json:
 
 def call(request: ControlRequest) -> Json:
     """Answer JSON-RPC as a node of a chain would."""
-    return chain.answer(request.hosted, request.place["chain"], request.body)
+    return node.answer(request.hosted, request.place["chain"], request.body)

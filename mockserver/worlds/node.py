@@ -1,0 +1,458 @@
+"""A node of an EVM chain, as the libraries of wallets ask it by JSON-RPC (docs/decisions/0269).
+
+There are no contracts behind it: calls are answered from the world's lists, its balances and the
+transactions that it has seen. Each transaction has a block of its own, with `_BLOCKS - 1` empty
+ones behind it, so that nobody waits for confirmations on a clock that stands still.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from types import MappingProxyType
+
+from mockserver import limits
+from mockserver.engine import abi
+from mockserver.engine.aggregates import ROUTERS
+from mockserver.engine.catalog import NATIVE, Chain, Placed
+from mockserver.engine.refusal import Refusal
+from mockserver.errors import CrosschainMockError
+from mockserver.jsontext import Json
+from mockserver.operations.calls import SWAP, VAULT_OUT, ContractCall, Reverted
+from mockserver.operations.deposits import GAS_NATIVE, GAS_TOKEN, gas_price
+from mockserver.values import dataclass
+from mockserver.worlds.chain import BadTransaction, approved_order_in, take_raw
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.seen import SeenTransaction
+
+_BLOCKS = 64
+"""How many blocks a transaction moves the chain on by; clients wait for three to a few dozen."""
+
+_GAS_CALL, _BLOCK_GAS = 300_000, 30_000_000
+_INVALID, _UNKNOWN_METHOD, _BAD_PARAMS, _REFUSED, _REVERTED = -32600, -32601, -32602, -32000, 3
+_MOST_HISTORY = 1024
+_ZERO = f"0x{0:040x}"
+_TRUE = f"0x{1:064x}"
+_BLOOM = f"0x{'00' * 256}"
+_NO_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
+_NO_UNCLES = "0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347"
+"""The roots of an empty trie and of an empty list, as every EVM chain has them."""
+
+_ERROR = "08c379a0"
+"""`Error(string)`: how contracts say why they revert."""
+
+_VAULT_OUT_LOG = "0x873a952504255baba041a0843512f2748152611db0d25da60657af220f7540ba"
+"""`LogVaultOut(address,address,uint256,uint256,address,bytes)`: it names the order id (SOL)."""
+_TRANSFER_LOG = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+_APPROVAL_LOG = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925"
+
+_Log = tuple[str, tuple[str, ...], bytes]
+"""The contract that logs, the topics and the data."""
+
+
+class RpcError(Exception):
+    """A JSON-RPC error: its code, its message and, of a call that reverts, the encoded reason."""
+
+    def __init__(self, code: int, message: str, data: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+@dataclass(frozen=True, slots=True)
+class RpcCall:
+    """A call of a method: the world, the chain and the parameters."""
+
+    hosted: HostedWorld
+    chain: Chain
+    params: Sequence[Json]
+
+    def text(self, place: int) -> str:
+        """Return a parameter that is text."""
+        if place < len(self.params) and isinstance(self.params[place], str):
+            return str(self.params[place])
+        raise RpcError(_BAD_PARAMS, f"parameter {place + 1}: expected text")
+
+    def members(self, place: int) -> Mapping[str, Json]:
+        """Return a parameter that is an object."""
+        value = self.params[place] if place < len(self.params) else None
+        if isinstance(value, Mapping):
+            return value
+        raise RpcError(_BAD_PARAMS, f"parameter {place + 1}: expected an object")
+
+    @property
+    def head(self) -> int:
+        """The number of the newest block."""
+        return (len(self.hosted.transactions) + 1) * _BLOCKS - 1
+
+    @property
+    def fees(self) -> tuple[int, int]:
+        """What a block charges for gas and what its miner is tipped; a legacy chain has no such."""
+        price = gas_price(self.hosted.world, self.chain)
+        tip = -(-price // 10)
+        return (0, price) if self.chain.evm_is_legacy else (price - tip, tip)
+
+
+def answer(hosted: HostedWorld, nickname: str, body: Json) -> Json:
+    """Return the JSON-RPC answer to a call, or to a batch of them."""
+    try:
+        chain = hosted.world.scenario.catalog.chain(nickname)
+    except Refusal as refusal:
+        return _error(None, RpcError(_INVALID, refusal.reason))
+    if isinstance(body, Sequence) and not isinstance(body, str):
+        if not 0 < len(body) <= limits.BATCH.most:
+            told = f"a batch has at least one call and at most {limits.BATCH}, got {len(body)}"
+            return _error(None, RpcError(_INVALID, told))
+        return [_one(hosted, chain, call) for call in body]
+    return _one(hosted, chain, body)
+
+
+def _one(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
+    number: Json = None
+    try:
+        if not isinstance(call, Mapping) or not isinstance(call.get("method"), str):
+            raise RpcError(_INVALID, "no JSON-RPC call: expected an object with 'method'")
+        given, params = call.get("id"), call.get("params", [])
+        if isinstance(given, bool) or not isinstance(given, str | int | Decimal | None):
+            raise RpcError(_INVALID, "'id': expected text, a number or null")
+        number = given
+        method = METHODS.get(call["method"])
+        if method is None:
+            known = ", ".join(METHODS)
+            raise RpcError(_UNKNOWN_METHOD, f"{call['method'][:60]!r} is not one of {known}")
+        if not isinstance(params, Sequence) or isinstance(params, str):
+            raise RpcError(_BAD_PARAMS, "'params': expected an array")
+        if not chain.evm:
+            raise RpcError(_REFUSED, f"{chain.nickname!r} is no EVM chain")
+        result = method(RpcCall(hosted, chain, params))
+    except RpcError as error:
+        return _error(number, error)
+    except Refusal as refusal:
+        return _error(number, RpcError(_REFUSED, refusal.reason))
+    except CrosschainMockError as error:
+        return _error(number, RpcError(_REFUSED, str(error)))
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def _error(number: Json, error: RpcError) -> Json:
+    told: dict[str, Json] = {"code": error.code, "message": str(error)}
+    if error.data is not None:
+        told["data"] = error.data
+    return {"jsonrpc": "2.0", "id": number, "error": told}
+
+
+def _tried(call: RpcCall) -> tuple[ContractCall, str]:
+    """Return the transaction that a parameter describes, and what it would return.
+
+    Raises `RpcError` where a contract would revert, or is none that anybody knows.
+    """
+    given = call.members(0)
+    text = {name: str(given.get(name) or "") for name in ("from", "to", "value")}
+    data = str(given.get("data") or given.get("input") or "0x")
+    try:
+        value, raw = int(text["value"] or "0", 16), bytes.fromhex(data.removeprefix("0x"))
+    except ValueError:
+        raise RpcError(_BAD_PARAMS, "parameter 1: 'value' and 'data' are 0x and hex") from None
+    to = text["to"].lower()
+    tried = ContractCall(call.chain.nickname, "", text["from"] or _ZERO, to, value, raw)
+    if raw[:4] in (VAULT_OUT, SWAP):
+        try:
+            # What the service would not take is taken by the contract all the same.
+            with suppress(Refusal):
+                approved_order_in(call.hosted, tried)
+        except Reverted as error:
+            reason = abi.packed(("bytes",), (str(error).encode(),)).hex()
+            told = f"execution reverted: {error}"
+            raise RpcError(_REVERTED, told, f"0x{_ERROR}{reason}") from None
+        return tried, "0x"
+    return tried, _read(call, tried) if raw else "0x"
+
+
+def _estimate(call: RpcCall) -> Json:
+    tried, _ = _tried(call)
+    method = abi.METHODS.get(tried.data[:4].hex())
+    token = method is not None and method.name in ("transfer", "approve", "transferFrom")
+    return hex(GAS_NATIVE if not tried.data else GAS_TOKEN if token else _GAS_CALL)
+
+
+def _read(call: RpcCall, tried: ContractCall) -> str:
+    """Return what a token's contract says; what changes something would be done."""
+    world, data = call.hosted.world, tried.data
+    placed = world.scenario.catalog.placed_at(call.chain, tried.to)
+    method = data[:4].hex()
+    if method in ("a9059cbb", "095ea7b3", "23b872dd"):
+        return _TRUE
+    if method == "313ce567":
+        return _word(placed.decimals)
+    if method in ("95d89b41", "06fdde03"):
+        said = placed.symbol if method == "95d89b41" else placed.token.name
+        return f"0x{abi.packed(('bytes',), (said.encode(),)).hex()}"
+    if method == "70a08231" and len(data) == 36:
+        owner = f"0x{data[16:].hex()}"
+        return _word(world.balances.of(call.chain.nickname, tried.to, owner).units)
+    if method == "dd62ed3e" and len(data) == 68:
+        owner, spender = f"0x{data[16:36].hex()}", f"0x{data[48:].hex()}"
+        key = call.chain.nickname, tried.to, owner, spender
+        return _word(call.hosted.transactions.allowance(*key))
+    raise RpcError(_REFUSED, f"the contract {tried.to!r} answers no method '0x{method}' here")
+
+
+def _code(call: RpcCall) -> Json:
+    """Return code that is not empty for whatever the world knows as a contract."""
+    chain, address = call.chain, call.text(0).lower()
+    contracts = {chain.minter_proxy, chain.minter_proxy_v2, chain.swap_proxy, chain.weth}
+    if address in contracts | set(ROUTERS.values()) or _token(call, address):
+        return "0x60806040"
+    return "0x"
+
+
+def _token(call: RpcCall, address: str) -> Placed | None:
+    with suppress(Refusal):
+        return call.hosted.world.scenario.catalog.placed_at(call.chain, address)
+    return None
+
+
+def _send(call: RpcCall) -> Json:
+    nickname, raw = call.chain.nickname, call.text(0)
+    try:
+        return take_raw(call.hosted, nickname, raw, approved=False).hash
+    except BadTransaction as error:
+        raise RpcError(_BAD_PARAMS, str(error)) from None
+
+
+def _seen(call: RpcCall, shown: Callable[[RpcCall, SeenTransaction], Json]) -> Json:
+    seen = call.hosted.transactions.get(call.chain.nickname, call.text(0))
+    return None if seen is None else shown(call, seen)
+
+
+def _word(value: int) -> str:
+    return f"0x{value:064x}"
+
+
+def _transaction(_: RpcCall, seen: SeenTransaction) -> Json:
+    return {
+        "hash": seen.hash,
+        "from": seen.sender,
+        "to": seen.to or None,
+        "value": hex(seen.value),
+        "input": f"0x{seen.data.hex()}",
+        "nonce": hex(seen.nonce),
+        "gas": hex(0),
+        "gasPrice": hex(0),
+        "type": "0x0",
+        **_place_of(seen),
+        "chainId": None,
+        "v": "0x1b",
+        "r": f"0x{1:064x}",
+        "s": f"0x{1:064x}",
+    }
+
+
+def _receipt(call: RpcCall, seen: SeenTransaction) -> Json:
+    """Return a receipt. Gas costs nothing here, so that balances change by what orders move."""
+    return {
+        "transactionHash": seen.hash,
+        **_place_of(seen),
+        "from": seen.sender,
+        "to": seen.to or None,
+        "contractAddress": None,
+        "cumulativeGasUsed": hex(0),
+        "gasUsed": hex(0),
+        "effectiveGasPrice": hex(0),
+        "logs": list(_logs(call, seen)),
+        "logsBloom": _BLOOM,
+        "status": "0x0" if seen.reverted else "0x1",
+        "type": "0x0",
+    }
+
+
+def _logs(call: RpcCall, seen: SeenTransaction) -> Iterator[dict[str, Json]]:
+    for number, (contract, topics, data) in enumerate(_events(call, seen)):
+        yield {
+            "address": contract,
+            "topics": list(topics),
+            "data": f"0x{data.hex()}",
+            **_place_of(seen),
+            "transactionHash": seen.hash,
+            "logIndex": hex(number),
+            "removed": False,
+        }
+
+
+def _events(call: RpcCall, seen: SeenTransaction) -> Iterator[_Log]:
+    """Yield what the contracts log: tokens that move or may be moved, and the order's id (SOL)."""
+    given = None if seen.reverted else seen.arguments
+    if given is None:
+        return
+    first, second, *others = given.values()
+    if seen.order_id is not None:
+        token, amount = str(first), int(str(second))
+        contract = _token(call, token)
+        if contract is not None and not contract.contract.native:
+            burnt = contract.contract.burnable
+            ends = _padded(seen.sender), _padded(_ZERO if burnt else seen.to)
+            yield token, (_TRANSFER_LOG, *ends), abi.uint(amount)
+        named = _padded(token), _padded(seen.sender), _word(int(seen.order_id))
+        order = bytes.fromhex(str(others[-1])[2:])
+        kinds = ("uint256", "address", "bytes")
+        yield seen.to, (_VAULT_OUT_LOG, *named), abi.packed(kinds, (amount, seen.to, order))
+    elif seen.method in ("transfer", "approve") and _token(call, seen.to) is not None:
+        kind = _TRANSFER_LOG if seen.method == "transfer" else _APPROVAL_LOG
+        ends = _padded(seen.sender), _padded(str(first))
+        yield seen.to, (kind, *ends), abi.uint(int(str(second)))
+
+
+def _padded(address: str) -> str:
+    return f"0x{address[2:].lower():0>64}"
+
+
+def _found_logs(call: RpcCall) -> Json:
+    """Return the logs that a filter takes: by blocks, contracts and topics."""
+    wanted = call.members(0)
+    least, most = (_number(call, wanted.get(name, "latest")) for name in ("fromBlock", "toBlock"))
+    if "blockHash" in wanted:
+        least = most = _number_of_hash(wanted["blockHash"])
+    addresses, topics = _listed(wanted.get("address")), wanted.get("topics") or []
+    found: list[Json] = []
+    for seen in call.hosted.transactions.values():
+        if seen.chain == call.chain.nickname and least <= seen.number * _BLOCKS <= most:
+            for log in _logs(call, seen):
+                own = [log["address"], *log["topics"]]
+                asked = [addresses, *map(_listed, topics)]
+                if len(asked) <= len(own) and all(
+                    not any_of or str(one).lower() in any_of
+                    for one, any_of in zip(own, asked, strict=False)
+                ):
+                    found.append(log)
+    return found
+
+
+def _listed(value: Json) -> list[str]:
+    """Return what a place of a filter takes, in lower case; nothing stands for anything."""
+    many = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return [str(one).lower() for one in many if one is not None]
+
+
+def _number(call: RpcCall, tag: Json) -> int:
+    """Return the number that a tag, or 0x and hex, stands for."""
+    text = str(tag)
+    if text in ("latest", "pending", "safe", "finalized"):
+        return call.head
+    try:
+        return 0 if text == "earliest" else int(text, 16)
+    except ValueError:
+        raise RpcError(
+            _BAD_PARAMS, f"{text[:60]!r} is no block: give a tag or 0x and hex"
+        ) from None
+
+
+def _number_of_hash(block: Json) -> int:
+    """Return the number of a block by its hash; -1 for a hash that no block has."""
+    try:
+        return int(str(block), 16) - 1
+    except ValueError:
+        return -1
+
+
+def _block(call: RpcCall, number: int) -> Json:
+    """Return a block with all that strict clients read; None where there is none yet."""
+    if not 0 <= number <= call.head:
+        return None
+    transactions, (base_fee, _) = call.hosted.transactions, call.fees
+    last = transactions.numbered(number // _BLOCKS)
+    own = last if last and number % _BLOCKS == 0 and last.chain == call.chain.nickname else None
+    at_ms = call.hosted.began_ms if last is None else last.at_ms
+    if number == call.head:
+        at_ms = call.hosted.world.now()
+    shown: Json = []
+    if own is not None:
+        full = len(call.params) > 1 and call.params[1] is True
+        shown = [_transaction(call, own) if full else own.hash]
+    return {
+        "number": hex(number),
+        "hash": _block_hash(number),
+        "parentHash": _block_hash(max(0, number - 1)),
+        "timestamp": hex(at_ms // 1000),
+        "nonce": "0x0000000000000000",
+        "difficulty": "0x0",
+        "totalDifficulty": "0x0",
+        "gasLimit": hex(_BLOCK_GAS),
+        "gasUsed": "0x0",
+        **({} if call.chain.evm_is_legacy else {"baseFeePerGas": hex(base_fee)}),
+        "miner": _ZERO,
+        "mixHash": _word(0),
+        "sha3Uncles": _NO_UNCLES,
+        "stateRoot": _NO_ROOT,
+        "transactionsRoot": own.hash if own is not None else _NO_ROOT,
+        "receiptsRoot": own.hash if own is not None else _NO_ROOT,
+        "logsBloom": _BLOOM,
+        "extraData": "0x",
+        "size": "0x220",
+        "transactions": shown,
+        "uncles": [],
+    }
+
+
+def _history(call: RpcCall) -> Json:
+    """Return the fees of the newest blocks, which are those of now."""
+    given = call.params[0] if call.params else None
+    try:
+        asked = int(given, 16) if isinstance(given, str) else int(str(given))
+    except ValueError:
+        raise RpcError(_BAD_PARAMS, "parameter 1: expected a count of blocks") from None
+    shares = call.params[2] if len(call.params) > 2 else None
+    many = len(shares) if isinstance(shares, Sequence) and not isinstance(shares, str) else 0
+    newest = min(call.head, _number(call, call.params[1] if len(call.params) > 1 else "latest"))
+    count = max(0, min(asked, newest + 1, _MOST_HISTORY))
+    base_fee, tip = map(hex, call.fees)
+    return {
+        "oldestBlock": hex(newest - count + 1),
+        "baseFeePerGas": [base_fee] * (count + 1),
+        "gasUsedRatio": [0] * count,
+        **({"reward": [[tip] * min(many, 100)] * count} if many else {}),
+    }
+
+
+def _place_of(seen: SeenTransaction) -> dict[str, Json]:
+    """Return where a transaction was mined: each alone in a block of its own."""
+    number = seen.number * _BLOCKS
+    return {
+        "blockNumber": hex(number),
+        "blockHash": _block_hash(number),
+        "transactionIndex": "0x0",
+    }
+
+
+def _block_hash(number: int) -> str:
+    return _word(number + 1)
+
+
+METHODS: Mapping[str, Callable[[RpcCall], Json]] = MappingProxyType(
+    {
+        "eth_chainId": lambda call: hex(int(call.chain.network)),
+        "net_version": lambda call: str(int(call.chain.network)),
+        "net_listening": lambda _: True,
+        "web3_clientVersion": lambda _: "crosschain-mock",
+        "eth_syncing": lambda _: False,
+        "eth_accounts": lambda _: [],
+        "eth_blockNumber": lambda call: hex(call.head),
+        "eth_getBlockByNumber": lambda call: _block(call, _number(call, call.text(0))),
+        "eth_getBlockByHash": lambda call: _block(call, _number_of_hash(call.text(0))),
+        "eth_gasPrice": lambda call: hex(sum(call.fees)),
+        "eth_maxPriorityFeePerGas": lambda call: hex(call.fees[1]),
+        "eth_feeHistory": _history,
+        "eth_estimateGas": _estimate,
+        "eth_getTransactionCount": lambda call: hex(
+            call.hosted.transactions.count_from(call.chain.nickname, call.text(0))
+        ),
+        "eth_getBalance": lambda call: hex(
+            call.hosted.world.balances.of(call.chain.nickname, NATIVE, call.text(0)).units
+        ),
+        "eth_getCode": _code,
+        "eth_call": lambda call: _tried(call)[1],
+        "eth_sendRawTransaction": _send,
+        "eth_getTransactionByHash": lambda call: _seen(call, _transaction),
+        "eth_getTransactionReceipt": lambda call: _seen(call, _receipt),
+        "eth_getLogs": _found_logs,
+    }
+)
+"""The methods by name."""
