@@ -6,7 +6,7 @@ from decimal import Decimal
 from mockserver.engine import amounts
 from mockserver.engine.accounts import Account
 from mockserver.engine.catalog import Placed, checked_address
-from mockserver.engine.core import Core, View
+from mockserver.engine.core import Core, Transfer, View, hash_key
 from mockserver.engine.courses import Status
 from mockserver.engine.ledger import (
     FAUCET,
@@ -67,7 +67,7 @@ class Balances(View):
         return account.certain(self._core.now(), self._closing_ms, self._gain_of(key))
 
     def postings(self) -> Iterator[Posting]:
-        """Yield every booking up to now: openings of the accounts used, deposits, outcomes."""
+        """Yield every booking up to now: openings of accounts, transfers, deposits, outcomes."""
         catalog, now = self._core.scenario.catalog, self._core.now()
         for chain, symbol, address in self._core.state.accounts:
             placed = catalog.token_on(chain, symbol)
@@ -77,6 +77,10 @@ class Balances(View):
                 Entry(user(address), chain, symbol, units),
             )
             yield Posting(0, "opening", None, entries)
+        for moved in self._core.state.transfers.values():
+            ends = (moved.payer, -moved.units), (moved.receiver, moved.units)
+            booked = tuple(Entry(user(key[2]), *key[:2], units) for key, units in ends)
+            yield Posting(moved.at_ms, "transfer", None, booked)
         for order in self._core.state.orders.values():
             yield deposit(order)
             for event in history(order, self._core.state.calendar):
@@ -95,8 +99,28 @@ class Balances(View):
         outcomes = (outcome(order, event) for event in events)
         return (deposit(order), *(posting for posting in outcomes if posting is not None))
 
+    def movable(self, placed: Placed, tx_hash: str, payer: str, asked: int) -> int:
+        """Return how much of a token a transaction can move: at most what its sender owns.
+
+        The deposit of an order was booked with the order, so that it moves nothing more.
+        """
+        core, nickname = self._core, placed.chain.nickname
+        if hash_key(nickname, tx_hash) in core.state.by_hash:
+            return 0
+        owned = spendable(core, placed, (nickname, placed.symbol, account_address(payer)))
+        return min(asked, max(0, owned))
+
+    def transfer(
+        self, placed: Placed, tx_hash: str, ends: tuple[str, str], units: int, at_ms: int
+    ) -> None:
+        """Move a token from one address to another by a transaction."""
+        nickname = placed.chain.nickname
+        payer, receiver = ((nickname, placed.symbol, account_address(end)) for end in ends)
+        moved = Transfer(at_ms, payer, receiver, units)
+        self._core.state.move(hash_key(nickname, tx_hash), moved)
+
     def accounts(self) -> tuple[AccountKey, ...]:
-        """Return the accounts that orders have used, in the order of their first use."""
+        """Return the accounts that were used, in the order of their first use."""
         return tuple(self._core.state.accounts)
 
     def _gain_of(self, key: AccountKey) -> Callable[[str], int]:

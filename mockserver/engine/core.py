@@ -68,6 +68,16 @@ HashKey = tuple[str, str]
 """A transaction: nickname of its chain, and hash as `hash_key` compares it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Smallest units of a token that a transaction moves from one account to another."""
+
+    at_ms: int
+    payer: AccountKey
+    receiver: AccountKey
+    units: int
+
+
 @dataclass(slots=True)
 class State:
     """Everything that changes in a world. The look-ups beside orders and tickets follow from them.
@@ -86,6 +96,7 @@ class State:
     by_sn: Layered[str, str] = field(default_factory=Layered)
     accounts: Layered[AccountKey, Account | tuple[str, int]] = field(default_factory=Layered)
     senders: Layered[str, int] = field(default_factory=Layered)
+    transfers: Layered[HashKey, Transfer] = field(default_factory=Layered)
     reports: Reports | None = None
     sn_runs: dict[str, tuple[int, int]] = field(default_factory=dict)
     forced: int = 0
@@ -106,6 +117,7 @@ class State:
             by_sn=self.by_sn.copy(),
             accounts=self.accounts.copy(),
             senders=self.senders.copy(),
+            transfers=self.transfers.copy(),
             reports=None if self.reports is None else self.reports.copy(),
             sn_runs=dict(self.sn_runs),
             forced=self.forced,
@@ -161,8 +173,20 @@ class State:
         order_id = self.by_hash.get(key)
         return None if order_id is None else self.orders[order_id]
 
+    def move(self, key: HashKey, transfer: Transfer) -> None:
+        """Book a transfer that no order has made, by its transaction."""
+        self.transfers[key] = transfer
+        for account, change in (
+            (transfer.payer, -transfer.units),
+            (transfer.receiver, transfer.units),
+        ):
+            booked = self.account(account)
+            if booked is None:
+                booked = self.accounts[account] = Account(self.owner, [])
+            booked.moved += change
+
     def account(self, key: AccountKey) -> Account | None:
-        """Return the account of a user, to be read or changed; None where no order concerns it."""
+        """Return the account of a user, to be read or changed; None where nothing concerns it."""
         account = self.accounts.get(key)
         if account is None:
             return None

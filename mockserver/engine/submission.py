@@ -147,6 +147,9 @@ def _new_order(
     route = core.route(request.source, request.target)
     course, policy, polls_needed = _steering(core, request, cert_hash, terms)
     topup = request.amount - spendable(core, request.source, payer)
+    if (paid := state.transfers.get(hash_key(route.source_chain, cert_hash))) is not None:
+        # What its own transaction has moved is not taken from the sender once more.
+        topup = max(topup, min(request.amount, paid.units if paid.payer == payer else 0))
     ticks, past, seen_ms = (), (), None
     order_id, seed = _order_id(core), scenario.seed
     # Values on the road of a request are made by place: by name takes three times as long.

@@ -7,15 +7,16 @@ of a transaction. What a wallet sends to a node becomes known as any announced t
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
-from mockserver.engine.catalog import NATIVE, Chain
+from mockserver.engine.catalog import NATIVE, Chain, Placed
 from mockserver.engine.hashes import hash_form, made_up_hash
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.operations.calls import ContractCall, Reverted, order_in, order_of_transfer
+from mockserver.operations.deposits import transferred
 from mockserver.signing import transactions
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.seen import SeenTransaction
@@ -153,8 +154,37 @@ def _taken(
         reason=reason,
         reverted=reverted,
     )
-    hosted.transactions.add(seen)
+    plain = _plain_transfer(hosted, seen) if evm and not (reverted or order_id) else None
+    if plain is not None:
+        placed, (payer, _), asked = plain
+        units = hosted.world.balances.movable(placed, seen.hash, payer, asked)
+        seen = replace(seen, moved=units)
+    restore(hosted, seen)
     return seen
+
+
+def restore(hosted: HostedWorld, seen: SeenTransaction) -> None:
+    """Note a transaction with what it has moved, as when it came."""
+    plain = _plain_transfer(hosted, seen) if seen.moved else None
+    if plain is not None:
+        placed, ends, _ = plain
+        hosted.world.balances.transfer(placed, seen.hash, ends, seen.moved, seen.at_ms)
+    hosted.transactions.add(seen)
+
+
+def _plain_transfer(
+    hosted: HostedWorld, seen: SeenTransaction
+) -> tuple[Placed, tuple[str, str], int] | None:
+    """Return the token, both ends and the units of a transfer; None of any other transaction."""
+    catalog = hosted.world.scenario.catalog
+    called = transferred(seen.data)
+    if called is None and (seen.data or not seen.value):
+        return None
+    token, (recipient, units) = (seen.to, called) if called else (NATIVE, (seen.to, seen.value))
+    with suppress(Refusal):
+        placed = catalog.placed_at(catalog.chain(seen.chain), token)
+        return placed, (seen.sender, recipient), units
+    return None
 
 
 def _outcome(

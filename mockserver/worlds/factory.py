@@ -27,6 +27,7 @@ from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
 from mockserver.values import dataclass
+from mockserver.worlds.chain import restore
 from mockserver.worlds.hosted import FORMAT, HostedWorld
 from mockserver.worlds.seen import SeenTransaction
 
@@ -155,7 +156,7 @@ class WorldFactory:
         for item in dump["transactions"]:
             if full := hosted.transactions.full():
                 raise StateNotLoadable(f"this dump holds too much: {full}")
-            hosted.transactions.add(SeenTransaction.load(item))
+            restore(hosted, SeenTransaction.load(item))
         return hosted
 
     def _replay(self, options: WorldOptions) -> "Replay | None":

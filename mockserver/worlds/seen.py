@@ -21,7 +21,8 @@ _UNLIMITED = 2**256 - 1
 class SeenTransaction(ContractCall):
     """A transaction and what became of it.
 
-    `number` counts the transactions of a world; `reason` says why one made no order.
+    `number` counts the transactions of a world; `reason` says why one made no order, and `moved` is
+    what a plain transfer of an EVM chain has moved, in smallest units.
     """
 
     nonce: int
@@ -30,6 +31,7 @@ class SeenTransaction(ContractCall):
     order_id: str | None = None
     reason: str = ""
     reverted: bool = False
+    moved: int = 0
 
     def dump(self) -> dict[str, Json]:
         """Return it as JSON can carry it, its call data in hex."""

@@ -541,6 +541,82 @@ def test_confirmations_are_there_at_once_and_blocks_hold_what_they_should(observ
     assert len(latest["logsBloom"]) == 2 + 512
 
 
+MINTER = "0x8a4aa176007196d48d39c89402d3753c39ae64c1"
+
+
+def _transfer(amount, to=MINTER):
+    return keccak(text="transfer(address,uint256)")[:4] + encode(
+        ["address", "uint256"], [to, amount]
+    )
+
+
+def _held(client, address, token=USDT_ARB):
+    query = {"chain": "ARB", "contractAddress": token, "address": address}
+    return int(client.get("/v1/getBalance", query=query).data["balance"])
+
+
+def _submitted(client, tx_hash, amount=TEN):
+    """Submit the order of a deposit that was sent before, as clients of 2024-03 do (DEMO)."""
+    deposit = certs(certHash=tx_hash, fromAmount=str(amount))
+    body = {"channel": "c", "execStrategy": "", "extra": "3_2", "orderType": "1", "slippage": "0"}
+    body |= {"sourceCerts": deposit, "timeout": "0", "toAddr": WALLET, "toChain": "BNB"}
+    headers = {"EvmAddress": WALLET, "Signature": "00"}
+    body |= {"toIndex": "5", "triggerPrice": "0"}
+    return client.post("/v1/submitOrder", body, headers=headers).data["id"]
+
+
+def test_a_deposit_that_was_sent_is_taken_once(observed):
+    before, vault = _held(observed, WALLET), _held(observed, MINTER)
+    receipt = _sent(observed, _transfer(TEN), to=USDT_ARB)
+    assert (_held(observed, WALLET), _held(observed, MINTER)) == (before - TEN, vault + TEN)
+    order_id = _submitted(observed, receipt["transactionHash"])
+    assert _held(observed, WALLET) == before - TEN
+    assert _end(observed, order_id)["status"] == "Succeeded"
+    assert _held(observed, WALLET) == before - TEN
+    dump = observed.control("GET", "/dump")
+    observed.control("POST", "/load", dump)
+    assert (_held(observed, WALLET), _held(observed, MINTER)) == (before - TEN, vault + TEN)
+    assert observed.control("GET", "/dump")["transactions"] == dump["transactions"]
+
+
+def test_a_deposit_that_is_refunded_comes_back_whole(observed):
+    before = _held(observed, WALLET)
+    receipt = _sent(observed, _transfer(TEN), to=USDT_ARB)
+    order_id = _submitted(observed, receipt["transactionHash"])
+    observed.control("POST", f"/orders/{order_id}", {"course": "refund"})
+    assert _end(observed, order_id)["status"] == "Refunded"
+    assert _held(observed, WALLET) == before
+
+
+def test_transfers_move_what_there_is_and_what_no_order_has_moved(observed):
+    before, friend = _held(observed, WALLET), "0x" + "5f" * 20
+    told = _told(observed, b"", to=friend, value=10**15)
+    coins = _held(observed, friend, NATIVE)
+    fresh = _held(observed, "0x" + "6f" * 20, NATIVE)
+    assert (told["order"], coins - fresh) == (None, 10**15)
+    # An order that was there before its transaction was told of has booked the deposit.
+    tx_hash = "0x" + "ab" * 32
+    _submitted(observed, tx_hash)
+    _told(observed, _transfer(TEN), to=USDT_ARB, hash=tx_hash)
+    assert _held(observed, WALLET) == before - TEN
+    _told(observed, _transfer(10**15), to=USDT_ARB)
+    assert _held(observed, WALLET) == 0
+    # What is in it is no transfer of a token that anybody knows.
+    _told(observed, _transfer(TEN), to=MINTER)
+    _told(observed, b"")
+    moved = [one["moved"] for one in observed.control("GET", "/dump")["transactions"]]
+    assert moved == [10**15, 0, before - TEN, 0, 0]
+
+
+def test_a_snapshot_takes_back_what_transfers_have_moved(observed):
+    before = _held(observed, WALLET)
+    observed.control("POST", "/snapshots", {"name": "before"})
+    _sent(observed, _transfer(TEN), to=USDT_ARB)
+    assert _held(observed, WALLET) == before - TEN
+    observed.control("POST", "/revert", {"name": "before"})
+    assert _held(observed, WALLET) == before
+
+
 def test_a_filter_finds_the_logs_of_orders(observed):
     proxy = _proxies(observed, "ARB")[0]
     _sent(observed, _approval(TEN, proxy), to=USDT_ARB)

@@ -333,6 +333,29 @@ def test_what_rescaling_cuts_off_is_booked_as_dust() -> None:
         assert sum(e.units for e in posting.entries if e.chain == "BNB") == 0
 
 
+def test_a_transfer_is_booked_once_and_pays_for_its_order() -> None:
+    here = world()
+    request = bridge(1, 10**19, source_chain="BNB", target_chain="ARB")
+    placed, opened = request.source, here.balances.of("BNB", USDT["BNB"], USER).units
+    hash_, ends = request.cert_hash, (USER, OTHER)
+    assert here.balances.movable(placed, hash_, USER, 2 * opened) == opened
+    here.balances.transfer(placed, hash_, ends, 10**19, START)
+    twin = here.fork()
+    assert here.orders.submit(request).order.topup == 10**19
+    assert here.balances.movable(placed, hash_, USER, 1) == 0
+    for one in (here, twin):
+        assert one.balances.of("BNB", USDT["BNB"], USER).units == opened - 10**19
+        assert one.balances.of("BNB", USDT["BNB"], OTHER).units == opened + 10**19
+        for posting in one.balances.postings():
+            assert sum(entry.units for entry in posting.entries if entry.chain == "BNB") == 0
+    moved = [one.what for one in here.balances.postings() if one.order_id is None]
+    assert moved.count("transfer") == 1
+    # Another's transfer pays for nobody's order.
+    other = bridge(2, 10**19, source_chain="BNB", target_chain="ARB")
+    here.balances.transfer(placed, other.cert_hash, (OTHER, USER), 10**19, START)
+    assert here.orders.submit(other).order.topup == 0
+
+
 def test_an_idle_world_is_small() -> None:
     shared = scenario()
     here = World(shared, lambda: START)
