@@ -127,7 +127,7 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
             raise click.UsageError(f"--{name.replace('_', '-')} goes with --replay")
     as_given = ("scenario", "seed", "replay", "matching", "refusal_status", "check_answers")
     return Settings(
-        **{name: options[name] for name in (*as_given, "verify_wallets", "breaks")},
+        **{name: options[name] for name in (*as_given, "verify_wallets", "stamps", "breaks")},
         dialect=with_overlay(
             ",".join(options["erratum"]) or options["dialect"], options["overlay"]
         ),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from mockserver.clock import ClockMode, SteadyClock, parse_instant, wall_ms
+from mockserver.clock import ClockMode, SteadyClock, parse_instant
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.scenarios import load_scenario
@@ -85,8 +85,6 @@ class MockServer:
         key = self._free_key(name)
         world = World(self._scenario(settings), self._wall)
         hosted = self._factory.hosted(key, world, settings.options())
-        if settings.stamps == "either":
-            hosted.keys = replace(hosted.keys, clock=wall_ms)
         hosted.journal = Journal(_JOURNAL)
         self._service.worlds.put(hosted)
         self.locked.made.add(key)

@@ -116,6 +116,7 @@ class MockSettings:
             replay_mode=ReplayMode.of(self.replay_mode),
             app_keys=self.app_keys,
             verify_wallets=self.verify_wallets,
+            stamps=self.stamps,
         )
 
     def start_ms(self) -> int | None:

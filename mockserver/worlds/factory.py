@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mockserver import limits, resources, scenarios
-from mockserver.clock import ClockMode
+from mockserver.clock import ClockMode, wall_ms
 from mockserver.contract.load import source_for
 from mockserver.engine.errors import StateNotLoadable
 from mockserver.engine.scenario import Scenario
@@ -50,7 +50,9 @@ class WorldOptions:
     the ways in which it is wrong from its beginning. `replay` are shipped names, files and folders
     of recordings, which are served as `replay_mode` says; `matching` is a file of rules by which
     requests find them. `refusal_status` replaces the HTTP 200 of enveloped refusals. `app_keys` are
-    pairs of a developer key and its secret: with one, v1 signatures are verified.
+    pairs of a developer key and its secret: with one, v1 signatures are verified. `stamps` says
+    which clock v1 requests may be stamped by: the world's alone (`world`), or that or the wall
+    clock (`either`).
     """
 
     scenario: str | Path = "default"
@@ -66,6 +68,7 @@ class WorldOptions:
     refusal_status: int | None = None
     app_keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     verify_wallets: bool = False
+    stamps: str = "world"
 
     def adjusted(self, scenario: Scenario) -> Scenario:
         """Return a scenario with what these options say instead."""
@@ -82,7 +85,8 @@ class WorldOptions:
         """Return the keys that a world begins with. Raises `SigningUnavailable`."""
         if self.verify_wallets:
             curve.require()
-        return Keyring(MappingProxyType(dict(self.app_keys)), self.verify_wallets)
+        clock = wall_ms if self.stamps == "either" else None
+        return Keyring(MappingProxyType(dict(self.app_keys)), self.verify_wallets, clock)
 
 
 class WorldFactory:

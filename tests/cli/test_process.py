@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from mockserver.clock import wall_ms
 from tests.cli.conftest import command, everything
 from tests.conftest import eventually
 
@@ -178,6 +179,19 @@ def test_the_clock_stands_where_it_was_told(start):
             "mode": "frozen",
             "rate": 1,
         }
+
+
+@pytest.mark.parametrize(("options", "code"), [((), 0), (("--stamps", "world"), 31010)])
+def test_a_client_may_stamp_by_the_wall_clock(start, options, code):
+    frozen = ("--clock", "frozen", "--start", "2026-01-01T00:00:00Z")
+    server = start("--port", "0", *frozen, *options)
+    headers = {"appKey": "k", "expireTime": "15000", "timestamp": str(wall_ms()), "signature": "s"}
+    body = {"amount": 10, "fromChain": "MATIC", "toChain": "BSC", "token": "USDT", "feeLevel": 2}
+    asked = urllib.request.Request(
+        f"{server.url}/open/v1/order/getCrossChainQuote", json.dumps(body).encode(), headers
+    )
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        assert json.load(answer)["code"] == code
 
 
 def test_one_server_serves_two_scenarios_of_chains(start):
