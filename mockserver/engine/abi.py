@@ -23,6 +23,9 @@ SWAP_EXACT_TOKENS = bytes.fromhex("38ed1739")
 ONE_INCH_SWAP = bytes.fromhex("12aa3caf")
 """`swap(address,(address,address,address,address,uint256,uint256,uint256),bytes,bytes)` (DEMO)."""
 
+UNISWAP_V3_SWAP = bytes.fromhex("e449022e")
+"""`uniswapV3Swap(uint256,uint256,uint256[])` of 1inch's router (SDK2)."""
+
 KYBER_SWAP = bytes.fromhex("e21fd0e9")
 """`swap((address,address,bytes,(…),bytes))` of Kyber's meta aggregation router, version 2."""
 

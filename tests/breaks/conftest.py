@@ -101,6 +101,8 @@ SWAP = {
     "slippage": "100",
     "allowPartialFill": "false",
 }
+XCHNG_FSN = "0xab1f7e5bf2587543fe41f268c59d35da95f046e0"
+USDT_FSN = "0x8a20c13b42d7fe418f10f922f2cee06246c24269"
 BALANCE = {"chain": "BNB", "contractAddress": USDT_BNB, "address": WALLET}
 PRICE = {"chain": "BNB", "contractAddress": USDT_BNB, "symbol": "USDT"}
 V1_QUOTE = {"amount": 100, "fromChain": "BSC", "toChain": "ARB", "token": "USDT", "feeLevel": 0}
@@ -167,6 +169,8 @@ def _quotes() -> Iterator[Request]:
     yield get("/v1/getAggregateSwap", **without(SWAP, "slippage"))
     token = {"fromTokenAddress": USDT_BNB, "toTokenAddress": NATIVE}
     yield get("/v1/getAggregateSwap", **{**SWAP, **token})
+    pair = {"fromTokenAddress": XCHNG_FSN, "toTokenAddress": USDT_FSN, "toDecimal": "6"}
+    yield get("/v1/getAggregateSwap", **{**SWAP, **pair, "chain": "FSN"})
     yield from _on_another_chain()
 
 

@@ -55,6 +55,9 @@ def test_what_is_allowed_is_not_told(mock, name):
 @pytest.mark.parametrize(
     ("fault", "rule", "operation", "verdict"),
     [
+        ("bridge-gas-fee-is-a-share", "gas-fee-is-not-a-share", QUOTE, OBSERVED),
+        ("asset-chain-in-lower-case", "chains-are-spelled-alike", "v2.getAssets", OBSERVED),
+        ("chain-decimals-of-another-coin", "coins-are-as-their-chains-say", CHAINS, OBSERVED),
         ("bridge-output-constant", "output-grows-with-input", QUOTE, VIOLATION),
         ("bridge-output-shrinks", "output-grows-with-input", QUOTE, VIOLATION),
         ("quote-cached-without-amount", "output-grows-with-input", SWAP_QUOTE, VIOLATION),

@@ -106,6 +106,15 @@ def test_the_healthy_mock_keeps_them_all(mock, seed):
         ),
         ("swap-pays-the-sender", "call-pays-the-recipient", SWAP, VIOLATION, "query.recipient"),
         ("swap-output-doubled", "call-pays-what-was-quoted", SWAP, OBSERVED, "data.amountOut"),
+        ("chain-names-with-a-blank", "names-are-bare", "v2.getChain", ASSUMED, "data.list[].nickName"),
+        ("asset-addresses-cut", "addresses-are-whole", "v2.getAssets", OBSERVED, "data.list[]"),
+        ("bridge-usd-after-fees", "usd-value-fits-output", QUOTE, OBSERVED, "data.outAmountUsd"),
+        ("swap-to-the-recipient", "call-is-from-the-sender", SWAP, OBSERVED, "data.to"),
+        ("swap-deadline-past", "published-call-is-for-what-was-asked", SWAP, OBSERVED, "data.data"),
+        ("swap-path-reversed", "published-call-is-for-what-was-asked", SWAP, OBSERVED, "data.data"),
+        ("swap-time-past", "call-can-still-be-made", SWAP, ASSUMED, "data.data"),
+        ("swap-least-output-kept", "call-is-for-the-amount", SWAP, VIOLATION, "data.data"),
+        ("swap-of-the-first-amount", "call-is-for-the-amount", SWAP, VIOLATION, "query.fromAmount"),
         (
             "chain-filter-ignored",
             "tokens-of-a-chain-are-on-it",
@@ -229,7 +238,7 @@ def test_a_call_of_the_published_method_is_read(word, change, wrong):
 def test_a_published_call_to_a_token_is_told():
     call = data_of(f"{SWAP}/usual")
     usual = next(one for one in healthy_run().exchanges if one.probe == f"{SWAP}/usual")
-    words = [usual.parameters["fromAmount"], call["amountOut"], "160", "0", "0"]
+    words = [usual.parameters["fromAmount"], call["amountOut"], "160", "0", "9999999999"]
     words[3] = str(int(usual.parameters["recipient"], 16))
     data = "0x38ed1739" + "".join(f"{int(word):064x}" for word in words)
     rules = named("published-call-is-for-what-was-asked")

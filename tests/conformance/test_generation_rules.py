@@ -81,6 +81,9 @@ def test_the_healthy_mock_keeps_them_in_the_dialect_of_the_field():
         ("v1-quote-of-one-token", "v1-quote-echoes-the-request", QUOTE, OBSERVED),
         ("v1-output-constant", "v1-output-grows-with-input", QUOTE, OBSERVED),
         ("v1-quote-pays-double", "v1-quote-is-like-that-of-2.0", QUOTE, ASSUMED),
+        ("v1-raw-to-its-user", "raw-moves-the-amount", RAW, OBSERVED),
+        ("v1-raw-of-the-other-kind", "raw-moves-the-amount", RAW, OBSERVED),
+        ("v1-raw-signed-once", "raw-depends-on-the-amount", RAW, OBSERVED),
     ],
 )
 def test_a_break_is_told(mock, fault, rule, operation, verdict):
@@ -115,5 +118,6 @@ def test_a_transaction_of_tokens_that_sends_coins_along_is_told():
 
 def test_a_transaction_of_another_form_is_not_judged():
     answers = {f"{RAW}/usual": {"raw": "AAAA"}, f"{RAW}/tenfold": {"raw": "BBBB"}}
+    answers[f"{RAW}/of the coin"] = {"raw": "CCCC"}
     told = rejudged(answers, named("raw-moves-the-amount", "raw-depends-on-the-amount"))
     assert {one.verdict for one in told.values()} == {Verdict.NOT_APPLICABLE, Verdict.HOLDS}

@@ -205,11 +205,24 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     if found.contract and not token.is_native and found.contract != token.address.lower():
         at = f"{token.symbol} is at {token.address}"
         yield Finding(f"the transaction calls {found.contract}, {at}")
+    # What is a coin shows where it is listed as one, at its published address.
+    coins = [one for one in tokens if one.is_native and one.address]
+    if found.contract and token in coins:
+        is_coin = f"{token.symbol} is the chain's coin"
+        yield Finding(f"the transaction calls {found.contract}, {is_coin}", cause="coin as a token")
+    if not found.contract and coins and not token.is_native:
+        message = f"the transaction moves the chain's coin, {token.symbol} is at {token.address}"
+        yield Finding(message, cause="token as a coin")
     if found.coins:
         sent = f"{found.coins} of the chain's coin are sent along with a token"
         yield Finding(sent, cause="coins")
+    users = {str(body.get(name)).lower() for name in ("evmAddress", "fromAddress")}
+    contracts = {one.address.lower() for one in tokens if not one.is_native}
     if not int(found.payee, 16):
         yield Finding(f"the transaction pays {found.payee}, which is nobody", cause="nobody")
+    elif found.payee in users | contracts:
+        whose = "the user" if found.payee in users else "the contract of a token"
+        yield Finding(f"the transaction pays {found.payee}, {whose}", cause="payee")
 
 
 def raw_depends_on_the_amount(_: RunContext, one: Exchange, other: Exchange) -> Findings:
@@ -217,6 +230,8 @@ def raw_depends_on_the_amount(_: RunContext, one: Exchange, other: Exchange) -> 
     needs.that(all(isinstance(text, str) and text for text in texts))
     if texts[0] == texts[1]:
         yield Finding("ten times the amount makes the same transaction")
+    elif (signed := str(texts[0]).partition("_")[2]) and str(texts[1]).endswith(f"_{signed}"):
+        yield Finding("two transactions have the same signature", cause="signature")
 
 
 def _v1_chains(context: RunContext) -> tuple[Chain, ...]:

@@ -5,13 +5,14 @@ what the items of most lists hold, so that the form is learned from the list: wh
 them have, all have.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from mockserver.conformance import ids
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
-from mockserver.conformance.discovery.inventory import Token, tokens_in
-from mockserver.conformance.discovery.listing import folded, list_place, listed
+from mockserver.conformance.discovery.inventory import Token, inventory_of, tokens_in, twins_of
+from mockserver.conformance.discovery.listing import count, folded, list_place, listed, text
 from mockserver.conformance.requests.words import FILTERS, READ
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
@@ -19,6 +20,7 @@ from mockserver.conformance.session.looks import LIST_OPERATIONS
 from mockserver.contract import Operation
 from mockserver.jsontext import Json, kind_of
 
+_EVM_ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
 _ENOUGH = 4
 _MOST_LACKING = 0.2
 _FEW = 3
@@ -90,6 +92,82 @@ def _lists(
             yield look, tokens_in(context, look)
 
 
+def names_are_bare(context: RunContext, operation: Operation) -> Sayings:
+    inventory = inventory_of(context, operation.generation.id)
+    names = {name for chain in inventory.chains for name in chain.names}
+    names.update(name for token in inventory.tokens for name in (token.symbol, token.address))
+    for pools in _pools(context, operation.id):
+        for place, pool in pools.items():
+            for look, value in pool:
+                texts = value if isinstance(value, Mapping) else (value,)
+                for one in texts:
+                    if not isinstance(one, str) or _bare(one) not in names:
+                        continue
+                    yield JUDGED
+                    if one != _bare(one):
+                        message = f"{one!r} has blanks or signs around it that nobody sees"
+                        yield Finding(message, (look,), place, cause="not bare")
+                        return
+
+
+def _bare(name: str) -> str:
+    return "".join(sign for sign in name if sign == " " or sign.isprintable()).strip()
+
+
+def chains_are_spelled_alike(context: RunContext, operation: Operation) -> Sayings:
+    chains = inventory_of(context).chains
+    names = {name for chain in chains for name in (*chain.names, chain.network)}
+    known = {folded(chain.name): chain.name for chain in chains}
+    for pools in _pools(context, operation.id):
+        for place, pool in pools.items():
+            for look, value in pool:
+                keys = value if isinstance(value, Mapping) and _is_keyed(value) else ()
+                for key in keys:
+                    name = known.get(folded(key.strip()), key)
+                    yield JUDGED
+                    if key not in names and name != key:
+                        message = f"a token is on {key!r}, the list of chains has {name!r}"
+                        yield Finding(message, (look,), place, cause="spelling")
+                        return
+
+
+def addresses_are_whole(context: RunContext, operation: Operation) -> Sayings:
+    evm = {one.name for one in inventory_of(context).chains if one.evm}
+    if operation.generation.id == "v1":
+        evm = {one.name for one, twin in twins_of(context) if twin.evm}
+    for look, tokens in _lists(context, operation):
+        for token in tokens:
+            here = [one for one in tokens if one.chain == token.chain and one is not token]
+            whole = sum(_EVM_ADDRESS.fullmatch(one.address) is not None for one in here)
+            if token.address.startswith("0x") and (token.chain in evm or len(here) == whole > _FEW):
+                yield JUDGED
+                if not _EVM_ADDRESS.fullmatch(token.address):
+                    message = f"{token.symbol} on {token.chain} is at {token.address[:80]!r}"
+                    where = "where addresses have 40 digits"
+                    yield Finding(f"{message}, {where}", (look,), "data.list[]", cause="cut")
+                    return
+
+
+def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> Sayings:
+    look, everything = context.require_each(f"{operation.id}/usual", f"{ids.ASSETS}/usual")
+    coins = {one.chain: one for one in tokens_in(context, everything) if one.is_native}
+    symbols = {folded(one.symbol) for one in coins.values()}
+    for _, item in listed(look.member("data")):
+        names = item if isinstance(item, Mapping) else {}
+        coin = next((coins[text(name)] for name in names.values() if text(name) in coins), None)
+        if coin is None or not coin.address:
+            continue
+        decimals, called = count(names.get("decimals")), text(names.get("baseCoin"))
+        yield JUDGED
+        if None not in (decimals, coin.decimals) and decimals != coin.decimals:
+            message = f"{coin.chain} has {decimals} decimals, its coin {coin.symbol} is listed with"
+            place = "data.list[].decimals"
+            yield Finding(f"{message} {coin.decimals}", (everything, look), place)
+        elif folded(called) != folded(coin.symbol) and folded(called) in symbols:
+            message = f"baseCoin of {coin.chain} is {called}, its coin is listed as {coin.symbol}"
+            yield Finding(message, (everything, look), "data.list[].baseCoin", cause="coin")
+
+
 def have_one_form(context: RunContext, operation: Operation) -> Sayings:
     context.require_success(f"{operation.id}/usual")
     # What varies in one list may vary in another of its generation; tickets are apart.
@@ -149,10 +227,14 @@ def _collect(pools: Pools, place: str, look: Exchange, value: Json, depth: int) 
         for one in value:
             _collect(pools, f"{place}[]", look, one, depth + 1)
     elif isinstance(value, Mapping):
-        # An object whose members are objects all is taken for one that is keyed, as by chain.
-        keyed = bool(value) and all(isinstance(one, Mapping) for one in value.values())
+        keyed = _is_keyed(value)
         for name, one in value.items():
             _collect(pools, f"{place}.*" if keyed else f"{place}.{name}", look, one, depth + 1)
+
+
+def _is_keyed(value: Mapping[str, Json]) -> bool:
+    """Tell whether an object, since its members are objects all, may be keyed, as by chain."""
+    return bool(value) and all(isinstance(one, Mapping) for one in value.values())
 
 
 def _lacking(place: str, items: list[Seen], varying: frozenset[str]) -> Findings:

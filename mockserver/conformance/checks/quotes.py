@@ -17,7 +17,7 @@ from mockserver.conformance.checks.quoting import (
     quotes,
     steady,
 )
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import Reading, require_accepted
 from mockserver.conformance.discovery.listing import folded
@@ -30,7 +30,9 @@ from mockserver.contract import Operation, fact_basis
 
 SWAP_USD = fact_basis("swaps.usd")
 KEPT = fact_basis("units.transfers")
+GROSS = fact_basis("quotes.usd-gross")
 _MOST, _LEAST = Decimal("1.02"), Decimal("0.5")
+_FEW_TIMES = Decimal(3)
 _OFF = Decimal(8)
 _DUST_UNITS = 100
 _USD_FACTOR = Decimal(3)
@@ -77,6 +79,29 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
         worth = f"{_shown(quote.pays)} {target.symbol} are worth about {_shown(nearest)}"
         basis = None if quote.exchange.operation.id == ids.BRIDGE else SWAP_USD
         yield Finding(f"outAmountUsd is {_shown(usd)}, while {worth}", basis=basis)
+        return
+    fees = [amounts.units(quote.exchange.data.get(name)) for name in ("serviceFee", "gasFee")]
+    price, cost = quote.number("price"), Decimal(sum(fee or 0 for fee in fees))
+    taken = amounts.EXACT.scaleb(cost, -quote.decimals)
+    left = quote.pays - taken
+    # That it is one and not the other shows where the fees are more than a last digit.
+    if price and left > 0 and abs(usd - left * price) * 100 < taken * price:
+        what = f"{_shown(left)} {target.symbol} that are left after the fees"
+        yield Finding(
+            f"outAmountUsd is {_shown(usd)}, the value of {what}", basis=GROSS, cause="net"
+        )
+
+
+def gas_fee_is_not_a_share(context: RunContext, operation: Operation) -> Sayings:
+    one, more = _usual(context, operation), named_quote(context, f"{operation.id}/tenfold")
+    fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (one, more)]
+    first, last = (Decimal(needs.value(fee)) for fee in fees)
+    times = amounts.EXACT.divide(more.put, one.put)
+    needs.that(first > _DUST_UNITS and times > _FEW_TIMES)
+    yield JUDGED
+    if amounts.within(amounts.EXACT.divide(last, first), times, _MOST):
+        message = f"gasFee is {first} of an amount, and {last} of {times:.6g} times as much"
+        yield Finding(message, (one.exchange, more.exchange), "data.gasFee")
 
 
 def amount_is_read_as_smallest_units(context: RunContext, operation: Operation) -> Findings:

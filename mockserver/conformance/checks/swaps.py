@@ -1,35 +1,43 @@
 """The call data of a swap against its request and against the quote before it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.quoting import out_of, quote_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
-from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import usual_attempt
-from mockserver.conformance.discovery.inventory import inventory_of
+from mockserver.conformance.discovery.inventory import Token, inventory_of
+from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests.words import OF_THE_COIN, SLIPPAGE_IS, label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Operation, fact_basis
-from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS
+from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_SWAP
 
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NUMBER = re.compile(r"[0-9]{1,150}|0x[0-9a-fA-F]{1,150}")
 _WORD = 64
-_PUBLISHED = {SWAP_EXACT_TOKENS.hex(): (0, 1, 3), ONE_INCH_SWAP.hex(): (5, 6, 4)}
-"""The methods of published calls: the words that are amount, least output and recipient."""
+_PUBLISHED: Mapping[str, Mapping[str, int]] = {
+    SWAP_EXACT_TOKENS.hex(): {"amount": 0, "least": 1, "path": 2, "payee": 3, "deadline": 4},
+    ONE_INCH_SWAP.hex(): {"source": 1, "target": 2, "payee": 4, "amount": 5, "least": 6},
+    UNISWAP_V3_SWAP.hex(): {"amount": 0, "least": 1},
+}
+"""The methods of published calls: which of their words is what."""
+_LONGEST_PATH = 10
 _BPS = Decimal(10_000)
 _NEAR = Decimal("1.02")
 _CLOSE = Decimal("0.0005")
 _DUST = 10**4
 _SEVERAL, _MANY = Decimal(5), Decimal(20)
 _LEAST_TIME, _MOST_TIME = 10**9, 10**10
+_THIS_DECADE = 1_577_836_800
+_SLACK_S, _HOUR_S, _DAY_S = 60, 3_600, 86_400
 _SLIPPAGES = (f"{SLIPPAGE_IS}50", f"{SLIPPAGE_IS}500")
 _OF_COINS = tuple(f"{ids.SWAP}/{name}" for name in ("usual", OF_THE_COIN, "tenfold"))
 """The calls for amounts of some worth, which may well be of the chain's coin."""
@@ -59,8 +67,11 @@ def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Findings:
     tells_router = isinstance(to, str) and _ADDRESS.fullmatch(wanted)
     if tells_sender and str(sender).lower() != wanted.lower():
         yield Finding(f"from is {str(sender)[:60]!r}, the sender is {wanted!r}", place="data.from")
+    users = {exchange.parameters.get(name, "").lower() for name in ("sender", "recipient")}
     if tells_router and (not _ADDRESS.fullmatch(str(to)) or not int(str(to), 16)):
         yield Finding(f"to is {str(to)[:60]!r}, no contract address", place="data.to")
+    elif tells_router and str(to).lower() in users:
+        yield Finding(f"to is {to}, a user and no contract", place="data.to", cause="user")
     for name in ("gas", "value"):
         value = exchange.data.get(name)
         if isinstance(value, str) and not _NUMBER.fullmatch(value):
@@ -91,15 +102,21 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
     method = exchange.text("data").lower().removeprefix("0x")[:8]
     given = needs.value(amounts.units(exchange.parameters.get("fromAmount")))
     places, words = needs.value(_PUBLISHED.get(method)), _words(exchange)
-    needs.that(len(words) > max(places))
-    amount, least, payee = (words[place] for place in places)
+    needs.that(len(words) > max(places.values()))
+    told = {role: words[place] for role, place in places.items()}
+    amount, least = told["amount"], told["least"]
     called = exchange.text("to").lower()
     here = inventory_of(context).on(exchange.parameters.get("chain", ""))
     if any(token.address.lower() == called and not token.is_native for token in here):
         yield Finding(f"the call is made to {called}, a token", place="data.to", cause="token")
     named = exchange.parameters.get("recipient", "")
-    if _ADDRESS.fullmatch(named) and payee != int(named, 16):
-        yield Finding(f"the call pays 0x{payee:040x}, {named} was named", cause="recipient")
+    if _ADDRESS.fullmatch(named) and told.get("payee") not in (None, int(named, 16)):
+        yield Finding(f"the call pays 0x{told['payee']:040x}, {named} was named", cause="recipient")
+    yield from _other_tokens(exchange, here, words, told)
+    now = _time_of(context, exchange) if "deadline" in told else None
+    if now is not None and told["deadline"] < now - _SLACK_S:
+        message = f"the call has to be made by {told['deadline']}, and it is {now}"
+        yield Finding(message, cause="deadline")
     if amount != given:
         yield Finding(f"the call gives {amount} smallest units, {given} were named", cause="amount")
     out = amounts.units(exchange.data.get("amountOut"))
@@ -112,6 +129,51 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
     elif Decimal(least) * _NEAR < out * (1 - Decimal(slippage) / _BPS):
         message = f"the call is content with {least} of {out}, at a slippage of {slippage}"
         yield Finding(message, cause="minimum")
+
+
+def _other_tokens(
+    exchange: Exchange, here: Iterable[Token], words: list[int], told: Mapping[str, int]
+) -> Findings:
+    """Yield a finding where a call gives or pays another token than was asked for.
+
+    A coin goes by the address of what wraps it.
+    """
+    start = told.get("path", 0) // 32
+    count = words[start] if 0 < start < len(words) else 0
+    path = words[start + 1 : start + 1 + count] if count <= _LONGEST_PATH else ()
+    ends = {"source": path[0], "target": path[-1]} if path else told
+    tokens = {token.address.lower(): token for token in here if not token.is_native}
+    for role, name in (("source", "fromTokenAddress"), ("target", "toTokenAddress")):
+        asked = tokens.get(exchange.parameters.get(name, "").lower())
+        is_there = asked is not None and _ADDRESS.fullmatch(asked.address)
+        if asked is not None and is_there and ends.get(role) not in (None, int(asked.address, 16)):
+            what = f"the {role} of the call is 0x{ends[role]:040x}"
+            yield Finding(f"{what}, {asked.symbol} is at {asked.address}", cause=role)
+
+
+def call_can_still_be_made(context: RunContext, one: Exchange, other: Exchange) -> Findings:
+    now = needs.value(_time_of(context, one))
+    # A number that is a time stays about as it is for another amount, and is not round.
+    pairs = zip(_words(one), _words(other), strict=False)
+    times = [
+        word
+        for word, later in pairs
+        if _THIS_DECADE < word < _MOST_TIME and word % 10**6 and abs(later - word) < _HOUR_S
+    ]
+    needs.that(times)
+    if max(times) < now - _DAY_S:
+        yield Finding(f"the only time in the call is {max(times)}, and it is {now}")
+
+
+def _time_of(context: RunContext, exchange: Exchange) -> int | None:
+    """Return the earliest time that a call may be of; None where no price tells one.
+
+    A stand-in may live in a time of its own, which its prices tell as well.
+    """
+    now = clocks.service_time(context, exchange)
+    prices = (text(one.data.get("updateTime")) for one in context.of(ids.PRICE))
+    priced = [time for price in prices if (time := clocks.seconds_of(price))]
+    return min(now, *priced) if now is not None and priced else None
 
 
 def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
@@ -132,19 +194,42 @@ def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
 
 
 def call_is_for_the_amount(context: RunContext, _: Operation) -> Sayings:
-    one = context.require_success(f"{ids.SWAP}/usual")
-    paid, other = needs.number(one, "amountOut"), context.get(f"{ids.SWAP}/tenfold")
-    if other is None:
-        # It is asked only where the usual call does not pay what was quoted for its amount.
-        yield JUDGED
-        return
-    if not other.succeeded:
-        raise Inconclusive("the call for a larger amount was not given")
-    more = needs.number(other, "amountOut")
+    one, other = context.require_success(f"{ids.SWAP}/usual"), context.get(f"{ids.SWAP}/tenfold")
+    if other is None or not other.succeeded:
+        raise NotApplicable("no call was given for a larger amount")
+    paid, more = needs.number(one, "amountOut"), needs.number(other, "amountOut")
     yield JUDGED
+    both, least = (one, other), _least_of(one)
+    kept = [place for place, word in enumerate(_words(other)) if least.get(place) == word]
     if amounts.within(paid, more, _NEAR):
         message = f"amountOut is {paid:.6g} for an amount, and {more:.6g} for ten times as much"
-        yield Finding(message, (one, other), "query.fromAmount")
+        yield Finding(message, both, "query.fromAmount")
+    elif _timeless(one) == _timeless(other):
+        message = "the call for ten times the amount is the same, apart from times"
+        yield Finding(message, both, "data.data", cause="same call")
+    elif kept and not _least_of(other):
+        message = f"the call for ten times the amount is content with {least[kept[0]]} as well"
+        yield Finding(message, both, "data.data", cause="least output")
+
+
+def _least_of(call: Exchange) -> dict[int, int]:
+    """Return the words of a call, by their places, that are its output less the slippage."""
+    out, slippage = (
+        amounts.units(told)
+        for told in (call.data.get("amountOut"), call.parameters.get("slippage"))
+    )
+    wanted = out * (1 - Decimal(slippage) / _BPS) if out and slippage else Decimal(0)
+    near = wanted * _CLOSE
+    words = enumerate(_words(call))
+    return {at: word for at, word in words if word > _DUST and abs(word - wanted) <= near}
+
+
+def _timeless(call: Exchange) -> tuple[str, ...]:
+    """Return what a call says, without words that may be times."""
+    data = call.text("data").lower().removeprefix("0x")
+    words = [data[:8], *(data[at : at + _WORD] for at in range(8, len(data), _WORD))]
+    times = {f"{word:064x}" for word in _words(call) if _LEAST_TIME < word < _MOST_TIME}
+    return (call.text("value"), *(word for word in words if word not in times))
 
 
 def slippage_is_in_hundredths_of_a_percent(context: RunContext, _: Operation) -> Sayings:

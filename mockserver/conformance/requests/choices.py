@@ -38,6 +38,7 @@ from mockserver.conformance.discovery.routes import (
     plain_tokens,
     price_of,
     swap_routes,
+    swaps,
     usual_amount,
     v1_chain_pair,
     v1_twin,
@@ -52,9 +53,8 @@ from mockserver.conformance.requests.valid import (
 from mockserver.conformance.session.caller import EXAMPLE_ADDRESS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.looks import FIRST_LOOK
-from mockserver.conformance.verdict import NotRun
+from mockserver.conformance.verdict import NotRun, if_known
 
-_ALIKE = Decimal("1.25")
 _FINE = 15
 """Decimals with which some tokens are more smallest units than fit into 64 bits."""
 
@@ -132,10 +132,17 @@ def v1_name(context: RunContext) -> str:
 
 
 def sampled_token(context: RunContext) -> Token:
-    """Return a token for its price: best one whose address is not that of an EVM chain."""
+    """Return a token for its price: best one whose address is not that of an EVM chain.
+
+    Of these, one on a route that is quoted, so that the quote tells what it is worth.
+    """
     tokens = addressed_tokens(context)
-    strange = [token for token in tokens if not token.address.startswith("0x")]
-    return context.draw("sampled token").choice(strange or tokens)
+    route = if_known(sampled_route, context, words.SAMPLES[0])
+    quoted = [end for end in (route.target, route.source) if end in tokens] if route else []
+    for pool in (quoted, tokens):
+        if strange := [token for token in pool if not token.address.startswith("0x")]:
+            return context.draw("sampled token").choice(strange)
+    return context.draw("sampled token").choice(quoted or tokens)
 
 
 def unpriced_token(context: RunContext, sample: str) -> Token:
@@ -173,6 +180,40 @@ def way_back_of_the_coin(context: RunContext) -> Route:
     if not back.source.is_native:
         raise NotRun("the usual swap pays no coin of a chain")
     return back
+
+
+def swap_on_another_chain(context: RunContext, best: str) -> Route:
+    """Return a swap on another chain than the usual one: of two tokens, on the first of `best`."""
+    usual = taken_route(context, ids.SWAP_QUOTE).source.chain
+    evm = plain_tokens(context)
+    routes = [
+        route
+        for route in swaps(context)
+        if route.is_within_a_chain and route.source.chain != usual
+        if evm(route.source) and evm(route.target)
+    ]
+    if not routes:
+        raise NotRun("no other EVM chain has two tokens")
+    context.draw("swaps on another chain").shuffle(routes)
+    order = best.split()
+    return min(
+        routes,
+        key=lambda route: (
+            order.index(route.source.chain) if route.source.chain in order else len(order),
+            route.source.is_native + route.target.is_native,
+        ),
+    )
+
+
+def coin_in_v1(context: RunContext) -> Token:
+    """Return the coin of a chain that v1 offers, at its published address."""
+    inventory = inventory_of(context, "v1")
+    offered = {chain.name for chain in inventory.offered}
+    coins = [one for one in inventory.tokens if one.is_native and one.address and one.offered]
+    found = [one for one in coins if one.chain in offered]
+    if not found:
+        raise NotRun("v1 lists no coin of a chain")
+    return context.draw("coin in v1").choice(found)
 
 
 def route_across(context: RunContext) -> Route:
@@ -234,17 +275,6 @@ def _marks(route: Route) -> set[str]:
 
 
 # Attempts and amounts, in whole tokens.
-
-
-def attempt_paid_otherwise(context: RunContext, probe: str) -> Attempt:
-    """Return the swap that was quoted, where the call of a probe does not pay what was quoted."""
-    one = require_accepted(context, ids.SWAP_QUOTE)
-    call, quote = context.require_each(probe, one.probe)
-    paid = amounts.number(call.data.get("amountOut"))
-    said = amounts.number(quote.data.get("outAmount"))
-    if paid is None or said is None or amounts.within(paid, said, _ALIKE):
-        raise NotRun("not needed, the call pays what was quoted, or no number")
-    return one
 
 
 def amount_paid(context: RunContext, operation_id: str) -> Decimal:

@@ -8,14 +8,20 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from mockserver.engine import courses
+from mockserver.engine.abi import SWAP_EXACT_TOKENS
 from mockserver.jsontext import Json, plain
 from mockserver.responders.breaks.converters import EXACT, WORDS, is_integer, times, whole
 from mockserver.responders.breaks.mutations import EditableAnswer, bounded
+from mockserver.signing import rlp
 
 _FINAL = tuple(status.value for status in courses.FINAL)
 _LISTS = ("list", "chains", "tokenVos")
 _NEWEST = 10_000
 _ANOTHER = 500_000
+_TIMES = 1_500_000_000, 2_500_000_000
+_DAY_S = 86_400
+_OWN_METHOD = "c0ffee01"
+_HEX = re.compile("0x[0-9a-f]+")
 _TRANSFER = re.compile("(a9059cbb0{24})[0-9a-f]{40}")
 
 
@@ -46,6 +52,21 @@ def output_falls(answer: EditableAnswer) -> None:
 def _decimals(answer: EditableAnswer, chain: str) -> int:
     query = answer.inputs.query
     return answer.context.decimals(query.get(chain, ""), query.get("symbol", ""))
+
+
+def gas_fee_of(answer: EditableAnswer, parts: int) -> None:
+    """Take one of so many parts of the output for gas."""
+    units = whole(answer.data.get("outAmount"))
+    if units is not None:
+        answer.data["gasFee"] = str(units // parts)
+
+
+def usd_after_fees(answer: EditableAnswer) -> None:
+    """Tell the value of the output without its fees."""
+    out, *fees = (whole(answer.data.get(name)) for name in ("outAmount", "serviceFee", "gasFee"))
+    if out and None not in fees:
+        left = EXACT.divide(Decimal(out - sum(fee or 0 for fee in fees)), Decimal(out))
+        answer.data["outAmountUsd"] = times(answer.data.get("outAmountUsd"), f"{left:.12f}")
 
 
 def minimum_percent(answer: EditableAnswer, percent: int) -> None:
@@ -100,11 +121,96 @@ def call_for_tenfold(answer: EditableAnswer) -> None:
         answer.data["data"] = data.replace(f"{given:064x}", f"{given * 10:064x}", 1)
 
 
-def raw_to_nobody(answer: EditableAnswer) -> None:
-    """Pay the tokens of a deposit to the zero address."""
+def called_at_the_user(answer: EditableAnswer) -> None:
+    """Have a call made to whom it pays."""
+    if "to" in answer.data:
+        answer.data["to"] = answer.inputs.query.get("recipient", "")
+
+
+def dated_back(answer: EditableAnswer, days: int) -> None:
+    """Date the deadline of ChaingeDex's calls so many days back."""
+    method, words = _call(answer)
+    if method == SWAP_EXACT_TOKENS.hex():
+        answer.data["data"] = f"0x{method}{_earlier(words, days)}"
+
+
+def of_its_own_method(answer: EditableAnswer, days: int) -> None:
+    """Have calls call a method that nobody knows, with all times so many days back."""
+    method, words = _call(answer)
+    if method:
+        answer.data["data"] = f"0x{_OWN_METHOD}{_earlier(words, days)}"
+
+
+def _earlier(words: list[str], days: int) -> str:
+    numbers = (int(word, 16) for word in words if len(word) == 64)
+    times = {number for number in numbers if _TIMES[0] < number < _TIMES[1]}
+    earlier = {f"{time:064x}": f"{time - days * _DAY_S:064x}" for time in times}
+    return "".join(earlier.get(word, word) for word in words)
+
+
+def path_reversed(answer: EditableAnswer) -> None:
+    """Lead a call the other way: from the token that is paid to the one that is given."""
+    method, words = _call(answer)
+    if method == SWAP_EXACT_TOKENS.hex():
+        start = int(words[2], 16) // 32 + 1
+        answer.data["data"] = f"0x{method}{''.join(words[:start] + words[start:][::-1])}"
+
+
+def least_of_the_first(answer: EditableAnswer) -> None:
+    """Let calls of a pair of tokens be content with the least output of the first of them."""
+    asked, (method, words) = answer.inputs.query, _call(answer)
+    out, slippage = whole(answer.data.get("amountOut")), whole(asked.get("slippage"))
+    if out is None or slippage is None:
+        return
+    key = "|".join(asked.get(name, "")[:99] for name in ("fromTokenAddress", "toTokenAddress"))
+    for least in (out * (10_000 - slippage) // 10_000, out - out * slippage // 10_000):
+        if f"{least:064x}" in words:
+            at = words.index(f"{least:064x}")
+            words[at] = str(answer.memory.setdefault(f"{key}|{slippage}", words[at]))
+            answer.data["data"] = f"0x{method}{''.join(words)}"
+            bounded(answer.memory)
+            return
+
+
+def _call(answer: EditableAnswer) -> tuple[str, list[str]]:
+    """Return the method of a call in hex, and its words; the last may be a part of one."""
+    data = answer.data.get("data")
+    digits = data[2:] if isinstance(data, str) and _HEX.fullmatch(data) else ""
+    return digits[:8], [digits[at : at + 64] for at in range(8, len(digits), 64)]
+
+
+def raw_to(answer: EditableAnswer, whom: str) -> None:
+    """Pay the tokens of a deposit to `nobody`, or to its `user`."""
+    raw, user = answer.data.get("raw"), str(answer.inputs.body.get("evmAddress"))
+    if isinstance(raw, str):
+        payee = user[2:].lower() if whom == "user" else "0" * 40
+        answer.data["raw"] = _TRANSFER.sub(rf"\g<1>{payee}", raw)
+
+
+def raw_of_the_other_kind(answer: EditableAnswer) -> None:
+    """Move tokens as if they were the coin of the chain, and the coin as if it was a token."""
+    digits, _, signature = str(answer.data.get("raw")).partition("_")
+    try:
+        items = rlp.decoded(bytes.fromhex(digits))
+    except ValueError:
+        return
+    if not isinstance(items, list) or len(items) < 6:
+        return
+    to, value, data = (bytes(item) for item in items[3:6] if isinstance(item, bytes))
+    if data:
+        items[3:6] = [data[16:36], data[36:].lstrip(b"\0"), b""]
+    else:
+        transfer = bytes.fromhex("a9059cbb") + to.rjust(32, b"\0") + value.rjust(32, b"\0")
+        items[3:6] = [b"\xee" * 20, b"", transfer]
+    answer.data["raw"] = f"{rlp.encoded(items).hex()}_{signature}"
+
+
+def signed_like_the_first(answer: EditableAnswer) -> None:
+    """Sign every transaction with the signature of the first."""
     raw = answer.data.get("raw")
     if isinstance(raw, str):
-        answer.data["raw"] = _TRANSFER.sub(rf"\g<1>{'0' * 40}", raw)
+        digits, _, signature = raw.partition("_")
+        answer.data["raw"] = f"{digits}_{answer.memory.setdefault('signature', signature)}"
 
 
 def no_fee(answer: EditableAnswer) -> None:
