@@ -117,7 +117,7 @@ class Clock:
         now = self.now(wall)
         if virtual_ms < now:
             raise ClockRefused(
-                f"the clock only moves forward: it shows {iso(now)}, not to be set to "
+                f"the clock only moves forward: it shows {iso(now)}, so it cannot be set to "
                 f"{iso(virtual_ms)}; revert to a snapshot to go back"
             )
         if virtual_ms > LATEST_MS:

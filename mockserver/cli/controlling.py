@@ -130,7 +130,7 @@ def print_faults(faults: Json) -> None:
         )
         for one in faults
     ]
-    print_table((*known, "options"), rows)
+    print_table(("id", "kind", "does", "matched", "disturbed", "options"), rows)
 
 
 def stub_add(remote: Remote, file: str) -> None:
@@ -167,7 +167,14 @@ def world_new(
         breaks=list(breaks) or None,
         **options,
     )
-    print_json(remote.post("/worlds", body))
+    print_worlds(remote.post("/worlds", body))
+
+
+def print_worlds(worlds: Json) -> None:
+    """Print one world or several as a table."""
+    names = ("key", "scenario", "dialect", "clock", "now", "orders", "requests")
+    found = worlds if isinstance(worlds, list) else [worlds]
+    print_table(names, [[str(one[name]) for name in names] for one in found])
 
 
 def world_dump(remote: Remote, output: Path | None) -> None:
@@ -182,6 +189,6 @@ def world_load(remote: Remote, file: str) -> None:
     except jsontext.NotJson as error:
         raise NotLoadable(f"{file}: {error}; expected the dump of a world") from None
     try:
-        print_json(remote.post("/load", dump))
+        print_worlds(remote.post("/load", dump))
     except NotDone as error:
         raise NotLoadable(f"{file}: {error}") from None

@@ -145,7 +145,8 @@ def _complaints(
     if count < wanted.get("atLeast", 0):
         yield f"expected at least {times(wanted['atLeast'])}, came {times(count)}"
     if count > wanted.get("atMost", count):
-        yield f"expected at most {times(wanted['atMost'])}, came {times(count)}"
+        most = wanted["atMost"]
+        yield f"expected {'at most ' if most else ''}{times(most)}, came {times(count)}"
     moments = [entry.at_ms for entry in entries]
     spread = max(moments, default=0) - min(moments, default=0)
     if "within" in wanted and spread > duration_ms(wanted["within"]):

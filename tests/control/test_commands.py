@@ -144,13 +144,13 @@ def test_orders_are_listed_steered_forced_and_stepped(told, mock):
 def test_worlds_are_made_forked_dumped_loaded_and_dropped(told, tmp_path):
     told("world", "new", "cli-world", "--scenario", "slow", "--seed", "0", "--app-key", "cli-key")
     assert re.search(r"cli-world +slow +documented", told("world", "list"))
-    told("world", "drop", "cli-world")
-    told("world", "fork", "cli-fork")
+    assert told("world", "drop", "cli-world") == "cli-world is deleted\n"
+    assert re.search(r"cli-fork +default", told("world", "fork", "cli-fork"))
     told("world", "drop", "cli-fork")
     file = tmp_path / "world.json"
     told("world", "dump", "-o", str(file))
     told("clock", "advance", "1h")
-    assert '"2026-01-01T00:00:00Z"' in told("world", "load", str(file))
+    assert re.search(r"\w +default .* 2026-01-01T00:00:00Z ", told("world", "load", str(file)))
     assert typed("validate", str(file)).returncode == 0
     assert '"cli-key-2"' in told("world", "bind", "cli-key-2")
     assert '"cli-key-2"' in told("world", "unbind")
@@ -211,12 +211,15 @@ def test_verify_exits_1_where_it_does_not_hold(told, mock):
     assert "expected at least once, came never" in missed
     assert "expected '7', got '10000000'" in missed
     told("verify", "--operation", "v2.submitOrder", "--never")
+    most = told("verify", "--operation", "v2.getBridgeQuote", "--at-most", "0", code=1)
+    assert "expected never, came once" in most
     told("verify", "--order", "v2.getBridgeQuote", "--order", "v2.getChain", code=1)
 
 
 def test_reset_and_any_other_request(told):
     told("clock", "advance", "1h")
-    assert json.loads(told("reset"))["now"] == "2026-01-01T00:00:00Z"
+    assert json.loads(told("reset", "--json"))["now"] == "2026-01-01T00:00:00Z"
+    assert "  2026-01-01T00:00:00Z  " in told("reset")
     assert '"reserved"' in told("control", "GET", "/reserved")
     assert '"outages"' in told("control", "GET", "/outages?which=active")
     assert '"01:00:00Z"' not in told("control", "POST", "/clock", '{"advance": "1h"}')

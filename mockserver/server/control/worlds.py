@@ -156,4 +156,4 @@ def _free(request: ControlRequest, key: str) -> None:
 def _known(server: ServerState) -> str:
     keys = [hosted.key for hosted in server.worlds]
     more = f" and {len(keys) - 20} more" if len(keys) > 20 else ""
-    return f"there are {', '.join(keys[:20])}{more}"
+    return f"known: {', '.join(keys[:20])}{more}"
