@@ -22,15 +22,6 @@ OUTSIDE = {
 }
 """Files of the checkout that become pages, by the page they become."""
 
-SECTIONS = {
-    "Tutorial": "tutorial",
-    "How-to": "how-to",
-    "Reference": "reference",
-    "Explanation": "explanation",
-    "Decisions": "decisions",
-}
-"""Parts of the documentation in reading order, by their folder."""
-
 FOLDERS = {
     "examples": "examples.md",
     "examples/python": "examples.md",
@@ -40,6 +31,7 @@ FOLDERS = {
 }
 """Folders that pages link to, by the page that tells of them."""
 
+_ENTRY = re.compile(r"\[([^\]]+)\]\(([\w./-]+\.md)\)")
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#|/)([^)#\s]+)(#[^)\s]*)?(?=\))")
 
 
@@ -67,13 +59,24 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _navigation(files: Files) -> list[dict[str, object]]:
-    """Return the sections in reading order, so that a new page needs no line anywhere."""
-    pages = sorted(file.src_uri for file in files.documentation_pages())
-    first = ["index.md", "start.md"]
+    """Return the sections, groups and labels of the index, which names every page but decisions."""
+    pages = {file.src_uri for file in files.documentation_pages()}
     shown: list[dict[str, object]] = [{"Documentation": "index.md"}, {"Start": "start.md"}]
-    for title, folder in SECTIONS.items():
-        inside = [page for page in pages if page.startswith(f"{folder}/")]
-        inside.sort(key=lambda page: not page.endswith("/README.md"))
-        shown.append({title: inside})
-    outside = [page for page in pages if "/" not in page and page not in first]
-    return [*shown, {"More": outside}]
+    section: list[object] = []
+    group: list[object] = []
+    for line in (ROOT / "docs/index.md").read_text("utf-8").splitlines():
+        if line.startswith("## "):
+            group = section = []
+            shown.append({line[3:].partition(":")[0]: section})
+        elif line.startswith("### "):
+            group = []
+            section.append({line[4:]: group})
+        for number, (label, page) in enumerate(_ENTRY.findall(line)):
+            if page in pages and not page.startswith("decisions/"):
+                group.append({label: page} if number == 0 else page)
+    decisions = sorted(page for page in pages if page.startswith("decisions/"))
+    decisions.sort(key=lambda page: not page.endswith("/README.md"))
+    outside = sorted(
+        page for page in pages if "/" not in page and page not in ("index.md", "start.md")
+    )
+    return [*shown, {"Decisions": decisions}, {"More": outside}]
