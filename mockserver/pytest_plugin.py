@@ -28,12 +28,12 @@ _OPTIONS = {
     "start": "the clock's first time, such as 2026-01-01T00:00:00Z, or now",
     "seed": "another seed than the scenario's",
     "dialect": "documented (the default), observed, or errata such as E-01,E-02",
-    "breaks": "ways to be wrong all the time, separated by commas; see `crosschain-mock breaks`",
+    "breaks": "permanent bugs of the mock, separated by commas; see `crosschain-mock breaks`",
     "replay": "recordings to answer from: shipped names, files and folders, separated by commas",
-    "replay_mode": "strict (the default) or fallback, and naked, counted",
+    "replay_mode": "strict (the default), fallback, naked, counted, or several with commas",
     "audit": "all, or kinds of findings that fail a test, such as two-orders; -NAME leaves one out",
-    "stamps": "either (the default): v1 goes by the world's clock or the wall clock; or world",
-    "refusals": "fail (the default): a refusal no test expected fails it; or allow",
+    "stamps": "the clock of v1 timestamps: either (the default) that of the world or the wall; or world",
+    "refusals": "fail (the default): an unexpected refusal fails the test; or allow",
 }
 
 _SUITE = "mockserver.conformance.suite"

@@ -129,8 +129,8 @@ def _idle_stubs(hosted: HostedWorld) -> Iterator[str]:
         came = [entry for entry in hosted.journal if entry.operation == stub.operation]
         parts = f" with {dict(stub.told['match'])!r}" if "match" in stub.told else ""
         yield (
-            f"stub {stub.id!r} was not used up: expected {stub.operation}{parts} "
-            f"{times(wanted)}, it answered {times(used)}; of {stub.operation} came:\n{told(came)}"
+            f"stub {stub.id!r} was not used up: expected {stub.operation}{parts} {times(wanted)}, "
+            f"it was used {times(used)}; requests of {stub.operation}:\n{told(came)}"
         )
 
 

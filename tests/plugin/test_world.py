@@ -201,7 +201,7 @@ def test_an_idle_stub_is_told_beside_what_came(world, client):
     with world.expect_refusal():
         client.get("/v1/checkOrder?id=8")
     [told] = world.complaints()
-    assert "expected v2.checkOrder with {'query': {'id': '9'}} twice, it answered once" in told
+    assert "expected v2.checkOrder with {'query': {'id': '9'}} twice, it was used once" in told
     assert "2. GET /v1/checkOrder?id=8 -> refused, unknown-order" in told
     with pytest.raises(MockCheckFailed, match="was not used up"):
         world.check()
