@@ -32,7 +32,7 @@ _OPTIONS = {
     "replay": "recordings to answer from: shipped names, files and folders, separated by commas",
     "replay_mode": "strict (the default), fallback, naked, counted, or several with commas",
     "audit": "all, or kinds of findings that fail a test, such as two-orders; -NAME leaves one out",
-    "stamps": "the clock of v1 timestamps: either (the default) that of the world or the wall; or world",
+    "stamps": "the clock of v1 timestamps: either (the default) the world's or the wall, or world",
     "refusals": "fail (the default): an unexpected refusal fails the test; or allow",
 }
 
