@@ -64,7 +64,7 @@ def test_the_report_counts_the_edges_and_says_why_some_were_left_out():
     assert targets.total > 500
     assert list(targets.reasons) == [
         "what is left of the budget is kept for what comes after",
-        "writes are not armed",
+        "needs --arm-writes",
     ]
 
 

@@ -133,7 +133,7 @@ def test_where_everything_known_is_listed_nothing_could_be_asked():
     edge = exchange(BRIDGE, answer(success(BRIDGE, QUOTE)), "edge: as usual")
     told = judged(RULE, BRIDGE, edge)
     assert told.verdict is Verdict.NOT_APPLICABLE
-    assert told.reason == "nothing is known that the lists do not show"
+    assert told.reason == "every chain and token that is known here is listed"
 
 
 def chains_in_service(**disabled):

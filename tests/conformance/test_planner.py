@@ -113,6 +113,6 @@ def test_a_submission_and_what_builds_on_it_is_planned_only_where_writes_are_arm
     rules = [rule("order", "checkOrder/after")]
     assert names(rules) == ["getChain/usual", "getChain/again"]
     made = planned(rules, 100)
-    assert "writes are not armed" in made.left_out["v2.checkOrder/after"]
+    assert "needs --arm-writes" in made.left_out["v2.checkOrder/after"]
     armed = names(rules, arming=Arming(writes=True))
     assert armed == ["getChain/usual", "submitOrder/usual", "checkOrder/after", "getChain/again"]

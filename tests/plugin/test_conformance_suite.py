@@ -54,7 +54,7 @@ def test_a_healthy_service_passes_and_ids_are_rules_and_operations(suite, mock, 
     told = re.search(r"(\d+) requests, submissions sent: 0", ended.stdout)
     assert told is not None
     assert int(told[1]) == requests
-    assert re.search(r"SKIPPED .*not-applicable: .* writes are not armed", ended.stdout)
+    assert re.search(r"SKIPPED .*not-applicable: .* needs --arm-writes", ended.stdout)
 
 
 def test_a_violation_fails_with_all_that_a_reader_needs(suite, mock):

@@ -158,7 +158,7 @@ def test_submissions_are_not_passed_on_unless_armed(record, upstream):
     recorder = record()
     status, sentence = recorder.said(method="POST", target="/v1/submitOrder", body=b"{}")
     assert status == 403
-    assert "v2.submitOrder changes something, and writes are not armed" in sentence
+    assert "v2.submitOrder changes something: it needs --arm-writes" in sentence
     assert upstream.seen == []
 
 

@@ -127,7 +127,7 @@ def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operati
     unsent = any(words.label_of(probe).startswith(words.KNOWN) for probe in context.unsent)
     if not asked and not unsent:
         check_edges_are_asked(context)
-        raise NotApplicable("nothing is known that the lists do not show")
+        raise NotApplicable("every chain and token that is known here is listed")
     back = {
         folded(name)
         for chain in last_chains(context, operation.generation.id) or ()

@@ -79,7 +79,7 @@ class _Page:
                 self._rule(group)
         if self._report.causes:
             self._gap()
-            self._line("a test for each finding: --report pytest=FILE", "dim")
+            self._line("for a test of each finding: --report pytest=FILE", "dim")
 
     def accepted(self) -> None:
         """Tell how much a baseline accepts; what that is in detail only where it is asked for."""

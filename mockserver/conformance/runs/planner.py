@@ -219,7 +219,7 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     for operation in served:
         if operation.id in within and operation.writes and not options.arming.writes:
             for target in targets_of(context, operation):
-                context.leave_out(target.probe, "writes are not armed")
+                context.leave_out(target.probe, "needs --arm-writes")
         elif operation.id in within:
             columns.append(targets_of(context, operation))
     # The operations in turn: a small budget meets all of them.

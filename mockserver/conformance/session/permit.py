@@ -64,7 +64,7 @@ class Permit:
         if not operation.writes:
             return "" if self._posts or request.method in _HARMLESS else _NO_ACCOUNT
         if not self.arming.writes:
-            return f"{operation.id} changes something, and writes are not armed"
+            return f"{operation.id} changes something: it needs --arm-writes"
         if self.writes_sent >= self.arming.most:
             return f"the cap of {self.arming.most} submissions is reached"
         return ""
