@@ -53,7 +53,7 @@ def asset(token: Token) -> Json:
     """Return a token as getAssets lists it; false flags of a contract are left out (DEMO)."""
     return _present(
         **_names(token),
-        cmcid=token.cmcid,
+        cmcid=token.cmcid or 0,
         delisted=token.delisted,
         visible=token.visible,
         contracts={name: _contract(contract) for name, contract in token.contracts.items()},
@@ -67,7 +67,7 @@ def asset_on_chain(placed: Placed) -> Json:
         **_names(token),
         decimals=contract.decimals,
         contractAddress=contract.address,
-        cmcid=token.cmcid,
+        cmcid=token.cmcid or 0,
         burnable=contract.burnable or None,
         delisted=contract.delisted or None,
         disableBridge=contract.disable_bridge or None,
@@ -130,7 +130,7 @@ def token_info(world: World, placed: Placed) -> Json:
         "name": token.name,
         "symbol": token.symbol,
         "decimals": str(placed.decimals),
-        "cmcid": "" if token.cmcid is None else str(token.cmcid),
+        "cmcid": str(token.cmcid or ""),
         "cmcRank": "",
         **_day(world, token.symbol),
         "volume24h": "",

@@ -5,9 +5,10 @@ transactions that it has seen. Each transaction has a block of its own, with `_B
 ones behind it, so that nobody waits for confirmations on a clock that stands still.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from itertools import islice
 from types import MappingProxyType
 
 from mockserver import limits
@@ -30,6 +31,8 @@ _BLOCKS = 64
 _GAS_CALL, _BLOCK_GAS = 300_000, 30_000_000
 _INVALID, _UNKNOWN_METHOD, _BAD_PARAMS, _REFUSED, _REVERTED = -32600, -32601, -32602, -32000, 3
 _MOST_HISTORY = 1024
+_MOST_ORDERS = 1_000
+"""Among how many of the newest orders a delivery is looked for, as each question costs."""
 _ZERO = f"0x{0:040x}"
 _TRUE = f"0x{1:064x}"
 _BLOOM = f"0x{'00' * 256}"
@@ -42,6 +45,8 @@ _ERROR = "08c379a0"
 
 _VAULT_OUT_LOG = "0x873a952504255baba041a0843512f2748152611db0d25da60657af220f7540ba"
 """`LogVaultOut(address,address,uint256,uint256,address,bytes)`: it names the order id (SOL)."""
+_VAULT_IN_LOG = "0x74aaf2992820754761f714bb3dcf12d7e3bb2e5f41949629e2e88a4a219e2047"
+"""`LogVaultIn(address,uint256,address,uint256,uint256,uint256)`: a delivery and its fees (SOL)."""
 _TRANSFER_LOG = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 _APPROVAL_LOG = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925"
 
@@ -219,17 +224,16 @@ def _send(call: RpcCall) -> Json:
         raise RpcError(_BAD_PARAMS, str(error)) from None
 
 
-def _seen(call: RpcCall, shown: Callable[[RpcCall, SeenTransaction], Json]) -> Json:
-    seen = call.hosted.transactions.get(call.chain.nickname, call.text(0))
-    return None if seen is None else shown(call, seen)
+def _sent(call: RpcCall) -> SeenTransaction | None:
+    return call.hosted.transactions.get(call.chain.nickname, call.text(0))
 
 
 def _word(value: int) -> str:
     return f"0x{value:064x}"
 
 
-def _transaction(_: RpcCall, seen: SeenTransaction) -> Json:
-    return {
+def _transaction(seen: SeenTransaction | None) -> Json:
+    return seen and {
         "hash": seen.hash,
         "from": seen.sender,
         "to": seen.to or None,
@@ -239,7 +243,7 @@ def _transaction(_: RpcCall, seen: SeenTransaction) -> Json:
         "gas": hex(0),
         "gasPrice": hex(0),
         "type": "0x0",
-        **_place_of(seen),
+        **_place(seen.number * _BLOCKS),
         "chainId": None,
         "v": "0x1b",
         "r": f"0x{1:064x}",
@@ -247,33 +251,71 @@ def _transaction(_: RpcCall, seen: SeenTransaction) -> Json:
     }
 
 
-def _receipt(call: RpcCall, seen: SeenTransaction) -> Json:
+def _receipt(call: RpcCall) -> Json:
+    """Return the receipt of what was sent, or of what the service has paid out."""
+    seen = _sent(call)
+    if seen is None:
+        return _payout(call, call.text(0).lower())
+    ends, logs = (seen.sender, seen.to), list(_logs(call, seen))
+    return _mined(seen.hash, seen.number * _BLOCKS, ends, logs, reverted=seen.reverted)
+
+
+def _payout(call: RpcCall, tx_hash: str) -> Json:
+    """Return the receipt of a delivery, which logs `LogVaultIn` (SOL); None where there is none."""
+    orders, chain = call.hosted.world.orders, call.chain
+    standing, catalog = orders.standing(), call.hosted.world.scenario.catalog
+    for order in islice(orders.each(newest=True), _MOST_ORDERS):
+        if order.route.target_chain != chain.nickname:
+            continue
+        view = standing.view(order)
+        if view.exec_hash.lower() != tx_hash:
+            continue
+        paid, contract = order.delivered, catalog.token_on(chain.nickname, order.route.target_token)
+        token, proxy = contract.contract.address, chain.minter_proxy_v2
+        ends = _padded(token), _word(int(order.id)), _padded(order.recipient)
+        fees = (paid.net, paid.service_fee + paid.channel_fee, paid.gas_fee)
+        events: list[_Log] = [(proxy, (_VAULT_IN_LOG, *ends), b"".join(map(abi.uint, fees)))]
+        if not contract.contract.native:
+            moved = _TRANSFER_LOG, _padded(proxy), _padded(order.recipient)
+            events.insert(0, (token, moved, abi.uint(paid.net)))
+        before = sum(one.at_ms <= view.since_ms for one in call.hosted.transactions.values())
+        number = before * _BLOCKS + 1
+        logs = list(_logged(tx_hash, number, events))
+        return _mined(tx_hash, number, (chain.minter or _ZERO, proxy), logs, reverted=False)
+    return None
+
+
+def _mined(tx_hash: str, number: int, ends: tuple[str, str], logs: Json, *, reverted: bool) -> Json:
     """Return a receipt. Gas costs nothing here, so that balances change by what orders move."""
     return {
-        "transactionHash": seen.hash,
-        **_place_of(seen),
-        "from": seen.sender,
-        "to": seen.to or None,
+        "transactionHash": tx_hash,
+        **_place(number),
+        "from": ends[0],
+        "to": ends[1] or None,
         "contractAddress": None,
         "cumulativeGasUsed": hex(0),
         "gasUsed": hex(0),
         "effectiveGasPrice": hex(0),
-        "logs": list(_logs(call, seen)),
+        "logs": logs,
         "logsBloom": _BLOOM,
-        "status": "0x0" if seen.reverted else "0x1",
+        "status": "0x0" if reverted else "0x1",
         "type": "0x0",
     }
 
 
 def _logs(call: RpcCall, seen: SeenTransaction) -> Iterator[dict[str, Json]]:
-    for number, (contract, topics, data) in enumerate(_events(call, seen)):
+    return _logged(seen.hash, seen.number * _BLOCKS, _events(call, seen))
+
+
+def _logged(tx_hash: str, number: int, events: Iterable[_Log]) -> Iterator[dict[str, Json]]:
+    for place, (contract, topics, data) in enumerate(events):
         yield {
             "address": contract,
             "topics": list(topics),
             "data": f"0x{data.hex()}",
-            **_place_of(seen),
-            "transactionHash": seen.hash,
-            "logIndex": hex(number),
+            **_place(number),
+            "transactionHash": tx_hash,
+            "logIndex": hex(place),
             "removed": False,
         }
 
@@ -366,7 +408,7 @@ def _block(call: RpcCall, number: int) -> Json:
     shown: Json = []
     if own is not None:
         full = len(call.params) > 1 and call.params[1] is True
-        shown = [_transaction(call, own) if full else own.hash]
+        shown = [_transaction(own) if full else own.hash]
     return {
         "number": hex(number),
         "hash": _block_hash(number),
@@ -412,14 +454,10 @@ def _history(call: RpcCall) -> Json:
     }
 
 
-def _place_of(seen: SeenTransaction) -> dict[str, Json]:
-    """Return where a transaction was mined: each alone in a block of its own."""
-    number = seen.number * _BLOCKS
-    return {
-        "blockNumber": hex(number),
-        "blockHash": _block_hash(number),
-        "transactionIndex": "0x0",
-    }
+def _place(number: int) -> dict[str, Json]:
+    """Return where something was mined, by the number of the block."""
+    block = {"blockNumber": hex(number), "blockHash": _block_hash(number)}
+    return {**block, "transactionIndex": "0x0"}
 
 
 def _block_hash(number: int) -> str:
@@ -450,8 +488,8 @@ METHODS: Mapping[str, Callable[[RpcCall], Json]] = MappingProxyType(
         "eth_getCode": _code,
         "eth_call": lambda call: _tried(call)[1],
         "eth_sendRawTransaction": _send,
-        "eth_getTransactionByHash": lambda call: _seen(call, _transaction),
-        "eth_getTransactionReceipt": lambda call: _seen(call, _receipt),
+        "eth_getTransactionByHash": lambda call: _transaction(_sent(call)),
+        "eth_getTransactionReceipt": _receipt,
         "eth_getLogs": _found_logs,
     }
 )

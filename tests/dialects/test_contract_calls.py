@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from eth_abi import encode
+from eth_abi import decode, encode
 from eth_account import Account
 from eth_utils import keccak, to_checksum_address
 
@@ -438,6 +438,7 @@ def _topic(signature):
     return "0x" + keccak(text=signature).hex()
 
 
+VAULT_IN_TOPIC = _topic("LogVaultIn(address,uint256,address,uint256,uint256,uint256)")
 TRANSFER = _topic("Transfer(address,address,uint256)")
 
 
@@ -539,6 +540,36 @@ def test_confirmations_are_there_at_once_and_blocks_hold_what_they_should(observ
     roots = {"stateRoot", "receiptsRoot", "transactionsRoot", "sha3Uncles", "mixHash"}
     assert {len(latest[name]) for name in roots} == {66}
     assert len(latest["logsBloom"]) == 2 + 512
+
+
+def test_what_was_paid_out_has_a_receipt_on_its_chain(observed):
+    seen = _told(observed, _vault_out(BRIDGE))
+    done = _end(observed, seen["order"])
+    receipt = _rpc(observed, "BNB", "eth_getTransactionReceipt", done["execHash"])
+    moved, delivered = receipt["logs"]
+    assert (moved["address"], moved["topics"][0]) == (USDT_BNB, TRANSFER)
+    assert int(moved["data"], 16) == int(done["amountOut"])
+    receiver = "0x" + WALLET[2:].lower().rjust(64, "0")
+    token = "0x" + USDT_BNB[2:].rjust(64, "0")
+    named = [VAULT_IN_TOPIC, token, f"0x{int(seen['order']):064x}", receiver]
+    assert delivered["topics"] == named
+    figures = decode(["uint256"] * 3, bytes.fromhex(delivered["data"][2:]))
+    assert figures == (int(done["amountOut"]), 6 * 10**15, 3 * 10**17)
+    assert receipt["status"] == "0x1"
+    head = int(_rpc(observed, "BNB", "eth_blockNumber"), 16)
+    assert int(receipt["blockNumber"], 16) < head - 12
+    assert _rpc(observed, "ARB", "eth_getTransactionReceipt", done["execHash"]) is None
+    assert _rpc(observed, "BNB", "eth_getTransactionReceipt", "0x" + "00" * 32) is None
+
+
+def test_what_is_paid_out_has_no_receipt_before(observed):
+    seen = _told(observed, _vault_out(f"c:BNB:{NATIVE}:{WALLET}:100:3_2", amount=10 * TEN))
+    coming = observed.control("GET", "/dump")["world"]["orders"][0]["exec_hash"]
+    assert _rpc(observed, "BNB", "eth_getTransactionReceipt", coming) is None
+    assert _end(observed, seen["order"])["execHash"] == coming
+    receipt = _rpc(observed, "BNB", "eth_getTransactionReceipt", coming)
+    # A chain's own coin moves without a log of a token.
+    assert [log["topics"][0] for log in receipt["logs"]] == [VAULT_IN_TOPIC]
 
 
 MINTER = "0x8a4aa176007196d48d39c89402d3753c39ae64c1"

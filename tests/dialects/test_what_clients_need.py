@@ -158,6 +158,18 @@ def test_a_swap_on_one_evm_chain_is_still_free(client):
     assert (quote["chain"], quote["serviceFee"], quote["gasFee"]) == ("42161", "0", "0")
 
 
+def test_each_token_has_each_member_that_the_published_one_has(client):
+    # DEMO quotes one whole item of each list; a client that decodes strictly reads each in its way.
+    whole = {"index": int, "name": str, "symbol": str, "cmcid": int}
+    for one in client.get("/v1/getAssets").data["list"]:
+        forms = {**whole, "delisted": bool, "visible": bool, "contracts": dict}
+        assert {name: type(one.get(name)) for name in forms} == forms, one["symbol"]
+    for chain in client.get("/v1/getChain").data["list"]:
+        forms = {**whole, "decimals": int, "contractAddress": str}
+        for one in tokens_on(client, chain["nickName"]).values():
+            assert {name: type(one.get(name)) for name in forms} == forms, one["symbol"]
+
+
 # Solana and Tron, as SDK2 asks for them
 
 
