@@ -84,8 +84,9 @@ class State:
 
     Copies share what they have in common, so that a fork or a snapshot costs the same at any size.
     `sn_runs` tells up to which moment the order numbers from another one on are taken; `forced`
-    counts the events that orders keep because somebody forced or steered them. Of an account that
-    one order concerns there is no more than its id and what its submission has changed.
+    counts the events that orders keep because somebody forced or steered them. `sent` counts the
+    transactions of an address on a chain: those of orders, and the others, which `told` has. Of an
+    account that one order concerns there is no more than its id and what the order has changed.
     """
 
     clock: Clock
@@ -95,7 +96,8 @@ class State:
     by_hash: Layered[HashKey, str] = field(default_factory=Layered)
     by_sn: Layered[str, str] = field(default_factory=Layered)
     accounts: Layered[AccountKey, Account | tuple[str, int]] = field(default_factory=Layered)
-    senders: Layered[str, int] = field(default_factory=Layered)
+    sent: Layered[tuple[str, str], int] = field(default_factory=Layered)
+    told: Layered[HashKey, bool] = field(default_factory=Layered)
     transfers: Layered[HashKey, Transfer] = field(default_factory=Layered)
     reports: Reports | None = None
     sn_runs: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -116,7 +118,8 @@ class State:
             by_hash=self.by_hash.copy(),
             by_sn=self.by_sn.copy(),
             accounts=self.accounts.copy(),
-            senders=self.senders.copy(),
+            sent=self.sent.copy(),
+            told=self.told.copy(),
             transfers=self.transfers.copy(),
             reports=None if self.reports is None else self.reports.copy(),
             sn_runs=dict(self.sn_runs),
@@ -152,8 +155,10 @@ class State:
                 self.accounts.put(receiver, (order_id, 0))
             else:
                 receiving.add(order_id, 0)
-        sender = payer[2]
-        self.senders.put(sender, (self.senders.get(sender) or 0) + 1)
+        # Where an unknown deposit was made, nobody knows.
+        if order.amount and paid_by not in self.told:
+            sender = payer[0], payer[2]
+            self.sent.put(sender, (self.sent.get(sender) or 0) + 1)
         if self._agenda is not None:
             self.agenda().touch(order_id)
 
@@ -172,6 +177,13 @@ class State:
         """Return the order that a transaction pays for, or None."""
         order_id = self.by_hash.get(key)
         return None if order_id is None else self.orders[order_id]
+
+    def tell(self, key: HashKey, address: str) -> None:
+        """Count a transaction of an address, unless it was counted with its order or before."""
+        if key not in self.told and key not in self.by_hash:
+            self.told[key] = True
+            sender = key[0], account_address(address)
+            self.sent[sender] = (self.sent.get(sender) or 0) + 1
 
     def move(self, key: HashKey, transfer: Transfer) -> None:
         """Book a transfer that no order has made, by its transaction."""

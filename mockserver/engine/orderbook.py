@@ -156,9 +156,13 @@ class OrderBook(View):
         """Return how many orders there are."""
         return len(self._core.state.orders)
 
-    def count_from(self, address: str) -> int:
-        """Return how many orders an address has paid for, hexadecimal ones in any case."""
-        return self._core.state.senders.get(account_address(address)) or 0
+    def sent_from(self, chain: str, address: str) -> int:
+        """Return how many transactions an address, hexadecimal in any case, has sent on a chain."""
+        return self._core.state.sent.get((chain, account_address(address))) or 0
+
+    def tell(self, chain: str, address: str, tx_hash: str) -> None:
+        """Count a transaction that was seen on a chain; that of an order is counted with it."""
+        self._core.state.tell(hash_key(chain, tx_hash), address)
 
     def events(self, order_id: str) -> tuple[Event, ...]:
         """Return an order's events, past and to come. Raises `Refusal` for an unknown order."""

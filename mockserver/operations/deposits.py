@@ -23,7 +23,8 @@ def deposit_transaction(world: World, placed: Placed, units: int, sender: str) -
 
     The nonce counts the deposits the world has seen from the sender.
     """
-    nonce, price = world.orders.count_from(sender), gas_price(world, placed.chain)
+    nonce = world.orders.sent_from(placed.chain.nickname, sender)
+    price = gas_price(world, placed.chain)
     minter = placed.chain.minter
     if placed.contract.native:
         return LegacyTransaction(nonce, price, GAS_NATIVE, minter, units, b"")

@@ -132,7 +132,7 @@ def _taken(
 ) -> SeenTransaction:
     """Take a transaction: one that carries an order makes it; taken again it changes nothing.
 
-    `nonce` is how many its sender had sent before; by default those that were seen.
+    `nonce` is how many its sender had sent before; by default those that are known.
     """
     known = hosted.transactions.get(call.chain, call.hash)
     if known is not None:
@@ -144,10 +144,11 @@ def _taken(
     if full := hosted.transactions.full():
         raise BadTransaction(full)
     evm = hosted.world.scenario.catalog.chain(call.chain).evm
+    before = hosted.world.orders.sent_from(call.chain, call.sender)
     order_id, reason, reverted = _outcome(hosted, read, evm=evm)
     seen = SeenTransaction(
         **asdict(call),
-        nonce=hosted.transactions.count_from(call.chain, call.sender) if nonce is None else nonce,
+        nonce=before if nonce is None else nonce,
         number=len(hosted.transactions) + 1,
         at_ms=hosted.world.now(),
         order_id=order_id,
@@ -169,6 +170,7 @@ def restore(hosted: HostedWorld, seen: SeenTransaction) -> None:
     if plain is not None:
         placed, ends, _ = plain
         hosted.world.balances.transfer(placed, seen.hash, ends, seen.moved, seen.at_ms)
+    hosted.world.orders.tell(seen.chain, seen.sender, seen.hash)
     hosted.transactions.add(seen)
 
 

@@ -480,7 +480,7 @@ METHODS: Mapping[str, Callable[[RpcCall], Json]] = MappingProxyType(
         "eth_feeHistory": _history,
         "eth_estimateGas": _estimate,
         "eth_getTransactionCount": lambda call: hex(
-            call.hosted.transactions.count_from(call.chain.nickname, call.text(0))
+            call.hosted.world.orders.sent_from(call.chain.nickname, call.text(0))
         ),
         "eth_getBalance": lambda call: hex(
             call.hosted.world.balances.of(call.chain.nickname, NATIVE, call.text(0)).units

@@ -65,12 +65,11 @@ class SeenTransaction(ContractCall):
 class SeenTransactions:
     """The transactions a world has seen, by chain and hash in any case; `weight` is in bytes."""
 
-    __slots__ = ("_allowed", "_counts", "_seen", "weight")
+    __slots__ = ("_allowed", "_seen", "weight")
 
     def __init__(self) -> None:
         """Begin with none."""
         self._seen: Layered[tuple[str, str], SeenTransaction] = Layered()
-        self._counts: Layered[tuple[str, str], int] = Layered()
         self._allowed: Layered[tuple[str, ...], int] = Layered()
         self.weight = 0
 
@@ -84,10 +83,6 @@ class SeenTransactions:
     def values(self) -> Iterable[SeenTransaction]:
         """Return them in the order in which they came."""
         return self._seen.values()
-
-    def count_from(self, chain: str, sender: str) -> int:
-        """Return how many transactions an address, in any case, has sent on a chain."""
-        return self._counts.get((chain, sender.lower())) or 0
 
     def numbered(self, number: int) -> SeenTransaction | None:
         """Return the transaction of a number, counted from 1, or None."""
@@ -111,9 +106,6 @@ class SeenTransactions:
     def add(self, seen: SeenTransaction) -> None:
         """Note a transaction, in place of one with its chain and hash."""
         before = self.get(seen.chain, seen.hash)
-        if before is not None:
-            self._count(before, -1)
-        self._count(seen, 1)
         self._seen[seen.chain, seen.hash.lower()] = seen
         self._allow(seen)
         self.weight += seen.weight - (before.weight if before else 0)
@@ -121,14 +113,9 @@ class SeenTransactions:
     def copy(self) -> "SeenTransactions":
         """Return the same transactions, apart from now on."""
         twin = SeenTransactions()
-        twin._seen, twin._counts = self._seen.copy(), self._counts.copy()
-        twin._allowed = self._allowed.copy()
+        twin._seen, twin._allowed = self._seen.copy(), self._allowed.copy()
         twin.weight = self.weight
         return twin
-
-    def _count(self, seen: SeenTransaction, change: int) -> None:
-        key = seen.chain, seen.sender.lower()
-        self._counts[key] = (self._counts.get(key) or 0) + change
 
     def _allow(self, seen: SeenTransaction) -> None:
         """Note what a transaction lets its spender take, or what a contract has taken of it."""

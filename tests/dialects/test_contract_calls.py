@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+import rlp
 from eth_abi import decode, encode
 from eth_account import Account
 from eth_utils import keccak, to_checksum_address
@@ -608,6 +609,32 @@ def test_a_deposit_that_was_sent_is_taken_once(observed):
     observed.control("POST", "/load", dump)
     assert (_held(observed, WALLET), _held(observed, MINTER)) == (before - TEN, vault + TEN)
     assert observed.control("GET", "/dump")["transactions"] == dump["transactions"]
+
+
+def test_the_raw_transaction_of_v1_has_the_nonce_that_the_node_tells(observed):
+    body = {"amount": "10", "chain": "ARB", "token": "USDT"}
+    body |= {"evmAddress": WALLET, "fromAddress": WALLET}
+
+    def nonces():
+        path = "/open/v1/order/getTransferToMinterRaw"
+        raw = observed.post(path, body, headers=observed.keys).data["raw"]
+        first = rlp.decode(bytes.fromhex(raw.partition("_")[0]))[0]
+        told = _rpc(observed, "ARB", "eth_getTransactionCount", WALLET, "pending")
+        return int.from_bytes(first, "big"), int(told, 16)
+
+    assert nonces() == (0, 0)
+    _sent(observed, _approval(1, WALLET), to=USDT_ARB)
+    receipt = _sent(observed, _transfer(TEN), to=USDT_ARB)
+    assert nonces() == (2, 2)
+    _submitted(observed, receipt["transactionHash"])
+    assert nonces() == (2, 2)
+    # A deposit that nobody told of was sent all the same.
+    _submitted(observed, "0x" + "cd" * 32)
+    _told(observed, _vault_out(BRIDGE))
+    assert nonces() == (4, 4)
+    assert _rpc(observed, "BNB", "eth_getTransactionCount", WALLET, "latest") == "0x0"
+    observed.control("POST", "/load", observed.control("GET", "/dump"))
+    assert nonces() == (4, 4)
 
 
 def test_a_deposit_that_is_refunded_comes_back_whole(observed):
