@@ -1,5 +1,6 @@
 """The two generations of one service against each other: chains, tokens, quotes, transactions."""
 
+import re
 from decimal import Decimal
 
 from mockserver.conformance import ids
@@ -26,7 +27,9 @@ from mockserver.signing import rlp
 from mockserver.values import dataclass
 
 NO_CHAIN = fact_basis("v1-chains.some")
-_TRANSFER = bytes.fromhex("a9059cbb")
+_TRANSFER, _APPROVE = bytes.fromhex("a9059cbb"), bytes.fromhex("095ea7b3")
+_SIGNED = re.compile("[0-9a-f]{40,}_[0-9a-f]+")
+_NO_CHAIN_IDS = ("0", "27", "28")
 _CHAINS_OF_2 = f"{ids.CHAINS}/usual"
 _TOKENS = "data.tokenVos[]"
 _NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
@@ -195,7 +198,14 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     body = exchange.members
     tokens = inventory_of(context, "v1").on(str(body.get("chain")))
     named = (token for token in tokens if token.symbol == body.get("token"))
-    found, token = _moved(exchange), needs.value(next(named, None))
+    token, raw = needs.value(next(named, None)), _raw(exchange)
+    if _SIGNED.fullmatch(raw) and _items(raw) is None:
+        yield Finding(f"no transaction can be read from {raw[:40]!r}", cause="no transaction")
+        return
+    found, other = _moved(exchange), _other_chain(context, exchange)
+    if other:
+        message = f"the transaction is for chain {other}, asked was {body.get('chain')}"
+        yield Finding(message, cause="chain", basis=fact_basis("v1-raw.chain"))
     put, decimals = needs.value(amounts.number(body.get("amount"))), needs.value(token.decimals)
     needs.that(put > 0)
     wanted = amounts.units_of(put, decimals)
@@ -270,27 +280,45 @@ class Moved:
     """What is sent along of the chain's coin where a token is moved."""
 
 
+def _raw(exchange: Exchange) -> str:
+    text = scalar(exchange.member("data"), "raw")
+    return text if isinstance(text, str) and len(text) <= 100_000 else ""
+
+
+def _items(text: str) -> list[rlp.Item] | None:
+    """Return the items of a raw transaction; None where it is none in RLP."""
+    try:
+        items = rlp.decoded(bytes.fromhex(text.partition("_")[0].removeprefix("0x")))
+    except ValueError:
+        return None
+    return items if isinstance(items, list) and len(items) in (6, 9) else None
+
+
+def _other_chain(context: RunContext, exchange: Exchange) -> str:
+    """Return the id of the chain that an unsigned transaction is for, where it is another one."""
+    asked = str(exchange.members.get("chain"))
+    chains = [chain for chain in inventory_of(context, "v1").chains if asked in chain.names]
+    end = (_items(_raw(exchange)) or [])[6:]
+    if not chains or len(end) != 3 or not isinstance(end[0], bytes) or end[1:] != [b"", b""]:
+        return ""
+    told = str(int.from_bytes(end[0], "big"))
+    return "" if told in (*_NO_CHAIN_IDS, chains[0].network) or not chains[0].network else told
+
+
 def _moved(exchange: Exchange) -> Moved:
     """Return what the raw transaction of an answer moves.
 
     Raises `Missing` where it has not the observed form: RLP in hex, then a signature (OAE).
     """
-    text = scalar(exchange.member("data"), "raw")
-    needs.that(isinstance(text, str) and len(text) <= 100_000)
-    try:
-        items = rlp.decoded(bytes.fromhex(str(text).partition("_")[0].removeprefix("0x")))
-    except (ValueError, rlp.NotRlp):
-        raise needs.Missing from None
-    if not isinstance(items, list) or len(items) not in (6, 9):
-        raise needs.Missing
+    items = needs.value(_items(_raw(exchange)))
     to, value, data = items[3:6]
     if not (isinstance(to, bytes) and isinstance(value, bytes) and isinstance(data, bytes)):
         raise needs.Missing
     if not data:
         return Moved(int.from_bytes(value, "big"), f"0x{to.hex()}")
-    needs.that(data[:4] == _TRANSFER and len(data) == 68)
+    needs.that(data[:4] in (_TRANSFER, _APPROVE) and len(data) == 68)
     return Moved(
-        int.from_bytes(data[36:], "big"),
+        int.from_bytes(data[36:], "big") if data[:4] == _TRANSFER else 0,
         f"0x{data[16:36].hex()}",
         f"0x{to.hex()}",
         int.from_bytes(value, "big"),

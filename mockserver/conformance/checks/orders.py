@@ -38,6 +38,9 @@ _SHORTEST_HASH = 58
 """With its 0x: some chains write hashes without their leading zeros. An address is shorter."""
 _AGREE = Decimal("1.25")
 _EXACTLY = Decimal("1.002")
+_NO_MORE = Decimal("1.02")
+_COMPLETED = "2"
+"""The status of a v1 order that has paid all (ESS1)."""
 _MOST_S, _LEAST_S = 10**11, 946_684_800
 
 UNIX_TIME = fact_basis("order-status.timestamp")
@@ -263,6 +266,11 @@ def _shown(own: Exchange, other: Exchange, transaction: str, place: str, message
 def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Sayings:
     for submission, made in V1_ORDER.made(context).items():
         for look in V1_ORDER.told(context, submission):
+            numbers = [text(scalar(one.member("data"), "number")) for one in (made, look)]
+            if all(numbers) and numbers[0] != numbers[1]:
+                message = f"sn is {numbers[1]!r}, submitted as {numbers[0]!r}"
+                basis = fact_basis("v1-orders.number")
+                yield Finding(message, (made, look), "data.order.sn", basis)
             sent_whole = {"evmAddres": made.members.get("evmAddress"), **made.members}
             for name, told, sent, same in echoed(look, sent_whole, _ECHOED):
                 # What an order does not tell yet is no contradiction.
@@ -275,6 +283,32 @@ def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Sayi
                 paid, wanted = scalar(look.member("data"), "toToken"), made.members["fromToken"]
                 message = f"toToken is {paid!r}, submitted was {wanted!r}"
                 yield Finding(message, (made, look), "data.order.toToken")
+
+
+def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Sayings:
+    found = accepted(context, ids.V1_QUOTE)
+    quote = named_quote(context, found.probe if found else f"{ids.V1_QUOTE}/usual")
+    share = amounts.EXACT.divide(quote.pays, quote.put)
+    for submission, made in V1_ORDER.made(context).items():
+        put = amounts.number(made.members.get("fromAmount"))
+        for look in V1_ORDER.told(context, submission):
+            data, is_done = look.member("data"), V1_ORDER.status(look) == _COMPLETED
+            paid, back = (amounts.number(scalar(data, role)) for role in ("paid", "refunded"))
+            if put is None or (paid is None and back is None):
+                continue
+            yield JUDGED
+            out, given_back, message = paid or Decimal(0), back or Decimal(0), ""
+            if given_back > put:
+                message, place = f"refunds {back}", "data.order.backAmount"
+            elif out > put * _NO_MORE or (is_done and out + given_back > put * _NO_MORE):
+                more = f" and refunds {back}" if given_back else ""
+                message, place = f"pays {paid}{more}", "data.order.toAmount"
+            elif is_done and paid is not None and out * _AGREE < put * share:
+                message = f"pays {paid}, the quote said {put * share:.6g},"
+                place = "data.order.toAmount"
+            if message:
+                yield Finding(f"the order {message} of {put} submitted", (made, look), place)
+                return
 
 
 def _pays_another_token(context: RunContext, made: Exchange, look: Exchange) -> bool:

@@ -133,6 +133,8 @@ _TEXTS: Mapping[str, Converter] = {
     "end": lambda text, back: text + back,
     # So many characters from the front, or all but as many at the back.
     "cut": lambda text, length: text[:length],
+    "digits-behind": lambda text, count: text[count:],
+    "names-within": lambda text, pair: text.replace(pair[0], pair[1]),
     "negative": lambda text: f"-{text}" if text[:1].isdigit() else text,
     "unsigned": lambda text: text.removeprefix("-"),
     "lower": str.lower,

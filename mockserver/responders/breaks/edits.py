@@ -189,12 +189,8 @@ def raw_to(answer: EditableAnswer, whom: str) -> None:
 
 def raw_of_the_other_kind(answer: EditableAnswer) -> None:
     """Move tokens as if they were the coin of the chain, and the coin as if it was a token."""
-    digits, _, signature = str(answer.data.get("raw")).partition("_")
-    try:
-        items = rlp.decoded(bytes.fromhex(digits))
-    except ValueError:
-        return
-    if not isinstance(items, list) or len(items) < 6:
+    items = _raw_items(answer)
+    if items is None:
         return
     to, value, data = (bytes(item) for item in items[3:6] if isinstance(item, bytes))
     if data:
@@ -202,6 +198,27 @@ def raw_of_the_other_kind(answer: EditableAnswer) -> None:
     else:
         transfer = bytes.fromhex("a9059cbb") + to.rjust(32, b"\0") + value.rjust(32, b"\0")
         items[3:6] = [b"\xee" * 20, b"", transfer]
+    _put_raw(answer, items)
+
+
+def raw_for_chain(answer: EditableAnswer, number: int) -> None:
+    """Make transactions for one chain, by its network id."""
+    items = _raw_items(answer)
+    if items is not None:
+        _put_raw(answer, [*items[:6], rlp.number(number), b"", b""])
+
+
+def _raw_items(answer: EditableAnswer) -> list[rlp.Item] | None:
+    digits = str(answer.data.get("raw")).partition("_")[0]
+    try:
+        items = rlp.decoded(bytes.fromhex(digits))
+    except ValueError:
+        return None
+    return items if isinstance(items, list) and len(items) >= 6 else None
+
+
+def _put_raw(answer: EditableAnswer, items: list[rlp.Item]) -> None:
+    signature = str(answer.data.get("raw")).partition("_")[2]
     answer.data["raw"] = f"{rlp.encoded(items).hex()}_{signature}"
 
 
