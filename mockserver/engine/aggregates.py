@@ -28,7 +28,7 @@ from mockserver.engine.fees import (
     fee_level_bps,
 )
 from mockserver.engine.prices import Prices
-from mockserver.engine.quotes import QuoteInUnits, fixed_near, gas_in_token, too_low
+from mockserver.engine.quotes import QuoteInUnits, fixed_near, gas_in_token, too_low, too_low_v1
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.values import value_class
 
@@ -187,7 +187,7 @@ class SwapQuotes:
             return self.gross(left, source, target, now_ms) if left > 0 else 0
 
         if arriving(units) <= 0:
-            raise too_low(amounts.least(lambda units: arriving(units) > 0), source)
+            raise too_low_v1(amounts.least(lambda units: arriving(units) > 0), source)
         return AggregateQuoteV1(
             amount_in=amounts.whole_tokens(units, source.decimals),
             amount_out=amounts.whole_tokens(arriving(units), target.decimals),
@@ -347,11 +347,18 @@ def _check_route(source: Placed, target: Placed) -> None:
     if source.chain.nickname == target.chain.nickname and source.token.index == target.token.index:
         raise Refusal(
             "same-token",
-            f"both tokens are {source.symbol!r} on {source.chain.nickname!r}; name two tokens",
+            lambda named: (
+                f"both tokens are {source.symbol!r} on {named(source.chain.nickname)!r}; "
+                "name two tokens"
+            ),
             about="target token",
         )
     for placed, role in ((source, "source chain"), (target, "target chain")):
         if placed.chain.no_swap:
-            raise Refusal(
-                "no-route", f"no aggregator works on {placed.chain.nickname!r}", about=role
-            )
+            raise _no_aggregator(placed.chain, role)
+
+
+def _no_aggregator(chain: Chain, role: str) -> Refusal:
+    return Refusal(
+        "no-route", lambda named: f"no aggregator works on {named(chain.nickname)!r}", about=role
+    )

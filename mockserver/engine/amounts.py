@@ -7,7 +7,8 @@ from fractions import Fraction
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.jsontext import plain
 
-MAX_UNITS = 10**77 - 1
+_MOST_DIGITS = 77
+MAX_UNITS = 10**_MOST_DIGITS - 1
 """The largest amount of smallest units: the most digits that always fit into 256 bits (A-081)."""
 
 BPS = 10_000
@@ -68,7 +69,7 @@ def units_exact(whole: Decimal, decimals: int, about: str = "amount") -> int:
             f"{about} {str(whole)[:40]} is not a positive number of whole tokens",
             about=about,
         )
-    if whole.adjusted() + decimals > 78:
+    if whole.adjusted() + decimals >= _MOST_DIGITS:
         raise Refusal(
             "amount-too-large",
             f"{about} {str(whole)[:40]} has more than 77 digits of smallest units; the largest is "
@@ -86,7 +87,7 @@ def units_exact(whole: Decimal, decimals: int, about: str = "amount") -> int:
             f"round it to whole smallest units{near}",
             about=about,
         )
-    return checked_units(int(digits) * 10 ** (exponent + decimals), about)
+    return int(int(digits) * 10 ** (exponent + decimals))
 
 
 def whole_tokens(units: int, decimals: int) -> Decimal:

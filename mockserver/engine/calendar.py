@@ -279,7 +279,9 @@ def _suspended(window: Window, end: Direction) -> Refusal:
     name = "chain-suspended" if window.token is None else "token-suspended"
     return Refusal(
         name,
-        f"{window.subject} is suspended as {end} {until}{because}; "
-        "take another one, or try again then",
+        lambda named: (
+            f"{window.called(named)} is suspended as {end} {until}{because}; "
+            "take another one, or try again then"
+        ),
         about=f"{end} {'chain' if window.token is None else 'token'}",
     )

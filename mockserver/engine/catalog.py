@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
-from mockserver.engine.refusal import Refusal, digits, shown, unknown
+from mockserver.engine.refusal import Naming, Refusal, digits, shown, unknown
 from mockserver.values import dataclass, keep
 
 EVM_FAMILY = 1
@@ -195,6 +195,11 @@ class Catalog:
         told = f"a nickname of the 2.0 interface; v1 {right}"
         return _called_otherwise(about, name, told, other.v1_name)
 
+    def v1_name(self, nickname: str) -> str:
+        """Return what v1 calls the chain of a nickname; nothing where v1 does not offer it."""
+        found = self._by_nickname.get(nickname)
+        return "" if found is None else found.v1_name or ""
+
     def v1_chains(self) -> tuple[Chain, ...]:
         """Return the chains v1 offers, in the catalog's order."""
         return tuple(self._by_v1_name.values())
@@ -232,13 +237,7 @@ class Catalog:
             return found
         contract = token.contracts.get(chain.nickname)
         if contract is None:
-            homes = ", ".join(map(repr, token.contracts))
-            raise Refusal(
-                "token-not-on-chain",
-                f"{about} {token.symbol!r} is not on {chain.nickname!r}; it is on {homes}",
-                about=about,
-                nearest=token.contracts,
-            )
+            raise _not_on_chain(chain, token, about)
         found = self._placed[key] = Placed(chain, token, contract)
         return found
 
@@ -309,6 +308,15 @@ class Catalog:
         return [address for nickname, address in self._by_address if nickname == chain.nickname]
 
 
+def _not_on_chain(chain: Chain, token: Token, about: str) -> Refusal:
+    def reason(named: Naming) -> str:
+        homes = ", ".join(repr(home) for one in token.contracts if (home := named(one)))
+        there = f"it is on {homes or 'no chain that is offered here'}"
+        return f"{about} {token.symbol!r} is not on {named(chain.nickname)!r}; {there}"
+
+    return Refusal("token-not-on-chain", reason, about=about, nearest=token.contracts)
+
+
 def _called_otherwise(about: str, name: str, told: str, right: str | None) -> Refusal:
     nearest = () if right is None else (right,)
     return Refusal("unknown-chain", f"{about} {name!r} is {told}", about=about, nearest=nearest)
@@ -327,6 +335,8 @@ def checked_address(chain: Chain, address: str, about: str = "address") -> str:
     right = "'0x' and 40 hexadecimal digits" if chain.evm else "1 to 128 printable characters"
     raise Refusal(
         "bad-address",
-        f"{about} {shown(address)} is no address of {chain.nickname!r}; send {right}",
+        lambda named: (
+            f"{about} {shown(address)} is no address of {named(chain.nickname)!r}; send {right}"
+        ),
         about=about,
     )

@@ -11,7 +11,7 @@ from mockserver.engine.layered import Layered
 from mockserver.engine.ledger import AccountKey, account_address, payer_of, receiver_of
 from mockserver.engine.orders import Order
 from mockserver.engine.outages import Route
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.refusal import Naming, Refusal
 from mockserver.engine.scenario import Scenario
 from mockserver.values import dataclass, keep
 
@@ -296,11 +296,16 @@ def route_of(source: Placed, target: Placed) -> Route:
     return Route(source.chain.nickname, source.symbol, target.chain.nickname, target.symbol)
 
 
-def no_order(what: str, about: str, nearest: Sequence[str] = ()) -> Refusal:
+def no_order(
+    what: str | Callable[[Naming], str], about: str, nearest: Sequence[str] = ()
+) -> Refusal:
     """Return the refusal of an order that does not exist."""
     return Refusal(
         "unknown-order",
-        f"{what}; ask for one that was submitted to this world",
+        lambda named: (
+            f"{what if isinstance(what, str) else what(named)}; "
+            "ask for one that was submitted to this world"
+        ),
         about=about,
         nearest=nearest,
     )

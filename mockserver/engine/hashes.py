@@ -94,8 +94,10 @@ def checked_hash(chain: Chain, text: str, about: str = "transaction hash") -> st
     near = form.normal(bare) or form.normal(f"0x{bare}")
     raise Refusal(
         "bad-hash",
-        f"{about} {shown(text)} is none of {chain.nickname!r}; send {form.words}"
-        + (f", here {near!r}" if near else ""),
+        lambda named: (
+            f"{about} {shown(text)} is none of {named(chain.nickname)!r}; send {form.words}"
+            + (f", here {near!r}" if near else "")
+        ),
         about=about,
         nearest=(near,) if near else (),
     )

@@ -235,7 +235,9 @@ class OrderBook(View):
         found = self._core.state.by_hash.get(key)
         if found is None:
             raise no_order(
-                f"no order was paid for by {tx_hash[:80]!r} on {chain.nickname!r}",
+                lambda named: (
+                    f"no order was paid for by {tx_hash[:80]!r} on {named(chain.nickname)!r}"
+                ),
                 "transaction hash",
             )
         return self._core.state.orders[found]

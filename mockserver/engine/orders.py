@@ -94,6 +94,10 @@ class Order:
         )
         return f"<Order {name}: {self.amount} units of {' to '.join(ends)}>"
 
+    def name_in(self, generation: Generation) -> str:
+        """Return what an interface calls it: v1 by its number, where it has one, 2.0 by its id."""
+        return self.sn if generation is Generation.V1 and self.sn else self.id
+
     @property
     def net(self) -> int:
         """What arrives when all of it is delivered, in smallest units."""

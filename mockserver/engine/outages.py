@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mockserver.engine.catalog import Catalog
+from mockserver.engine.refusal import Naming
 from mockserver.values import dataclass, value_class
 
 
@@ -116,11 +117,14 @@ class Window:
     @property
     def subject(self) -> str:
         """The subject in words: `chain BNB`, `token USDT` or `token USDT on BNB`."""
+        return self.called(str)
+
+    def called(self, naming: Naming) -> str:
+        """Return the subject in words, with the chain as an interface calls it."""
+        chain = "" if self.chain is None else naming(self.chain)
         if self.token is None:
-            return f"chain {self.chain}"
-        return (
-            f"token {self.token}" if self.chain is None else f"token {self.token} on {self.chain}"
-        )
+            return f"chain {chain}"
+        return f"token {self.token} on {chain}" if chain else f"token {self.token}"
 
     def covers(self, now_ms: int) -> bool:
         """Whether a moment lies in the window, be it in a phase of flapping that is up."""

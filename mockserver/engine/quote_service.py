@@ -141,11 +141,13 @@ def _not_offered(placed: Placed, end: str) -> Refusal:
     if not chain.active:
         return Refusal(
             "chain-suspended",
-            f"{end} chain {chain.nickname!r} is not on offer; see the list of chains",
+            lambda named: (
+                f"{end} chain {named(chain.nickname)!r} is not on offer; see the list of chains"
+            ),
             about=f"{end} chain",
         )
     return Refusal(
         "token-delisted",
-        f"{end} token {placed.symbol!r} is delisted on {chain.nickname!r}",
+        lambda named: f"{end} token {placed.symbol!r} is delisted on {named(chain.nickname)!r}",
         about=f"{end} token",
     )

@@ -221,7 +221,7 @@ class TransferQuotes:
         fee = amounts.bps_floor(units, rate)
         quote = _cross_chain(units, fee, gas, source, target)
         if quote is None:
-            raise too_low(_least_v1(source, target, rate, gas), source)
+            raise too_low_v1(_least_v1(source, target, rate, gas), source)
         return quote
 
     def _tariff(self, source: Placed, target: Placed, now_ms: int) -> Tariff:
@@ -273,12 +273,30 @@ def too_low(minimum: int | None, source: Placed) -> Refusal:
     )
 
 
+def too_low_v1(minimum: int | None, source: Placed) -> Refusal:
+    """Return the same in v1's whole tokens."""
+    if minimum is None:
+        return too_low(None, source)
+    whole = plain(amounts.whole_tokens(minimum, source.decimals))
+    return Refusal(
+        "amount-too-low",
+        lambda named: (
+            f"the amount does not cover gas and fee; at least {whole} {source.symbol} are needed "
+            f"on {named(source.chain.nickname)!r}"
+        ),
+        about="amount",
+        nearest=(whole,),
+    )
+
+
 def _check_transfer(source: Placed, target: Placed) -> None:
     if source.chain.nickname == target.chain.nickname:
         raise Refusal(
             "same-chain",
-            f"source and target chain are both {source.chain.nickname!r}; "
-            "name another target chain, or swap through the aggregator",
+            lambda named: (
+                f"source and target chain are both {named(source.chain.nickname)!r}; "
+                "name another target chain, or swap through the aggregator"
+            ),
             about="target chain",
         )
     if not source.token.listed:
@@ -289,11 +307,16 @@ def _check_transfer(source: Placed, target: Placed) -> None:
         )
     for placed, role in ((source, "source chain"), (target, "target chain")):
         if placed.chain.no_swap or placed.contract.disable_bridge:
-            raise Refusal(
-                "bridge-disabled",
-                f"token {placed.symbol!r} may not be bridged on {placed.chain.nickname!r}",
-                about=role,
-            )
+            raise _not_bridged(placed, role)
+
+
+def _not_bridged(placed: Placed, role: str) -> Refusal:
+    chain = placed.chain.nickname
+    return Refusal(
+        "bridge-disabled",
+        lambda named: f"token {placed.symbol!r} may not be bridged on {named(chain)!r}",
+        about=role,
+    )
 
 
 def _least_bridge(source: Placed, target: Placed, rate: int, gas: int) -> int | None:

@@ -1,6 +1,6 @@
 """How the service says no inside the engine: one exception, and every name it may carry."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
 REFUSALS = frozenset(
@@ -15,25 +15,43 @@ REFUSALS = frozenset(
 """Every refusal of the engine by name; `schemas/refusals.yaml` says what each is about."""
 
 
+Naming = Callable[[str], str]
+"""Returns what an interface calls the chain of a nickname; nothing where it does not offer it."""
+
+
 class Refusal(Exception):
     """The service says no, and why.
 
-    `name` is one of `REFUSALS`; `reason` says what came and what would be right; `about` is the
+    `name` is one of `REFUSALS`; `reason` says what came and what would be right, with chains by the
+    nicknames of 2.0; `told` says it with the names of another interface. `about` is the
     role of the offending input in the domain's words (`source chain`, `token`, `amount`), or None
     where no single input is to blame; `nearest` are valid values close to what came.
     """
 
     def __init__(
-        self, name: str, reason: str, *, about: str | None = None, nearest: Iterable[str] = ()
+        self,
+        name: str,
+        reason: str | Callable[[Naming], str],
+        *,
+        about: str | None = None,
+        nearest: Iterable[str] = (),
     ) -> None:
-        """Keep the parts; the text is the reason. Raises `KeyError` for a name not listed."""
+        """Keep the parts; the text is the reason. Raises `KeyError` for a name not listed.
+
+        A reason that mentions chains is a function of how they are called.
+        """
         if name not in REFUSALS:
             raise KeyError(name)
-        super().__init__(reason)
+        self.reason = reason if isinstance(reason, str) else reason(str)
+        super().__init__(self.reason)
         self.name = name
-        self.reason = reason
+        self._reason = reason
         self.about = about
         self.nearest = tuple(nearest)
+
+    def told(self, naming: Naming) -> str:
+        """Return the reason with chains by other names."""
+        return self._reason if isinstance(self._reason, str) else self._reason(naming)
 
 
 def unknown(name: str, about: str, came: str, known: Iterable[str]) -> Refusal:

@@ -364,12 +364,13 @@ def _same(order: Order, request: OrderRequest, cert_hash: str) -> Order:
     )
     if before == now:
         return order
+    known = order.name_in(request.generation)
     raise Refusal(
         "hash-already-used",
-        f"transaction {cert_hash[:80]!r} belongs to order {order.id!r}, which is another "
+        f"transaction {cert_hash[:80]!r} belongs to order {known!r}, which is another "
         "one; send a transaction of its own for each order",
         about="transaction hash",
-        nearest=(order.id,),
+        nearest=(known,),
     )
 
 

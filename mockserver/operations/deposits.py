@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Chain, Placed
+from mockserver.engine.orders import Generation
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.signing.raw import LegacyTransaction
@@ -59,16 +60,17 @@ def transferred(data: bytes) -> tuple[str, int] | None:
     return f"0x{data[16:36].hex()}", int.from_bytes(data[36:], "big")
 
 
-def refuse_used(world: World, nickname: str, cert_hash: str) -> None:
+def refuse_used(world: World, generation: Generation, nickname: str, cert_hash: str) -> None:
     """Raise `Refusal` where a transaction has made an order already, whichever that is (E-36)."""
+    orders = world.orders
     try:
-        order_id = world.orders.id_of_hash(nickname, cert_hash)
+        order = orders.look(orders.id_of_hash(nickname, cert_hash)).order.name_in(generation)
     except Refusal:
         return
     raise Refusal(
         "hash-already-used",
-        f"transaction {cert_hash[:80]!r} has made order {order_id!r}; ask for that one, or send "
+        f"transaction {cert_hash[:80]!r} has made order {order!r}; ask for that one, or send "
         "another transaction",
         about="transaction hash",
-        nearest=(order_id,),
+        nearest=(order,),
     )

@@ -124,7 +124,7 @@ def _submitted(world: World, inputs: Inputs) -> Json:
     """Start what a deposit transaction pays for: a swap where a second token is named."""
     if inputs.once("certHash"):
         chain = world.scenario.catalog.chain_v1(inputs.text("fromChain"), "source chain")
-        refuse_used(world, chain.nickname, inputs.text("certHash"))
+        refuse_used(world, Generation.V1, chain.nickname, inputs.text("certHash"))
     _same_address(inputs)
     swap, user = inputs.has("toToken"), inputs.text("evmAddress")
     source, target = _ends(world, inputs, "fromToken", "toToken" if swap else "fromToken")

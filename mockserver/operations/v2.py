@@ -127,7 +127,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
         )
         return {"id": world.orders.submit_opaque(opaque).order.id}
     if inputs.once("sourceCerts"):
-        refuse_used(world, deposit.chain, deposit.cert_hash)
+        refuse_used(world, Generation.V2, deposit.chain, deposit.cert_hash)
     source, target = catalog.ends_by_index(
         deposit.chain, deposit.index, inputs.optional("toChain"), inputs.integer("toIndex")
     )

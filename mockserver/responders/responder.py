@@ -4,6 +4,8 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
 from mockserver.contract import Contract, Operation
+from mockserver.engine.orders import Generation
+from mockserver.engine.refusal import Naming
 from mockserver.engine.world import World
 from mockserver.exchange import Request, Response
 from mockserver.responders.refusing import Refuser
@@ -50,6 +52,13 @@ class Call:
     operation: Operation
     request: Request
     hosted: CalledWorld
+
+    @property
+    def naming(self) -> Naming:
+        """What the generation of the operation calls chains, by their nicknames."""
+        if self.operation.generation.id == Generation.V1:
+            return self.hosted.world.scenario.catalog.v1_name
+        return str
 
 
 class Answering(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from mockserver.contract import Inputs, sentence
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.refusal import Naming, Refusal
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
@@ -54,7 +54,7 @@ class Simulation:
             else:
                 body = operation.write(self._data(call, inputs))
         except Refusal as refusal:
-            reason = _blaming(refusal, inputs)
+            reason = _blaming(refusal, inputs, call.naming)
             name = _OWN_NAMES.get((operation.id, refusal.name), refusal.name)
             return refuser.refuse(operation.generation, name, reason)
         return Response(200, JSON_HEADERS, body)
@@ -92,6 +92,6 @@ def _name(violation: Violation) -> str:
     return "missing-header" if violation.keyword == "required" else "bad-header"
 
 
-def _blaming(refusal: Refusal, inputs: Inputs) -> str:
-    field = field_about(refusal.about, inputs)
-    return f"{field}: {refusal.reason}" if field else refusal.reason
+def _blaming(refusal: Refusal, inputs: Inputs, naming: Naming) -> str:
+    field, told = field_about(refusal.about, inputs), refusal.told(naming)
+    return f"{field}: {told}" if field else told

@@ -274,7 +274,8 @@ def suspended(context: MutationContext) -> Delivery:
     )
     asked = [context.inputs.get(part) for part in parts]
     if any(isinstance(one, str) and one in (chain.nickname, chain.v1_name) for one in asked):
-        said = context.refuse("chain-suspended", f"chain {chain.nickname!r} is out of service")
+        name = context.call.naming(chain.nickname) or chain.nickname
+        said = context.refuse("chain-suspended", f"chain {name!r} is out of service")
         return replace(sent, response=said.response)
     return edited(answer, sent, lambda answer: _unlist(answer, chain))
 

@@ -77,7 +77,8 @@ def forbidden(call: Call, rule: MatchRule) -> Response | None:
     try:
         world.outages.calendar.check(route, Phase(rule.route.phase), world.now())
     except Refusal as refusal:
-        return call.hosted.refuser.refuse(call.operation.generation, refusal.name, refusal.reason)
+        told, generation = refusal.told(call.naming), call.operation.generation
+        return call.hosted.refuser.refuse(generation, refusal.name, told)
     return None
 
 
