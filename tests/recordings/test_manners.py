@@ -152,3 +152,23 @@ def test_headers_come_through_as_they_were_encoded(record, upstream):
     assert b"\r\nContent-Language: " + language + b"\r\n" in told
     (kept,) = recorder.exchanges
     assert kept.response.header("Content-Language") == "français"
+
+
+def test_headers_that_are_no_utf_8_are_kept_and_passed_on(record, upstream):
+    recorder = record()
+    sent = b"Accept: \xff\r\nX-Name: \xe9\r\nConnection: close\r\n\r\n"
+    assert exchanged(recorder, GET + sent).startswith(b"HTTP/1.1 200")
+    (kept,) = recorder.exchanges
+    assert kept.request.headers["Accept"] == "\xff"
+    assert upstream.seen[0][2]["X-Name"].encode("latin-1").decode() == "é"
+
+
+def test_a_client_that_leaves_in_the_middle_of_its_request_is_nothing_to_tell(record, capfd):
+    recorder = record()
+    with socket.create_connection(("127.0.0.1", recorder.port), timeout=30) as raw:
+        raw.sendall(POST + b"Content-Length: 9\r\n\r\n{")
+        recorder.call("POST", "/none")
+    recorder.call()
+    told = capfd.readouterr().err
+    assert "Traceback" not in told
+    assert "lost" not in told.lower()

@@ -16,7 +16,7 @@ from yarl import URL
 from mockserver import jsontext, limits
 from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Request, Response
+from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange
 from mockserver.server.connection import ConnectionServer, http_response, parser_reason
 from mockserver.server.incoming import Unreadable, body_of
@@ -108,8 +108,11 @@ class RecordingProxy:
         relayed, request = _RelayedAnswer(http), head_of(http)
         try:
             body = await body_of(http, request, lambda _: MOST_REQUEST)
-            request = replace(request, body=body or b"")
-            await self._pass(relayed, request)
+            headers = Headers(tuple(map(_as_sent, request.headers.items_sent)))
+            await self._pass(relayed, replace(request, headers=headers, body=body or b""))
+        except ConnectionError:
+            # The client left before its request was whole.
+            return web.Response()
         except Unreadable as error:
             refused = http_response(self._refuse(request, error.name, str(error)))
             refused.force_close()
@@ -301,6 +304,11 @@ def _header_text(raw: bytes) -> str:
         return raw.decode()
     except UnicodeDecodeError:
         return raw.decode("latin-1")
+
+
+def _as_sent(item: tuple[str, str]) -> tuple[str, str]:
+    """Return a field of a request, of which the parser leaves bytes that are no UTF-8 as halves."""
+    return item[0], _header_text(item[1].encode("utf-8", "surrogateescape"))
 
 
 def _trouble(status: int, sentence: str) -> Response:
