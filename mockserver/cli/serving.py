@@ -108,7 +108,7 @@ def _banner(url: str, *, short: bool) -> str:
             f"v1:      {url}/open/v1/…   base address {url}",
             f"2.0:     {url}/v1/…   base address {url}",
             console,
-            f"docs:    {url}/ in a browser: operations, documents, what to read",
+            f"docs:    {url}/ (open it in a browser)",
             "stop:    Ctrl-C",
         )
     )

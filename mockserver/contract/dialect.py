@@ -7,6 +7,7 @@ from typing import Any
 
 from mockserver.errors import CrosschainMockError
 from mockserver.values import dataclass
+from mockserver.violations import did_you_mean
 
 DOCUMENTED = "documented"
 OBSERVED = "observed"
@@ -56,10 +57,12 @@ def dialect_of(spec: str, register: Sequence[Erratum]) -> Dialect:
     chosen = [part.strip() for part in spec.split(",") if part.strip()]
     unknown = [part for part in chosen if part not in every]
     if unknown or not chosen:
-        raise UnknownDialect(
-            f"unknown dialect {spec!r}: expected 'documented', 'observed' or errata of "
-            f"{', '.join(every)}"
+        near = did_you_mean(spec, [DOCUMENTED, OBSERVED])
+        known = (
+            "; expected 'documented', 'observed', or errata such as 'E-01,E-03', "
+            "which `crosschain-mock errata` lists"
         )
+        raise UnknownDialect(f"unknown dialect {spec!r}{near or known}")
     # The register's order, since a later erratum may build on an earlier one.
     ordered = tuple(one for one in every if one in chosen)
     return Dialect(",".join(ordered), ordered)

@@ -37,7 +37,8 @@ def rule_named(name: str, rules: Sequence[Rule]) -> Rule:
     found = next((rule for rule in rules if rule.name == name), None)
     if found is None:
         near = did_you_mean(name, [rule.name for rule in rules])
-        raise UnsafeOrWrong(f"{name!r} is no rule{near}; 'conform rules' lists them")
+        known = near or "; `crosschain-mock conform rules` lists them"
+        raise UnsafeOrWrong(f"{name!r} is no rule{known}")
     return found
 
 
