@@ -104,7 +104,7 @@ def _examined() -> Iterator[_Examined]:
         missing = [module for module in modules if find_spec(module) is None]
         if missing:
             how = f"pip install 'crosschain-mock[{extra}]'"
-            yield "-", f"extra {extra}, for {use}: {', '.join(missing)} is not installed; {how}"
+            yield "-", f"extra {extra}, for {use}, is missing ({', '.join(missing)}): {how}"
         else:
             yield "ok", f"extra {extra}, for {use}"
     yield _parser()
@@ -112,7 +112,7 @@ def _examined() -> Iterator[_Examined]:
 
 def _plugin() -> _Examined:
     if find_spec("pytest") is None:
-        return "-", "pytest plugin: pytest is not installed; pip install pytest"
+        return "-", "pytest plugin, for tests in Python, is missing (pytest): pip install pytest"
     return "ok", "pytest plugin, for tests with the fixture crosschain_mock"
 
 

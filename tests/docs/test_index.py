@@ -23,3 +23,11 @@ def test_the_index_of_decisions_names_each_once():
         r"^- \[(\d{4})\]\((\1-[\w-]+\.md)\): \S", (folder / "README.md").read_text(), re.MULTILINE
     )
     assert sorted(page for _, page in named) == sorted(page.name for page in folder.glob("[0-9]*"))
+
+
+def test_every_shipped_scenario_is_described():
+    page = (DOCS / "how-to" / "scenarios.md").read_text("utf-8")
+    table = page.partition("## Your own")[0]
+    described = re.findall(r"^\| `([\w-]+)` \| .{20}", table, re.MULTILINE)
+    shipped = [path.stem for path in (DOCS.parent / "fixtures" / "scenarios").glob("*.yaml")]
+    assert sorted(described) == sorted(shipped)
