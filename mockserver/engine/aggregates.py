@@ -21,6 +21,7 @@ from mockserver.engine.catalog import (
 )
 from mockserver.engine.derived import derived_int
 from mockserver.engine.fees import (
+    MAX_CHANNEL_BPS,
     Rates,
     checked_aggregator,
     checked_channel_bps,
@@ -166,6 +167,18 @@ class SwapQuotes:
             price_impact=self.impact_percent(amount, source, now_ms),
             route_summary=self._route(key) if _shows_route(aggregator, source, execution) else None,
         )
+
+    def routed(self, amount: int, source: Placed, route: str) -> tuple[Placed, int] | None:
+        """Return the token out and the channel's fee of the quote on one chain that showed a route.
+
+        None where no quote of this amount has shown it.
+        """
+        for target in self.catalog.tokens_on(source.chain):
+            for bps in range(MAX_CHANNEL_BPS + 1):
+                key = (amount, *_place_key(source), *_place_key(target), bps)
+                if self._route(key) == route:
+                    return target, bps
+        return None
 
     def _known(self, key: QuoteKey) -> AggregateQuote | None:
         """Return the quote that is fixed for a request, or follows from one for a near amount."""

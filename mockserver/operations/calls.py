@@ -3,13 +3,14 @@
 Both carriers are read: the short text of 2024-08 on, and the JSON body of a submission before it.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.engine import abi
 from mockserver.engine.aggregates import ROUTERS
-from mockserver.engine.catalog import NATIVE, Chain, Placed
+from mockserver.engine.catalog import NATIVE, SOLANA_FAMILY, Chain, Placed
 from mockserver.engine.hashes import base58_checked
 from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.submission import OrderRequest
@@ -22,6 +23,9 @@ VAULT_OUT = bytes.fromhex("3f163c47")
 """`vaultOut(address,uint256,bool,bytes)` of the minter proxy (SOL)."""
 SWAP = bytes.fromhex("565bc234")
 """`swap(address,uint256,address,address,address,uint256,bytes,bytes)` of the swap proxy (SOL)."""
+
+_ROUTED = re.compile(rb"(?:[0-9a-f]{2}){4,16}_((?:[0-9a-f]{2}){64,512})")
+"""What SDK2 packs into the memo of a swap on Solana: hex of the aggregator's name and the route."""
 
 _Arguments = dict[str, Any]
 
@@ -75,15 +79,32 @@ def order_in(world: World, call: ContractCall) -> OrderRequest | None:
 def order_of_transfer(world: World, transfer: ContractCall, token: str) -> OrderRequest | None:
     """Return the order in the memo of a transfer to the vault, or None where it has no order.
 
-    Clients of Kaspa put only the rules there and submit the order (SDK2, GHOST). Raises `Reverted`
+    Clients of Kaspa put only the rules there and submit the order (SDK2, GHOST), and on Solana a
+    swap packs the route of its quote (SDK2). Raises `Reverted`
     for an order that cannot be read, and `Refusal` for unknown names.
     """
     catalog, memo = world.scenario.catalog, transfer.data
     chain = catalog.chain(transfer.chain)
-    if b":" not in memo or transfer.to != chain.vault:
+    routed = _ROUTED.fullmatch(memo) if chain.family == SOLANA_FAMILY else None
+    if transfer.to != chain.vault or (b":" not in memo and routed is None):
         return None
     source = catalog.placed_at(chain, token, "source token address")
+    if routed is not None:
+        order = _routed(world, transfer, source, bytes.fromhex(routed[1].decode()))
+        return _request(transfer, source, transfer.value, order, minimum=0)
     return _request(transfer, source, transfer.value, order_text(world, memo), minimum=0)
+
+
+def _routed(world: World, transfer: ContractCall, source: Placed, route: bytes) -> OrderText:
+    """Return the order of a packed route: the swap of its quote, paid to the sender (A-086)."""
+    found = world.scenario.swaps.routed(transfer.value, source, route.decode("ascii", "replace"))
+    if found is None:
+        raise Reverted(
+            f"the route in the memo is that of no quote of {transfer.value} smallest units of "
+            f"{source.symbol!r}; pack 'routeSummary' of the quote of this amount"
+        )
+    target, bps = found
+    return OrderText("", target, transfer.sender, 0, f"2_{bps};3_2")
 
 
 def order_text(world: World, raw: bytes) -> OrderText:

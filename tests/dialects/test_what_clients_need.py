@@ -188,9 +188,25 @@ def test_a_swap_on_solana_is_executed_there_and_has_a_route_to_pack(client):
     }
     quote = client.get("/v1/getAggregateQuote", query=query).data
     assert quote["chain"] == "SOL"
-    assert len(quote["routeSummary"]) > 16
+    vault = client.get("/v1/getVaultAddress").data["list"]["SOL"]
+    packed = [quote[name].encode().hex() for name in ("aggregator", "routeSummary")]
+    told = {"chain": "SOL", "from": SOL_USER, "to": vault, "memo": "_".join(packed)}
+    other = client.control("POST", "/transactions", {**told, "value": "999999999"})
+    assert (other["order"], other["reverted"]) == (None, True)
+    assert "that of no quote of 999999999" in other["reason"]
+    seen = client.control("POST", "/transactions", {**told, "value": query["fromAmount"]})
+    known = {"chain": "SOL", "hash": seen["hash"]}
+    order_id = client.get("/v1/getOrderIdByHash", query=known).data["id"]
+    held = {"chain": "SOL", "contractAddress": query["toTokenAddress"], "address": SOL_USER}
+    before = int(client.get("/v1/getBalance", query=held).data["balance"])
+    client.control("POST", "/clock", {"advance": "10m"})
+    done = client.get("/v1/checkOrder", query={"id": order_id}).data
+    net = int(quote["outAmount"]) - int(quote["serviceFee"]) - int(quote["gasFee"])
+    assert (done["status"], done["amountOut"]) == ("Succeeded", str(net))
+    assert int(client.get("/v1/getBalance", query=held).data["balance"]) == before + net
 
 
+SOL_USER = "8NBxBnNZydvMbZ9AoTkEnmMnCM2A9FNHr7pkLktpni2S"
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
