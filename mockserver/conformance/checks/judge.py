@@ -38,11 +38,11 @@ _V1 = ("data.crossChain.", "data.order.")
 class FramedCheck:
     """A check in its frame, as a row of the table of rules has it.
 
-    With `things` it judges one thing at a time, an exchange or what has one; with `pair`, the words
-    of two probes of the operation, their two answers together; else the operation as a whole. A
-    finding that names no exchange is shown by that of the thing or by those of the pair, and one
-    that names no place is at `place`. `once` tells of each cause at each place by what shows it
-    first. Where nothing was judged, `nothing` is raised: there was nothing, or the description does
+    With `things` it judges one thing at a time, an exchange or what has one, or several that are
+    held against each other; with `pair`, the words of two probes of the operation, their two
+    answers together; else the operation as a whole. A finding that names no exchange is shown by
+    all of these, and one that names no place is at `place`. `once` tells of each cause at each
+    place by what shows it first. Where nothing was judged, `nothing` is raised: there was nothing, or the description does
     not show what was looked for. A better reason is that one of the probes in `requires` was not
     sent, or did not succeed; or that there were to be none at the `edges` of inputs.
     """
@@ -78,9 +78,12 @@ class FramedCheck:
     def _said(self, context: RunContext, operation: Operation) -> Sayings:
         if self.things is not None:
             for thing in self.things(context, operation):
-                exchange = thing if isinstance(thing, Exchange) else thing.exchange
+                parts = thing if isinstance(thing, tuple) else (thing,)
+                exchanges: tuple[Exchange, ...] = tuple(
+                    getattr(one, "exchange", one) for one in parts
+                )
                 try:
-                    yield from self._shown_by((exchange,), self.check(context, thing))
+                    yield from self._shown_by(exchanges, self.check(context, *parts))
                 except needs.Missing:
                     continue
                 yield JUDGED

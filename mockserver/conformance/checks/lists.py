@@ -131,13 +131,11 @@ def one_token_has_one_form(context: RunContext, operation: Operation) -> Sayings
             yield Finding(message, (look,), "data.list[].decimals")
 
 
-def version_follows_the_list(context: RunContext, operation: Operation) -> Sayings:
+def version_follows_the_list(context: RunContext, one: Exchange, other: Exchange) -> Findings:
     # Nothing says that each list has a version of its own, so that a rise alone is no violation;
     # nor that one that changes because a chain was suspended is another version.
-    seen = context.require_each(f"{operation.id}/usual", f"{operation.id}/{LAST_LOOK}")
-    before, now = (needs.integer(look, "version") for look in seen)
-    yield JUDGED
-    first, last = map(_content, seen)
+    before, now = (needs.integer(look, "version") for look in (one, other))
+    first, last = _content(one), _content(other)
     message, basis = "", None
     if first == last and now > before:
         message = f"version rose from {before} to {now} while the list stayed"
@@ -150,7 +148,7 @@ def version_follows_the_list(context: RunContext, operation: Operation) -> Sayin
         suspended = len(chains) > 1 and _content(chains[0]) != _content(chains[1])
         basis = _SUSPENDED if suspended else None
     if message:
-        yield Finding(message, seen, "data.version", basis)
+        yield Finding(message, basis=basis)
 
 
 def _nameless(look: Exchange, context: RunContext) -> Findings:

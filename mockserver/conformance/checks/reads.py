@@ -8,6 +8,7 @@ from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import require_answer
 from mockserver.conformance.checks.quoting import DOLLARS, is_a_dollar, quotes, token_at
 from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.tickets import entries
 from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
@@ -141,11 +142,9 @@ def update_time_never_goes_back(_: RunContext, one: Exchange, again: Exchange) -
 def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Findings:
     wanted = exchange.parameters.get("address", "")
     needs.that(wanted)
-    for item in exchange.items():
-        address = item.get("address") if isinstance(item, dict) else None
-        if isinstance(address, str) and address.lower() != wanted.lower():
-            yield Finding(f"a ticket of {address[:60]!r} is listed for {wanted!r}")
-            return
+    for one in [one for one in entries([exchange]) if not one.is_of(wanted)][:1]:
+        address = str(one.item["address"])
+        yield Finding(f"a ticket of {address[:60]!r} is listed for {wanted!r}")
 
 
 def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Findings:

@@ -58,11 +58,16 @@ def differences(context: RunContext, base: Exchange, other: Exchange, how: str) 
         yield Finding(message, (base, other), place, cause=how)
 
 
-def output_is_the_same_for_anybody(context: RunContext, operation: Operation) -> Sayings:
-    for base, other in _pairs(context, operation, (words.RECIPIENT, words.SLIPPAGE_IS)):
-        if other.succeeded:
-            yield JUDGED
-            yield from other_output(base, other, words.label_of(other.probe))
+def calls_for_others(
+    context: RunContext, operation: Operation
+) -> Iterator[tuple[Exchange, Exchange]]:
+    """Yield the usual call of a swap with each for another recipient or slippage."""
+    pairs = _pairs(context, operation, (words.RECIPIENT, words.SLIPPAGE_IS))
+    return (pair for pair in pairs if pair[1].succeeded)
+
+
+def output_is_the_same_for_anybody(_: RunContext, base: Exchange, other: Exchange) -> Findings:
+    return other_output(base, other, words.label_of(other.probe))
 
 
 def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
@@ -73,10 +78,8 @@ def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
         yield Finding(told, (base, other), "data.amountOut", cause=how)
 
 
-def more_never_pays_less(context: RunContext, operation: Operation) -> Sayings:
-    for less, more in _ladders(context, operation.id):
-        yield JUDGED
-        yield from pays_less(less, more)
+def more_never_pays_less(_: RunContext, less: Quote, more: Quote) -> Findings:
+    return pays_less(less, more)
 
 
 def pays_less(less: Quote, more: Quote) -> Findings:
@@ -86,13 +89,17 @@ def pays_less(less: Quote, more: Quote) -> Findings:
         yield Finding(told, (less.exchange, more.exchange), more.place)
 
 
-def parts_add_up(context: RunContext, operation: Operation) -> Sayings:
+def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, ...]]:
+    """Yield the quote of an amount, and those of its parts, where all were given."""
     labels = (*words.PARTS, words.WHOLE_OF_PARTS)
     asked = [one for label in labels for one in _labelled(context, operation, label)[:1]]
     found = [quote for one in asked if (quote := quote_of(context, one))]
     if len(found) == len(labels) and all(quote.got for quote in found):
-        yield JUDGED
-        yield from uneven(found[-1], *found[:-1])
+        yield found[-1], *found[:-1]
+
+
+def parts_add_up(_: RunContext, whole: Quote, *parts: Quote) -> Findings:
+    return uneven(whole, *parts)
 
 
 def uneven(whole: Quote, *parts: Quote) -> Findings:
@@ -227,10 +234,10 @@ def _counted(items: list[Json]) -> str:
     return "1 item" if len(items) == 1 else f"{len(items)} items"
 
 
-def _ladders(context: RunContext, operation_id: str) -> Iterator[tuple[Quote, Quote]]:
+def ladders(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, Quote]]:
     """Yield the quotes of each route that follow each other by amount, far enough to compare."""
     by_route: dict[tuple[str, ...], list[Quote]] = {}
-    for quote in quotes(context, operation_id):
+    for quote in quotes(context, operation):
         # Others may have been asked for at another time, and prices move.
         if quote.got is not None and words.label_of(quote.exchange.probe):
             ends = (quote.route.source, quote.route.target)

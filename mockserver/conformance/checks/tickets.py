@@ -1,14 +1,13 @@
 """Tickets over time: listed for whom they are, under one status, and told alike everywhere."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from mockserver.conformance import ids
 from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests import words
-from mockserver.conformance.requests.valid import fresh_hash
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Vacuous
@@ -16,8 +15,6 @@ from mockserver.contract import Operation, fact_basis
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
-_ABOUT = {"usual": "usual order", "second": "unpaid transaction"}
-"""Which transaction each ticket is about."""
 PROBES = (
     *submitted.TICKET.probes,
     *(
@@ -46,6 +43,27 @@ class Entry:
     def number(self) -> str:
         """Its id as text, empty where there is none."""
         return text(self.item.get("ticketId"))
+
+    def is_of(self, address: str) -> bool:
+        """Tell whether it shows no other address than this one, in any case of its digits."""
+        shown = self.item.get("address")
+        return not isinstance(shown, str) or shown.lower() == address.lower()
+
+    @property
+    def contradicts_its_list(self) -> bool:
+        """Whether it says of itself that it is solved, and its list not, or the other way round."""
+        done = self.item.get("succeeded")
+        return isinstance(done, bool) and done is not (self.kind == words.SOLVED)
+
+    def altered(self, reported: Mapping[str, Json]) -> Iterator[tuple[str, str, str]]:
+        """Yield what it shows otherwise than was reported: the name, what it shows, what was sent.
+
+        The case of a hash says nothing, that of a chain's name may.
+        """
+        for name, spelled in (("hash", str.lower), ("chain", str)):
+            shown, sent = self.item.get(name), str(reported.get(name, ""))
+            if isinstance(shown, str) and spelled(shown) != spelled(sent):
+                yield name, shown, sent
 
 
 def entries(looks: Iterable[Exchange], kind: str = "") -> list[Entry]:
@@ -87,10 +105,11 @@ def tickets_have_one_status(context: RunContext, _: Operation) -> Sayings:
         places: dict[str, list[Entry]] = {}
         for one in _listed(context, when):
             yield JUDGED
-            number, kind, done = one.number, one.kind, one.item.get("succeeded")
-            if isinstance(done, bool) and done is not (kind == "Succeeded"):
-                message = f"ticket {number} is listed under {kind} with succeeded "
-                found.append(_misplaced(f"{message}{str(done).lower()}", one))
+            number, kind = one.number, one.kind
+            if one.contradicts_its_list:
+                flag = str(one.item["succeeded"]).lower()
+                message = f"ticket {number} is listed under {kind} with succeeded {flag}"
+                found.append(_misplaced(message, one))
             for other in places.get(number, []) if number else []:
                 key = (number, other.kind, kind)
                 # One that has not succeeded may have moved on from one request to the next.
@@ -113,8 +132,8 @@ def _misplaced(message: str, *found: Entry) -> Finding:
 def tickets_are_listed_for_their_address(context: RunContext, _: Operation) -> Findings:
     mine, accepted = context.caller.address.lower(), _accepted(context)
     for one in _listed(context, words.EARLY, words.LATE):
-        address = one.item.get("address")
-        if isinstance(address, str) and address.lower() != mine and one.number in accepted:
+        if not one.is_of(mine) and one.number in accepted:
+            address = str(one.item["address"])
             message = f"a ticket of {mine} is listed with address {address[:60]!r}"
             yield Finding(message, (one.exchange,), "data.list[].address", cause="address")
             return
@@ -125,39 +144,38 @@ def tickets_are_listed_for_their_address(context: RunContext, _: Operation) -> F
         yield Finding(message, tuple(theirs), "query.address", cause="listed for another")
 
 
-def tickets_are_listed_in_any_case(context: RunContext, _: Operation) -> Sayings:
-    late = [f"{ids.TICKETS}/{words.LATE} {kind}" for kind in words.FILTERS]
-    otherwise = context.require_each(*(f"{look} {words.OTHER_CASE}" for look in late))
+def tickets_of_the_caller(context: RunContext, _: Operation) -> list[Entry]:
+    """Return the tickets that the caller has submitted, as lists show them."""
     accepted = _accepted(context)
-    shown = {one.number for one in entries(otherwise)}
-    for one in _listed(context, words.LATE):
-        if one.number not in accepted:
-            continue
-        yield JUDGED
-        if one.number not in shown:
-            message = f"ticket {one.number} is not listed for the address with hex in another case"
-            yield Finding(message, (one.exchange, *otherwise), "query.address")
-            return
+    return [one for one in _listed(context, words.EARLY, words.LATE) if one.number in accepted]
 
 
-def tickets_echo_what_was_reported(context: RunContext, _: Operation) -> Sayings:
-    reported = submitted.TICKET.made(context)
-    wanted = {submitted.TICKET.number(made): (name, made) for name, made in reported.items()}
-    for one in _listed(context, words.EARLY, words.LATE):
-        if one.number not in wanted:
-            continue
-        yield JUDGED
-        name, made = wanted[one.number]
-        told, chain = one.item.get("hash"), one.item.get("chain")
-        transaction = fresh_hash(context, _ABOUT[name])
-        if isinstance(told, str) and told.lower() != transaction.lower():
-            message = f"the ticket is about {told[:80]!r}, reported was {transaction!r}"
-            yield Finding(message, (made, one.exchange), "data.list[].hash")
-            return
-        if isinstance(chain, str) and f'"{chain}"'.encode() not in made.request.body:
-            message = f"the ticket is about chain {chain[:60]!r}, which was not reported"
-            yield Finding(message, (made, one.exchange), "data.list[].chain")
-            return
+def late_tickets(context: RunContext, operation: Operation) -> list[Entry]:
+    """Return the same, as the later lists show them. Raises where these came in one case only."""
+    _in_another_case(context)
+    late = _looks(context, words.LATE)
+    return [one for one in tickets_of_the_caller(context, operation) if one.exchange in late]
+
+
+def _in_another_case(context: RunContext) -> tuple[Exchange, ...]:
+    """Return the lists for the address of the caller with its hex digits in another case."""
+    named = (f"{ids.TICKETS}/{words.LATE} {kind} {words.OTHER_CASE}" for kind in words.FILTERS)
+    return context.require_each(*named)
+
+
+def tickets_are_listed_in_any_case(context: RunContext, ticket: Entry) -> Findings:
+    otherwise = _in_another_case(context)
+    if ticket.number not in {one.number for one in entries(otherwise)}:
+        message = f"ticket {ticket.number} is not listed for the address with hex in another case"
+        yield Finding(message, (ticket.exchange, *otherwise))
+
+
+def tickets_echo_what_was_reported(context: RunContext, ticket: Entry) -> Findings:
+    for made in submitted.TICKET.made(context).values():
+        if submitted.TICKET.number(made) == ticket.number:
+            for name, shown, sent in ticket.altered(made.members):
+                message = f"{name} of the ticket is {shown[:80]!r}, reported was {sent!r}"
+                yield Finding(message, (made, ticket.exchange), f"data.list[].{name}")
 
 
 def check_agrees_with_the_list(context: RunContext, _: Operation) -> Sayings:
@@ -192,16 +210,17 @@ def unlike(listed: Entry, check: Exchange) -> Findings:
             yield Finding(message, (listed.exchange, check), f"data.{name}")
 
 
-def each_ticket_is_listed_once(context: RunContext, _: Operation) -> Sayings:
-    for look in (look for when in _whens(context) for look in _looks(context, when)):
-        numbers = [one.number for one in entries([look])]
-        if any(numbers):
-            yield JUDGED
-        double = [one for one, times in Counter(numbers).items() if one and times > 1]
-        if double:
-            message = f"ticket {double[0]} is listed more than once for one status"
-            yield Finding(message, (look,), "data.list[]", cause="listed twice")
-            return
+def lists_of_tickets(context: RunContext, _: Operation) -> list[Exchange]:
+    """Return the lists that show the number of a ticket."""
+    every = [look for when in _whens(context) for look in _looks(context, when)]
+    return [look for look in every if any(one.number for one in entries([look]))]
+
+
+def each_ticket_is_listed_once(_: RunContext, listing: Exchange) -> Findings:
+    times = Counter(one.number for one in entries([listing]) if one.number)
+    for number in [one for one in times if times[one] > 1][:1]:
+        message = f"ticket {number} is listed more than once for one status"
+        yield Finding(message, cause="listed twice")
 
 
 def refused_tickets_are_not_kept(context: RunContext, _: Operation) -> Findings:

@@ -3,7 +3,7 @@
 Orders of 2.0, transfers of v1, and tickets.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -20,15 +20,15 @@ from mockserver.conformance.checks.submitted import (
     Submitted,
     Timeline,
 )
+from mockserver.conformance.checks.tickets import Entry, entries
 from mockserver.conformance.discovery.amount_units import attempts, usual_attempt
 from mockserver.conformance.discovery.inventory import inventory_of
-from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.asking import catch_up
 from mockserver.conformance.generation.flow import Flow, FlowRun
 from mockserver.conformance.generation.rules import ORDERS, TICKETS, TRANSFERS
 from mockserver.conformance.requests.valid import fresh_address, valid_request
-from mockserver.conformance.requests.words import FILTERS
+from mockserver.conformance.requests.words import FILTERS, SOLVED
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -352,7 +352,7 @@ class TicketFlow(SubmissionFlow):
             exchange = self._list(address, status)
             if exchange is None or not exchange.succeeded:
                 return
-            listed.update(text(item.get("ticketId")) for item in _items(exchange))
+            listed.update(one.number for one in entries([exchange]))
         for one in self._accepted.values():
             if one.about["userAddress"] == address and one.number not in listed:
                 self._fails("unlisted", number=one.number, address=address)
@@ -389,35 +389,28 @@ class TicketFlow(SubmissionFlow):
         """Return the first list that shows a ticket, and its `succeeded` there; else None."""
         for status in statuses:
             exchange = self._list(one.about["userAddress"], status)
-            for item in _items(exchange) if exchange else ():
-                if text(item.get("ticketId")) == one.number:
-                    return status, item.get("succeeded")
+            for listed in entries([exchange] if exchange else []):
+                if listed.number == one.number:
+                    return status, listed.item.get("succeeded")
         return "", None
 
     def _list(self, address: str, status: str) -> Exchange | None:
         words = f"list the {status} tickets of {address}"
         exchange = self._ask(words, self.lists, address=address, filter=status)
-        for item in _items(exchange) if exchange else ():
-            self._compare(item, address, status)
+        for listed in entries([exchange] if exchange else [], status):
+            self._compare(listed, address)
         return exchange
 
-    def _compare(self, item: Mapping[str, Json], address: str, status: str) -> None:
+    def _compare(self, listed: Entry, address: str) -> None:
         """Hold a listed ticket against what was asked for and what was reported."""
-        one, shown = self._accepted.get(text(item.get("ticketId"))), text(item.get("address"))
+        one = self._accepted.get(listed.number)
         owner = "" if one is None else one.about["userAddress"]
         if one is not None and owner.lower() != address.lower():
             self._fails("for another", number=one.number, owner=owner, address=address)
-        elif shown and shown.lower() != address.lower():
-            self._fails("of another", owner=shown, address=address)
-        if status == "Succeeded" and item.get("succeeded") is False:
+        elif not listed.is_of(address):
+            self._fails("of another", owner=listed.item["address"], address=address)
+        # Under another status one may have been solved while it was listed.
+        if listed.kind == SOLVED and listed.contradicts_its_list:
             self._fails("wrong status")
-        if one is None:
-            return
-        for name in ("chain", "hash"):
-            said, sent = text(item.get(name)), one.about[name]
-            if said and said.lower() != sent.lower():
-                self._fails("altered", number=one.number, name=name, sent=sent, shown=said)
-
-
-def _items(exchange: Exchange) -> Iterator[Mapping[str, Json]]:
-    yield from (item for item in exchange.items() if isinstance(item, Mapping))
+        for name, shown, sent in listed.altered(one.about) if one else ():
+            self._fails("altered", number=listed.number, name=name, sent=sent, shown=shown)

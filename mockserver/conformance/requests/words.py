@@ -50,6 +50,7 @@ is larger that may not have covered the fees; and the same number, of the token 
 OF_THE_COIN = "of the coin"
 FILTERS = _WORDS["statuses"]
 """The statuses of tickets that lists are asked for."""
+SOLVED = FILTERS[-1]
 POLLS = (*_WORDS["polls"], *_WORDS["further polls"])
 """The looks at the first order, each some time after the one before."""
 FEW_POLLS = _WORDS["polls"]
