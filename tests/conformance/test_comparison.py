@@ -18,7 +18,7 @@ from mockserver.conformance.comparison.requests import Translation, draft_from
 from mockserver.conformance.comparison.result import facts, lines
 from mockserver.conformance.comparison.values import Role, Roles, equal, form
 from mockserver.conformance.options import Options
-from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
+from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.exchange import Headers, Request
@@ -226,7 +226,7 @@ def test_outcome_status_code_and_media_type():
     assert told(exchange(refusal), exchange(refusal, status=404)) == [("http-status", "")]
     page = exchange(quote(), media="text/html")
     assert told(exchange(quote()), page) == [("media-type", "Content-Type")]
-    cut = exchange(quote(), trouble=Trouble.CUT)
+    cut = exchange(quote(), trouble=NoAnswer.CUT)
     assert told(exchange(quote()), cut) == [("no-answer", "")]
     assert told(cut, cut) == []
 

@@ -5,7 +5,7 @@ import pytest
 from mockserver.conformance.checks.schema import AppliedSchema, UndeclaredMember, fits, walk
 from mockserver.conformance.report.coverage import exercised, facts_of
 from mockserver.conformance.runs.runner import run
-from mockserver.conformance.session.exchange import Answer, Trouble
+from mockserver.conformance.session.exchange import Answer, NoAnswer
 from mockserver.conformance.session.target import Target
 from mockserver.contract import load
 from mockserver.testing import running
@@ -71,7 +71,7 @@ def test_a_refusal_proves_the_one_fact_that_was_broken():
 
 
 def test_without_an_answer_nothing_is_proven_but_all_was_within_reach():
-    coverage = exercised(FACTS, [exchange(PRICE, Answer(0, trouble=Trouble.CUT))])
+    coverage = exercised(FACTS, [exchange(PRICE, Answer(0, trouble=NoAnswer.CUT))])
     share = coverage.operations[PRICE]
     assert share.proven == 0
     assert share.index > 50

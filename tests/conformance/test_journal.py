@@ -13,7 +13,7 @@ import pytest
 from mockserver.conformance import run
 from mockserver.conformance.options import Options
 from mockserver.conformance.runs.journal import BadJournal, Journal, header_of, is_journal, read_run
-from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
+from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.target import Target
 from mockserver.exchange import Headers, Request
 from mockserver.testing import running
@@ -112,7 +112,10 @@ def test_a_submission_whose_answer_was_lost_is_not_sent_again(mock, tmp_path):
             result = judge(counting.url, journal, rule=ORDERS, armed=True)
     world.close()
     [lost] = [one for one in result.exchanges if "never sent twice" in one.answer.reason]
-    assert (lost.operation.id, lost.answer.trouble) == ("v2.submitOrder", Trouble.TIMED_OUT)
+    assert (lost.operation.id, lost.answer.trouble) == (
+        "v2.submitOrder",
+        NoAnswer.TIMED_OUT,
+    )
     asked = [one for one in result.exchanges if one.operation.id == "v2.submitOrder"]
     assert counting.requests.count("POST /v1/submitOrder") == len(asked)
 
@@ -196,15 +199,19 @@ def test_equal_requests_of_one_probe_get_their_answers_in_order(tmp_path):
 def test_what_never_arrived_is_asked_again(tmp_path):
     path = tmp_path / "run.jsonl"
     with Journal.new(path, HEADER) as journal:
-        for trouble in (Trouble.TIMED_OUT, Trouble.UNREACHABLE, Trouble.CUT):
+        for trouble in (
+            NoAnswer.TIMED_OUT,
+            NoAnswer.UNREACHABLE,
+            NoAnswer.CUT,
+        ):
             answer = Answer(0, trouble=trouble, reason="why")
             journal.keep(exchange(request(query=trouble.value), answer))
     with Journal.resumed(path, HEADER) as journal:
         found = {
             trouble: journal.recall("v2.getPrice/usual", request(query=trouble.value))
-            for trouble in Trouble
+            for trouble in NoAnswer
         }
-    assert [trouble for trouble, answer in found.items() if answer] == [Trouble.CUT]
+    assert [trouble for trouble, answer in found.items() if answer] == [NoAnswer.CUT]
 
 
 def test_a_half_last_line_is_let_go_and_written_over(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mockserver.conformance.discovery.guessing import can_play, guessed
+from mockserver.conformance.discovery.guessing import guessed, may_have_role
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.verdict import Verdict
@@ -67,8 +67,8 @@ def test_members_are_known_by_their_values():
 
 def test_a_member_that_plays_another_role_is_no_candidate():
     item = {"symbol": "T", "contracts": {"ETH": {"address": A}}, "index": 7}
-    assert not can_play(item, "decimals", ROLES)
-    assert can_play({**item, "rank": 6}, "decimals", ROLES)
+    assert not may_have_role(item, "decimals", ROLES)
+    assert may_have_role({**item, "rank": 6}, "decimals", ROLES)
 
 
 def test_tokens_find_their_chain_by_any_member_of_the_chain():

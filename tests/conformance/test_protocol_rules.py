@@ -18,7 +18,7 @@ from mockserver.conformance.requests.odd_http import (
     is_beneath,
 )
 from mockserver.conformance.runs.runner import run
-from mockserver.conformance.session.exchange import Answer, Trouble
+from mockserver.conformance.session.exchange import Answer, NoAnswer
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import UNREACHED, Verdict
 from mockserver.contract import Layer
@@ -140,11 +140,11 @@ async def endless(_, writer):
 @pytest.mark.parametrize(
     ("talk", "cause"),
     [
-        (saying(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}"), Trouble.CUT),
-        (saying(b""), Trouble.CUT),
-        (saying(b"nonsense\r\n\r\n"), Trouble.BROKEN_HTTP),
-        (saying(http(b" " * 200_000)), Trouble.TOO_LARGE),
-        (saying(http(b"{}", "Content-Encoding: gzip")), Trouble.CUT),
+        (saying(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{}"), NoAnswer.CUT),
+        (saying(b""), NoAnswer.CUT),
+        (saying(b"nonsense\r\n\r\n"), NoAnswer.BROKEN_HTTP),
+        (saying(http(b" " * 200_000)), NoAnswer.TOO_LARGE),
+        (saying(http(b"{}", "Content-Encoding: gzip")), NoAnswer.CUT),
     ],
 )
 def test_an_answer_that_does_not_arrive_in_whole_is_found(talk, cause):
@@ -157,7 +157,7 @@ def test_an_answer_that_does_not_arrive_in_whole_is_found(talk, cause):
 def test_an_answer_that_does_not_end_is_found():
     outcome = of_server(endless, "answers-are-whole", request_ms=700, time_ms=8_000)
     assert outcome.verdict is VIOLATION
-    assert [finding.cause for finding in outcome.findings] == [Trouble.TIMED_OUT]
+    assert [finding.cause for finding in outcome.findings] == [NoAnswer.TIMED_OUT]
 
 
 def test_a_service_that_is_away_is_not_accused(dead_port):
@@ -210,7 +210,7 @@ def test_what_no_operation_answers_is_no_success(rule, operation, words):
     assert outcome(answer({"code": 0, "msg": "success", "data": {}})) is Verdict.EXTRA
     assert outcome(answer({"code": 404, "msg": "no"}, status=404)) is Verdict.HOLDS
     assert outcome(answer(b"<html>", status=405)) is Verdict.HOLDS
-    away = Answer(0, trouble=Trouble.UNREACHABLE)
+    away = Answer(0, trouble=NoAnswer.UNREACHABLE)
     assert outcome(away) is Verdict.INCONCLUSIVE
 
 
@@ -220,8 +220,8 @@ def test_what_no_operation_answers_is_no_success(rule, operation, words):
         (answer({"code": 3, "msg": "no"}), Verdict.HOLDS),
         (answer(b"too long", status=414), Verdict.HOLDS),
         (answer({"code": 1, "msg": "oops"}, status=500), Verdict.DIFFERS_ASSUMPTION),
-        (Answer(0, trouble=Trouble.CUT), Verdict.DIFFERS_ASSUMPTION),
-        (Answer(0, trouble=Trouble.TIMED_OUT), Verdict.DIFFERS_ASSUMPTION),
+        (Answer(0, trouble=NoAnswer.CUT), Verdict.DIFFERS_ASSUMPTION),
+        (Answer(0, trouble=NoAnswer.TIMED_OUT), Verdict.DIFFERS_ASSUMPTION),
     ],
 )
 def test_hostile_text_does_not_break_the_service(came, verdict):
@@ -270,7 +270,7 @@ ANSWERS = st.builds(
     | (SUCCESS | JSON).map(lambda body: json.dumps(body).encode("utf-8", "surrogatepass"))
     | st.sampled_from([b'{"code":0.0,"data":{"version":1e400}}', b'{"code":' + b"9" * 5000 + b"}"]),
     elapsed_ms=st.integers(0, 20_000),
-    trouble=st.sampled_from([None, None, None, *Trouble]),
+    trouble=st.sampled_from([None, None, None, *NoAnswer]),
 )
 
 

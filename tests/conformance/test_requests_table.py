@@ -62,7 +62,7 @@ def test_a_wrong_value_more_is_a_name_and_a_row_where_it_is_new(tmp_path):
     _, values = _read(table)
     operation = contract.load().operation("v2.getPrice")
     added = next(one for one in values.of(operation) if one.place == "query.symbol")
-    assert (added.words, added.told) == ("symbol of spaces", "nothing but blanks")
+    assert (added.words, added.problem) == ("symbol of spaces", "nothing but blanks")
     assert str(added.basis).endswith("A-213")
     assert "v2.getPrice/symbol of spaces" in values.probes_with_a(Kind.FORM)
 

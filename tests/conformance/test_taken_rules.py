@@ -8,7 +8,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.exchange import Answer, Trouble
+from mockserver.conformance.session.exchange import Answer, NoAnswer
 from mockserver.conformance.session.permit import Arming, Limits, Permit, Refusing
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target, target_of
@@ -171,7 +171,7 @@ class _Hanging(Transport):
 
     def send(self, generation, request, leaving=None):
         if request.path in self.paths:
-            return Answer(0, trouble=Trouble.TIMED_OUT, reason="timed out")
+            return Answer(0, trouble=NoAnswer.TIMED_OUT, reason="timed out")
         return Answer(200, JSON_HEADERS, b'{"code":0,"msg":"","data":{}}')
 
     def wait(self, ms):

@@ -7,7 +7,7 @@ from mockserver.conformance.requests.odd_http import SHORT_MS
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import SLOW_MS
 from mockserver.conformance.session.draft import draft_of
-from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
+from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
@@ -33,9 +33,9 @@ def asked(came, expire, number):
         ("1500", [1_700, 1_700], None, Verdict.VIOLATION),
         ("1500", [1_700], None, Verdict.INCONCLUSIVE),
         ("1500", [1_700, 900], None, Verdict.INCONCLUSIVE),
-        ("1500", [10_000, 10_000], Trouble.TIMED_OUT, Verdict.VIOLATION),
-        ("15000", [10_000, 10_000], Trouble.TIMED_OUT, Verdict.INCONCLUSIVE),
-        ("1500", [10_000, 10_000], Trouble.UNREACHABLE, Verdict.INCONCLUSIVE),
+        ("1500", [10_000, 10_000], NoAnswer.TIMED_OUT, Verdict.VIOLATION),
+        ("15000", [10_000, 10_000], NoAnswer.TIMED_OUT, Verdict.INCONCLUSIVE),
+        ("1500", [10_000, 10_000], NoAnswer.UNREACHABLE, Verdict.INCONCLUSIVE),
         ("soon", [10_000, 10_000], None, Verdict.INCONCLUSIVE),
     ],
 )
@@ -66,7 +66,7 @@ def timed(*answers):
 
 
 SOON, LATE = (50, None), (SLOW_MS + 1, None)
-NEVER, AWAY = (10_000, Trouble.TIMED_OUT), (10_000, Trouble.UNREACHABLE)
+NEVER, AWAY = (10_000, NoAnswer.TIMED_OUT), (10_000, NoAnswer.UNREACHABLE)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from mockserver.clock import ticks_ms
-from mockserver.conformance.session.exchange import Trouble
+from mockserver.conformance.session.exchange import NoAnswer
 from mockserver.conformance.session.permit import Arming, Limits, Permit, Refusing, Spent
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, host_of, target_of
 from mockserver.conformance.session.transport import Transport
@@ -90,12 +90,15 @@ async def _hundred_megabytes(_, writer):
 @pytest.mark.parametrize(
     ("talk", "trouble"),
     [
-        (_hundred_megabytes, Trouble.TOO_LARGE),
-        (saying(b""), Trouble.CUT),
-        (saying(http(OK)[:-5]), Trouble.CUT),
-        (saying(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"), Trouble.CUT),
-        (saying(b"220 mail.example ESMTP\r\n\r\n"), Trouble.BROKEN_HTTP),
-        (saying(http(OK, "Content-Encoding: gzip")), Trouble.CUT),
+        (_hundred_megabytes, NoAnswer.TOO_LARGE),
+        (saying(b""), NoAnswer.CUT),
+        (saying(http(OK)[:-5]), NoAnswer.CUT),
+        (
+            saying(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"),
+            NoAnswer.CUT,
+        ),
+        (saying(b"220 mail.example ESMTP\r\n\r\n"), NoAnswer.BROKEN_HTTP),
+        (saying(http(OK, "Content-Encoding: gzip")), NoAnswer.CUT),
     ],
 )
 def test_what_is_no_whole_answer_is_a_trouble_with_a_reason(talk, trouble):
@@ -107,25 +110,25 @@ def test_what_is_no_whole_answer_is_a_trouble_with_a_reason(talk, trouble):
 @pytest.mark.parametrize("talk", [_forever, _dripping_head, _silent])
 def test_what_does_not_end_in_time_is_a_trouble_with_a_reason(talk):
     answer = answer_of(talk, request_ms=400, most_bytes=1_000_000_000)
-    assert answer.trouble is Trouble.TIMED_OUT
+    assert answer.trouble is NoAnswer.TIMED_OUT
     assert answer.reason
 
 
 def test_a_small_answer_that_grows_when_unpacked_is_too_large():
     bomb = gzip.compress(b" " * 50_000_000)
     answer = answer_of(saying(http(bomb, "Content-Encoding: gzip")), most_bytes=1_000_000)
-    assert answer.trouble is Trouble.TOO_LARGE
+    assert answer.trouble is NoAnswer.TOO_LARGE
     assert len(answer.body) == 65_536, "nobody reads more of it"
 
 
 def test_nobody_at_the_port_is_a_trouble(dead_port):
     with transport(f"http://127.0.0.1:{dead_port}") as client:
-        assert client.send("v2", CHAINS).trouble is Trouble.UNREACHABLE
+        assert client.send("v2", CHAINS).trouble is NoAnswer.UNREACHABLE
 
 
 def test_no_tls_at_the_port_is_a_trouble():
     with running() as mock, transport(mock.url.replace("http:", "https:")) as client:
-        assert client.send("v2", CHAINS).trouble is Trouble.TLS
+        assert client.send("v2", CHAINS).trouble is NoAnswer.TLS
 
 
 def test_a_redirect_is_an_answer_and_is_not_followed():
@@ -187,7 +190,7 @@ def test_the_time_is_kept():
         with Transport(target, Permit(load(), target), limits, ticks=lambda: now[0]) as client:
             # By this clock no time passes while it waits; what it may take is the 300 ms that are
             # left, and the service would let it wait for a minute.
-            assert client.send("v2", CHAINS).trouble is Trouble.TIMED_OUT
+            assert client.send("v2", CHAINS).trouble is NoAnswer.TIMED_OUT
             assert client.left_ms == 300
             now[0] = 300
             with pytest.raises(Spent, match="time of 300 ms"):

@@ -12,16 +12,16 @@ from mockserver.conformance.checks.evidence import (
     answered,
     chains_named,
     check_is_there,
+    in_words,
     is_its_own,
     is_plain,
     require_answer,
-    said,
     succeeded,
     was_refused,
     wrongly_refused,
 )
 from mockserver.conformance.checks.quoting import token_at
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, accepted, attempts
 from mockserver.conformance.discovery.inventory import asked_chain, inventory_of
@@ -115,10 +115,12 @@ def asks_for_no_key(_: RunContext, exchange: Exchange) -> Findings:
     text = message.lower()[:2000] if isinstance(message, str) else ""
     of_keys = any(word in text for word in shipped_facts().names["words"]["keys"])
     if exchange.refused and (exchange.answer.status in (401, 403, 407) or of_keys):
-        yield Finding(f"the request is refused for want of a key: {said(exchange)}", cause="key")
+        yield Finding(
+            f"the request is refused for want of a key: {in_words(exchange)}", cause="key"
+        )
 
 
-def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) -> Sayings:
+def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) -> Judgements:
     every = [
         one
         for one in context.of(operation)
@@ -158,15 +160,15 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
         between = [one for one in context.exchanges if first.number < one.number < last.number]
         own = [one for one in between if one.operation.generation is operation.generation]
         if not any(one.succeeded for one in own):
-            raise Inconclusive(f"the service refuses everything: {said(first)}")
-        message = f"{operation.path} takes no input, and is refused each time: {said(first)}"
+            raise Inconclusive(f"the service refuses everything: {in_words(first)}")
+        message = f"{operation.path} takes no input, and is refused each time: {in_words(first)}"
         yield Finding(message, (first, last), cause="refused without input")
         return
     told = {refusal_of(one) for one in asked}
     for nowhere in context.sent(_NOWHERE):
         if nowhere.answer.status == _NOT_FOUND and told == {refusal_of(nowhere)}:
             what = "is answered like a path that is not there"
-            message, seen = f"{operation.path} {what}: {said(asked[0])}", (nowhere, asked[0])
+            message, seen = f"{operation.path} {what}: {in_words(asked[0])}", (nowhere, asked[0])
             yield Finding(message, seen, cause="path not found")
 
 
@@ -180,7 +182,7 @@ def published_forms_are_taken(context: RunContext, operation: Operation) -> Find
     if not refused:
         context.require_success(f"{operation.id}/usual")
         return
-    told = said(refused[0])
+    told = in_words(refused[0])
     raise Vacuous(f"the published form is refused, and so are the others: {told}")
 
 
@@ -194,7 +196,7 @@ def _taken_otherwise(context: RunContext, exchange: Exchange) -> Findings:
             raise Inconclusive(f"{one.of} was refused at first only, or not asked again")
         if not _within_taken(context, exchange, other, one.place):
             raise Inconclusive("a bound may lie between the two amounts, and bounds are not shown")
-        message = f"the published form is refused ({said(exchange)}), and taken with {one.told}"
+        message = f"the published form is refused ({in_words(exchange)}), and taken with {one.how}"
         yield Finding(message, (exchange, other, again), one.place, one.basis, cause=one.words)
 
 
@@ -236,8 +238,8 @@ def aggregate_orders_are_a_type(context: RunContext, _: Operation) -> Findings:
     told = [refusal_of(one) for one in others if one.refused]
     alike = unknown.refused and refusal_of(unknown) == refusal_of(exchange)
     if not alike or not told or refusal_of(exchange) in told:
-        raise Vacuous(f"the order is refused for a reason of its own: {said(exchange)}")
-    message = f"orderType '2' is refused like '3', which there is not: {said(exchange)}"
+        raise Vacuous(f"the order is refused for a reason of its own: {in_words(exchange)}")
+    message = f"orderType '2' is refused like '3', which there is not: {in_words(exchange)}"
     yield Finding(message, (unknown, exchange), "body.orderType")
 
 
@@ -287,7 +289,7 @@ def listed_tokens_can_be_moved(context: RunContext, _: Operation) -> Findings:
             continue
         ends = f"{asked.get('fromChain')} and {asked.get('toChain')}"
         message = f"{asked.get('symbol')} is listed on {ends}, and refused between them"
-        yield _token_refused(f"{message}: {said(quote)}", quote, larger)
+        yield _token_refused(f"{message}: {in_words(quote)}", quote, larger)
     if unclear:
         raise Inconclusive(
             f"{unclear} may have been refused for its amount, whose worth is not known"
@@ -316,7 +318,7 @@ def _none_is_moved(context: RunContext, sent: Sequence[Exchange]) -> Finding:
             "and may leave no room for those that were asked for"
         )
     none = f"none of {len(sent)} quotes of listed tokens between listed chains is given"
-    message = f"{none}: {said(refused[0])}"
+    message = f"{none}: {in_words(refused[0])}"
     return Finding(message, tuple(refused), "query.symbol", cause="no quote at all")
 
 
@@ -357,7 +359,7 @@ def _refused_before(context: RunContext, sent: list[Exchange]) -> Findings:
             "and none as small was taken of another token"
         )
     symbol = pair[0].parameters.get("symbol")
-    message = f"{symbol} is listed on both chains, and refused between them: {said(pair[0])}"
+    message = f"{symbol} is listed on both chains, and refused between them: {in_words(pair[0])}"
     yield _token_refused(message, *pair)
 
 
@@ -382,7 +384,7 @@ def names_of_v1_stay_in_v1(context: RunContext, _: Operation) -> Findings:
         yield Finding(message, (look,), "query.chain", verdict=extra, should_refuse=True)
 
 
-def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Sayings:
+def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Judgements:
     asked_for = [one for one in context.of(operation) if is_plain(one)]
     before = _GIVEN_BEFORE[operation.id]
     given = [one for one in context.of(before) if one.succeeded]

@@ -31,7 +31,7 @@ _AWAY = re.compile(
 # One exchange.
 
 
-def said(exchange: Exchange) -> str:
+def in_words(exchange: Exchange) -> str:
     """Return what came back, in a few words."""
     answer, code = exchange.answer, exchange.code
     if answer.trouble is not None:
@@ -57,7 +57,7 @@ def was_refused(exchange: Exchange) -> bool:
     """Tell whether the service said no and not yes. Raises `Inconclusive` where it said neither."""
     if exchange.succeeded or (exchange.refused and is_its_own(exchange)):
         return exchange.refused
-    raise Inconclusive(f"{exchange.probe} was not answered: {said(exchange)}")
+    raise Inconclusive(f"{exchange.probe} was not answered: {in_words(exchange)}")
 
 
 def is_plain(exchange: Exchange) -> bool:
@@ -91,7 +91,7 @@ def require_answer(context: RunContext, probe: str) -> Exchange:
     """
     found = context.require(probe)
     if not found.whole:
-        raise Inconclusive(f"{probe} was not answered: {said(found)}")
+        raise Inconclusive(f"{probe} was not answered: {in_words(found)}")
     return found
 
 
@@ -103,7 +103,7 @@ def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
     every = sent(context, operation)
     found = tuple(filter(is_its_own, every))
     if not found:
-        raise Inconclusive(f"no request was answered: {said(every[0])}")
+        raise Inconclusive(f"no request was answered: {in_words(every[0])}")
     return found
 
 
@@ -135,11 +135,11 @@ def any_successes(context: RunContext, operation: Operation) -> list[Exchange]:
     if found:
         return found
     if not any(one.refused for one in every):
-        raise Inconclusive(f"no answer can be read as yes or no: {said(every[0])}")
+        raise Inconclusive(f"no answer can be read as yes or no: {in_words(every[0])}")
     usual = f"{operation.id}/usual"
     if not any(one.probe == usual for one in every):
         raise context.not_sent(usual, otherwise="nothing that should succeed was asked")
-    raise Vacuous(f"every request was refused: {said(every[0])}")
+    raise Vacuous(f"every request was refused: {in_words(every[0])}")
 
 
 def plain(context: RunContext, operation: Operation) -> list[Exchange]:
@@ -162,7 +162,7 @@ def quotes_given(context: RunContext, operation: Operation) -> list[Exchange]:
 def check_answered(every: Sequence[Exchange]) -> None:
     """Raise `Inconclusive` where no answer came to any of some requests."""
     if every and not any(one.whole for one in every):
-        raise Inconclusive(f"no request was answered: {said(every[0])}")
+        raise Inconclusive(f"no request was answered: {in_words(every[0])}")
 
 
 def check_edges_are_asked(context: RunContext) -> None:
@@ -226,4 +226,4 @@ def wrongly_refused(
     Raises `Inconclusive` where that may be about an outage of a chain that it names.
     """
     check_is_there(context, refused)
-    return Finding(f"{what}: {said(refused)}", (*before, refused), place, basis, cause=cause)
+    return Finding(f"{what}: {in_words(refused)}", (*before, refused), place, basis, cause=cause)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.quoting import Quote, echoed, named_quote, out_of, steady
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import (
@@ -73,7 +73,7 @@ def v1_chains_are_evm_chains(context: RunContext, _: Operation) -> Findings:
             yield Finding(message, seen, "data.chains[]", cause="no EVM chain")
 
 
-def v1_chains_have_the_networks_of_2(context: RunContext, _: Operation) -> Sayings:
+def v1_chains_have_the_networks_of_2(context: RunContext, _: Operation) -> Judgements:
     by_name = {folded(chain.name): chain for chain in inventory_of(context).chains}
     pairs = [
         (chain, other)
@@ -91,7 +91,7 @@ def v1_chains_have_the_networks_of_2(context: RunContext, _: Operation) -> Sayin
         yield Finding(message, seen, "data.chains[]", cause="network")
 
 
-def v1_tokens_are_those_of_2(context: RunContext, _: Operation) -> Sayings:
+def v1_tokens_are_those_of_2(context: RunContext, _: Operation) -> Judgements:
     v2, v1 = inventories(context)
     pairs = [
         (token, v2.on(twin.name))
@@ -114,7 +114,7 @@ def v1_tokens_are_those_of_2(context: RunContext, _: Operation) -> Sayings:
                 yield Finding(message, _looks(context, token), place)
 
 
-def v1_tokens_are_in_2(context: RunContext, _: Operation) -> Sayings:
+def v1_tokens_are_in_2(context: RunContext, _: Operation) -> Judgements:
     v2, v1 = inventories(context)
     for chain, twin in twins_of(context):
         here, there = v1.on(chain.name), v2.on(twin.name)
@@ -136,7 +136,7 @@ def v1_tokens_are_in_2(context: RunContext, _: Operation) -> Sayings:
                 yield Finding(message, seen, _TOKENS, cause=cause)
 
 
-def v1_prices_are_in_usd(context: RunContext, _: Operation) -> Sayings:
+def v1_prices_are_in_usd(context: RunContext, _: Operation) -> Judgements:
     for token in inventory_of(context, "v1").tokens:
         bare = Token(token.symbol, token.chain, token.address)
         listed, told = amounts.number(token.price), price_of(context, bare)

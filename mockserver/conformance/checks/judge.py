@@ -13,7 +13,7 @@ from typing import Any
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import check_edges_are_asked
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Outcome, Rule, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, Outcome, Rule
 from mockserver.conformance.discovery.listing import V1_ROLES, list_place, scalar_place
 from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.probe import Group, Stage
@@ -42,9 +42,10 @@ class FramedCheck:
     held against each other; with `pair`, the words of two probes of the operation, their two
     answers together; else the operation as a whole. A finding that names no exchange is shown by
     all of these, and one that names no place is at `place`. `once` tells of each cause at each
-    place by what shows it first. Where nothing was judged, `nothing` is raised: there was nothing, or the description does
-    not show what was looked for. A better reason is that one of the probes in `requires` was not
-    sent, or did not succeed; or that there were to be none at the `edges` of inputs.
+    place by what shows it first. Where nothing was judged, `nothing` is raised: there was nothing,
+    or the description does not show what was looked for. A better reason is that one of the probes
+    in `requires` was not sent, or did not succeed; or that there were to be none at the `edges` of
+    inputs.
     """
 
     check: Callable[..., Any]
@@ -75,15 +76,13 @@ class FramedCheck:
             check_edges_are_asked(context) if one == "edges" else context.require_success(one)
         raise type(self.nothing)(*self.nothing.args)
 
-    def _said(self, context: RunContext, operation: Operation) -> Sayings:
+    def _said(self, context: RunContext, operation: Operation) -> Judgements:
         if self.things is not None:
             for thing in self.things(context, operation):
                 parts = thing if isinstance(thing, tuple) else (thing,)
-                exchanges: tuple[Exchange, ...] = tuple(
-                    getattr(one, "exchange", one) for one in parts
-                )
+                seen = (one if isinstance(one, Exchange) else one.exchange for one in parts)
                 try:
-                    yield from self._shown_by(exchanges, self.check(context, *parts))
+                    yield from self._shown_by(tuple(seen), self.check(context, *parts))
                 except needs.Missing:
                     continue
                 yield JUDGED

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from mockserver.conformance import ids
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.inventory import Token, inventory_of, tokens_in, twins_of
 from mockserver.conformance.discovery.listing import count, folded, list_place, listed, text
 from mockserver.conformance.requests.words import FILTERS, READ
@@ -46,7 +46,7 @@ Pools = dict[str, list[Seen]]
 """The values that stand beside each other in the lists of an operation, by their place."""
 
 
-def every_token_is_complete(context: RunContext, operation: Operation) -> Sayings:
+def every_token_is_complete(context: RunContext, operation: Operation) -> Judgements:
     for look, tokens in _lists(context, operation):
         telling = False
         for role in ("decimals", "index"):
@@ -64,7 +64,7 @@ def every_token_is_complete(context: RunContext, operation: Operation) -> Saying
             return
 
 
-def one_index_is_one_token(context: RunContext, operation: Operation) -> Sayings:
+def one_index_is_one_token(context: RunContext, operation: Operation) -> Judgements:
     for look, tokens in _lists(context, operation):
         for chain in dict.fromkeys(token.chain for token in tokens):
             here = [one for one in tokens if one.chain == chain and one.index is not None]
@@ -92,7 +92,7 @@ def _lists(
             yield look, tokens_in(context, look)
 
 
-def names_are_bare(context: RunContext, operation: Operation) -> Sayings:
+def names_are_bare(context: RunContext, operation: Operation) -> Judgements:
     inventory = inventory_of(context, operation.generation.id)
     names = {name for chain in inventory.chains for name in chain.names}
     names.update(name for token in inventory.tokens for name in (token.symbol, token.address))
@@ -114,7 +114,7 @@ def _bare(name: str) -> str:
     return "".join(sign for sign in name if sign == " " or sign.isprintable()).strip()
 
 
-def chains_are_spelled_alike(context: RunContext, operation: Operation) -> Sayings:
+def chains_are_spelled_alike(context: RunContext, operation: Operation) -> Judgements:
     chains = inventory_of(context).chains
     names = {name for chain in chains for name in (*chain.names, chain.network)}
     known = {folded(chain.name): chain.name for chain in chains}
@@ -131,7 +131,7 @@ def chains_are_spelled_alike(context: RunContext, operation: Operation) -> Sayin
                         return
 
 
-def addresses_are_whole(context: RunContext, operation: Operation) -> Sayings:
+def addresses_are_whole(context: RunContext, operation: Operation) -> Judgements:
     evm = {one.name for one in inventory_of(context).chains if one.evm}
     if operation.generation.id == "v1":
         evm = {one.name for one, twin in twins_of(context) if twin.evm}
@@ -148,7 +148,7 @@ def addresses_are_whole(context: RunContext, operation: Operation) -> Sayings:
                     return
 
 
-def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> Sayings:
+def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> Judgements:
     look, everything = context.require_each(f"{operation.id}/usual", f"{ids.ASSETS}/usual")
     coins = {one.chain: one for one in tokens_in(context, everything) if one.is_native}
     symbols = {folded(one.symbol) for one in coins.values()}
@@ -168,7 +168,7 @@ def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> 
             yield Finding(message, (everything, look), "data.list[].baseCoin", cause="coin")
 
 
-def have_one_form(context: RunContext, operation: Operation) -> Sayings:
+def have_one_form(context: RunContext, operation: Operation) -> Judgements:
     context.require_success(f"{operation.id}/usual")
     # What varies in one list may vary in another of its generation; tickets are apart.
     beside = [one for one in LIST_OPERATIONS if one.partition(".")[0] == operation.generation.id]

@@ -11,9 +11,9 @@ from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import last_chains
 from mockserver.conformance.checks.quoting import known_chains
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.guessing import MEANT_OTHERWISE, can_play
+from mockserver.conformance.discovery.guessing import WITHOUT_ROLE, may_have_role
 from mockserver.conformance.discovery.inventory import (
     Chain,
     Token,
@@ -60,7 +60,7 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
     absent = [
         role
         for role in lacking
-        if not all(_shows(one, role) or can_play(one, role, roles) for one in _items(look))
+        if not all(_shows(one, role) or may_have_role(one, role, roles) for one in _items(look))
     ]
     for role in absent:
         message = f"no list of tokens shows the {_WORDS.get(role, role)} of every token"
@@ -69,7 +69,7 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
         raise Vacuous(f"which member is the {lacking[0]} is not known; a binding can tell")
 
 
-def chain_filter_is_used(context: RunContext, operation: Operation) -> Sayings:
+def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgements:
     looks = [one for one in context.of(operation) if one.succeeded and asked_chain(one)]
     if not looks:
         context.require_success(f"{operation.id}/usual")
@@ -92,7 +92,7 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Sayings:
     yield from _equal_lists(context, by_chain)
 
 
-def each_item_is_listed_once(context: RunContext, operation: Operation) -> Sayings:
+def each_item_is_listed_once(context: RunContext, operation: Operation) -> Judgements:
     look = context.require_success(f"{operation.id}/usual")
     if operation.id in (ids.CHAINS, ids.V1_CHAINS):
         role = "v1ChainName" if operation.id == ids.V1_CHAINS else "chainName"
@@ -116,7 +116,7 @@ def some(names: Sequence[str]) -> str:
     return f"{', '.join(map(repr, names[:_FEW]))}{more}"
 
 
-def one_token_has_one_form(context: RunContext, operation: Operation) -> Sayings:
+def one_token_has_one_form(context: RunContext, operation: Operation) -> Judgements:
     look = context.require_success(f"{operation.id}/usual")
     found: dict[tuple[str, str], Token] = {}
     for token in tokens_in(context, look):
@@ -207,10 +207,10 @@ def _is_shown(context: RunContext, look: Exchange, role: str) -> bool:
 
 
 def _shows(item: Item, role: str, depth: int = 0) -> bool:
-    return any(_plays(name, value, role, depth) for name, value in item.items())
+    return any(_shows_role(name, value, role, depth) for name, value in item.items())
 
 
-def _plays(name: str, value: Json, role: str, depth: int) -> bool:
+def _shows_role(name: str, value: Json, role: str, depth: int) -> bool:
     """Tell whether a member, or something in it, shows a role by its name or by its value."""
     inner = value if isinstance(value, list) else [value]
     if isinstance(value, dict | list):
@@ -220,7 +220,7 @@ def _plays(name: str, value: Json, role: str, depth: int) -> bool:
     if role == "address" and isinstance(value, str) and value.startswith("0x"):
         return True
     called = folded(name)
-    if called in MEANT_OTHERWISE:
+    if called in WITHOUT_ROLE:
         return False
     return bool(text(value)) and any(part in called for part in _PARTS[role])
 
@@ -292,7 +292,7 @@ def tokens_are_on_listed_chains(context: RunContext, _: Operation) -> Findings:
         yield Finding(message, (listing, look), _TOKENS)
 
 
-def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) -> Sayings:
+def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) -> Judgements:
     listing, everything = _everything(context)
     symbols = {token.symbol for token in everything}
     placed = any(token.chain for token in everything)
@@ -337,7 +337,7 @@ def every_listed_token_is_on_its_chain(context: RunContext, _: Operation) -> Fin
             yield Finding(message, (listing, look), _TOKENS, cause="token missing")
 
 
-def both_lists_say_the_same(context: RunContext, _: Operation) -> Sayings:
+def both_lists_say_the_same(context: RunContext, _: Operation) -> Judgements:
     listing, found = _everything(context)
     everything = [token for token in found if token.chain]
     for look in _looks(context):

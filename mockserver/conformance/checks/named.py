@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from mockserver.conformance import ids
 from mockserver.conformance.checks import needs, submitted
-from mockserver.conformance.checks.evidence import said, says_it_is_away
+from mockserver.conformance.checks.evidence import in_words, says_it_is_away
 from mockserver.conformance.checks.quoting import echoed
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.checks.tickets import Entry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.known_elsewhere import known_chain_names
@@ -31,7 +31,7 @@ SETTLED = fact_basis("lookups.settled")
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class LookUps:
     """The looks at one order or ticket that was named, by time; at least one was answered."""
 
     every: list[Exchange]
@@ -42,32 +42,32 @@ class Looks:
         return self.every[-1]
 
     @property
-    def told(self) -> list[Exchange]:
+    def answered(self) -> list[Exchange]:
         """Those that were answered with success."""
         return [one for one in self.every if one.succeeded]
 
 
-def looks(context: RunContext, operation: Operation) -> Iterator[Looks]:
+def look_ups(context: RunContext, operation: Operation) -> Iterator[LookUps]:
     """Yield the looks at each thing that was named."""
     names, times = _LOOKS[operation.id]
     for name in names:
         asked = context.sent(*(f"{operation.id}/{name}{look}" for look in times))
         found = [one for one in asked if one.whole]
         if found:
-            yield Looks(found)
+            yield LookUps(found)
 
 
-def what_was_named_is_known(context: RunContext, named: Looks) -> Findings:
+def what_was_named_is_known(context: RunContext, named: LookUps) -> Findings:
     refused = [one for one in named.every if one.refused and not says_it_is_away(one)]
     for one in refused[:1]:
-        before = named.told[:1] or context.sent(*_LISTS)
+        before = named.answered[:1] or context.sent(*_LISTS)
         seen = before if one.operation.id == ids.CHECK_TICKET else before[:1]
         wanted = " ".join(map(str, one.parameters.values()))[:120]
-        yield Finding(f"{wanted} is not known: {said(one)}", (*seen, one), cause="not known")
+        yield Finding(f"{wanted} is not known: {in_words(one)}", (*seen, one), cause="not known")
 
 
-def listed_tickets_are_told_alike(context: RunContext, named: Looks) -> Findings:
-    told = named.told
+def listed_tickets_are_told_alike(context: RunContext, named: LookUps) -> Findings:
+    told = named.answered
     needs.that(told)
     first, last = told[0], told[-1]
     if first.data.get("succeeded") is True and last.data.get("succeeded") is False:
@@ -81,14 +81,14 @@ def listed_tickets_are_told_alike(context: RunContext, named: Looks) -> Findings
         yield from (replace(one, cause=one.place.removeprefix("data.")) for one in found)
 
 
-def named_v1_orders_are_told_alike(_: RunContext, named: Looks) -> Findings:
-    needs.that(named.told)
-    look = named.told[0]
+def named_v1_orders_are_told_alike(_: RunContext, named: LookUps) -> Findings:
+    needs.that(named.answered)
+    look = named.answered[0]
     for name, told, sent, same in echoed(look, look.parameters, _ECHOED):
         if told and not same:
             message = f"{name} of the order is {told!r}, asked was {sent!r}"
             yield Finding(message, (look,), f"query.{name}")
-    for one, other in pairwise(named.told):
+    for one, other in pairwise(named.answered):
         over = submitted.V1_ORDER.is_over(one) and submitted.V1_ORDER.is_over(other)
         if over and one.data != other.data:
             message = "an order that has come to its end is told otherwise when asked again"
@@ -96,8 +96,8 @@ def named_v1_orders_are_told_alike(_: RunContext, named: Looks) -> Findings:
             break
 
 
-def what_was_named_is_found_as_itself_only(context: RunContext, operation: Operation) -> Sayings:
-    first = [named.every[0] for named in looks(context, operation)]
+def what_was_named_is_found_as_itself_only(context: RunContext, operation: Operation) -> Judgements:
+    first = [named.every[0] for named in look_ups(context, operation)]
     own = next((one for one in first if one.succeeded), None)
     for name in words.BESIDE[operation.id] if own else ():
         other = context.get(f"{operation.id}/{name}")
@@ -120,9 +120,9 @@ def _tells_of(own: Exchange, other: Exchange) -> bool:
     return bool(number) and number == same
 
 
-def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Sayings:
+def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Judgements:
     seen: dict[str, Exchange] = {}
-    for look in (one for named in looks(context, operation) for one in named.told[:1]):
+    for look in (one for named in look_ups(context, operation) for one in named.answered[:1]):
         transaction = text(look.data.get("execHash"))
         if not transaction and not submitted.ORDER.is_over(look):
             continue
@@ -136,17 +136,17 @@ def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Sa
         seen[transaction] = look
 
 
-def named_orders_are_of_the_past(context: RunContext, named: Looks) -> Findings:
-    needs.that(named.told)
-    moment = needs.integer(named.told[0], "timestamp")
-    date = named.told[0].answer.header("Date") or ""
+def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Findings:
+    needs.that(named.answered)
+    moment = needs.integer(named.answered[0], "timestamp")
+    date = named.answered[0].answer.header("Date") or ""
     prices = (text(one.data.get("updateTime")) for one in context.sent(f"{ids.PRICE}/usual"))
     times = [seconds_of(one) for one in (date, *prices) if one]
     now = needs.value(max((one for one in times if one is not None), default=None))
     if now + _A_DAY_S < moment < MILLISECONDS:
         days = (moment - now) // _A_DAY_S
         message = f"timestamp is {moment}, {days} days ahead of the prices' and the Date"
-        yield Finding(message, (named.told[0],), cause="ahead")
+        yield Finding(message, (named.answered[0],), cause="ahead")
 
 
 def listed_tickets(context: RunContext, _: Operation) -> list[Entry]:

@@ -11,7 +11,7 @@ from itertools import chain
 from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import check_still_offered, require_answer
 from mockserver.conformance.checks.quoting import echoed, named_quote
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.checks.submitted import (
     ORDER,
     V1_ORDER,
@@ -60,7 +60,7 @@ def status_is_spelled_as_published(context: RunContext, _: Operation) -> Finding
             return
 
 
-def timestamps_are_seconds_and_go_on(context: RunContext, _: Operation) -> Sayings:
+def timestamps_are_seconds_and_go_on(context: RunContext, _: Operation) -> Judgements:
     for looks in ORDER.lines(context):
         line = Timeline(ORDER)
         for look in looks:
@@ -96,7 +96,7 @@ def failed_orders(context: RunContext, _: Operation) -> Iterator[Exchange]:
     return (look for look in _ends(context) if look.text("status") != "Succeeded")
 
 
-def success_has_a_hash(context: RunContext, operation: Operation) -> Sayings:
+def success_has_a_hash(context: RunContext, operation: Operation) -> Judgements:
     found: dict[str, Exchange] = {}
     for look in succeeded_orders(context, operation):
         yield JUDGED
@@ -127,14 +127,14 @@ def failure_has_a_reason(_: RunContext, look: Exchange) -> Findings:
         yield Finding(f"reason of an order that is {look.text('status')} is empty")
 
 
-def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
+def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
     ORDER.lines(context)
     found = accepted(context, ids.BRIDGE)
     quote = named_quote(context, found.probe if found else f"{ids.BRIDGE}/usual")
     route = order_route(context)
     check_still_offered(context, route.source.chain, route.target.chain)
     for submission, times in (("usual", 1), ("second", 3)):
-        for look in ORDER.told(context, submission):
+        for look in ORDER.answered(context, submission):
             told = look.data.get("amountOut")
             paid = amounts.number(told)
             known = paid is not None and quote.got is not None
@@ -178,7 +178,7 @@ def each_order_is_told_for_itself(context: RunContext, _: Operation) -> Findings
 
 
 def settled_orders_are_told_alike(context: RunContext, _: Operation) -> Findings:
-    named = ORDER.told(context, words.NAMED[0])
+    named = ORDER.answered(context, words.NAMED[0])
     at_the_end = f"{ids.CHECK}/{words.END}", f"{ids.CHECK}/{words.END_AGAIN}"
     one, again = named[:2] if len(named) > 1 else context.require_each(*at_the_end)
     if one.text("status") not in ORDER_STATUSES.final:
@@ -191,7 +191,7 @@ def settled_orders_are_told_alike(context: RunContext, _: Operation) -> Findings
 
 
 def _ended(context: RunContext, submission: str) -> list[Exchange]:
-    told = ORDER.told(context, submission)
+    told = ORDER.answered(context, submission)
     return [one for one in told if one.text("status") in ORDER_STATUSES.resting]
 
 
@@ -213,7 +213,9 @@ def _apart(context: RunContext) -> bool:
     Two that are executed in one transaction have its hash and its time in common (2.3).
     """
     ends, rest = _ended(context, "usual"), _ended(context, "second")
-    later = [one for one in ORDER.told(context, "second") if ends and one.number > ends[0].number]
+    later = [
+        one for one in ORDER.answered(context, "second") if ends and one.number > ends[0].number
+    ]
     return any(one not in rest for one in later)
 
 
@@ -263,9 +265,9 @@ def _shown(own: Exchange, other: Exchange, transaction: str, place: str, message
         yield Finding(message, (own, other), place)
 
 
-def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Sayings:
+def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Judgements:
     for submission, made in V1_ORDER.made(context).items():
-        for look in V1_ORDER.told(context, submission):
+        for look in V1_ORDER.answered(context, submission):
             numbers = [text(scalar(one.member("data"), "number")) for one in (made, look)]
             if all(numbers) and numbers[0] != numbers[1]:
                 message = f"sn is {numbers[1]!r}, submitted as {numbers[0]!r}"
@@ -285,13 +287,13 @@ def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Sayi
                 yield Finding(message, (made, look), "data.order.toToken")
 
 
-def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Sayings:
+def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Judgements:
     found = accepted(context, ids.V1_QUOTE)
     quote = named_quote(context, found.probe if found else f"{ids.V1_QUOTE}/usual")
     share = amounts.EXACT.divide(quote.pays, quote.put)
     for submission, made in V1_ORDER.made(context).items():
         put = amounts.number(made.members.get("fromAmount"))
-        for look in V1_ORDER.told(context, submission):
+        for look in V1_ORDER.answered(context, submission):
             data, is_done = look.member("data"), V1_ORDER.status(look) == _COMPLETED
             paid, back = (amounts.number(scalar(data, role)) for role in ("paid", "refunded"))
             if put is None or (paid is None and back is None):

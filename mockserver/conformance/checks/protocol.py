@@ -10,16 +10,16 @@ from mockserver.conformance.checks.evidence import (
     answered,
     any_successes,
     check_answered,
+    in_words,
     is_redirect,
     require_answer,
-    said,
     sent,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.requests.late_answers import again, is_far_slower
 from mockserver.conformance.requests.odd_http import HOSTILE, is_beneath
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange, Trouble
+from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Operation, fact_basis
 from mockserver.jsontext import Json, kind_of
@@ -27,7 +27,7 @@ from mockserver.validation import shown
 
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
 _STAMPS = ("timestamp", "signature")
-_BROKEN = (Trouble.CUT, Trouble.BROKEN_HTTP, Trouble.TOO_LARGE)
+_BROKEN = (NoAnswer.CUT, NoAnswer.BROKEN_HTTP, NoAnswer.TOO_LARGE)
 _FAULTS = (
     ("UTF-8", "the body is not UTF-8"),
     ("given twice", "a member is there twice"),
@@ -96,10 +96,10 @@ def no_server_error(context: RunContext, operation: Operation) -> Findings:
         answered(context, operation)
     own = [one for one in found if one.answer.status not in IN_BETWEEN]
     if found and not own and not any(one.succeeded for one in every):
-        raise Inconclusive(f"the service seems to be down: {said(found[0])}")
+        raise Inconclusive(f"the service seems to be down: {in_words(found[0])}")
     for status in dict.fromkeys(one.answer.status for one in own or found):
         cases = [one for one in found if one.answer.status == status]
-        message = f"{said(cases[0])} to {len(cases)} of {len(every)} requests"
+        message = f"{in_words(cases[0])} to {len(cases)} of {len(every)} requests"
         yield Finding(message, tuple(cases[:3]), cause=str(status))
 
 
@@ -124,11 +124,11 @@ def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
     for exchange in every:
         trouble, began = exchange.answer.trouble, exchange.answer.status != 0
         # An answer began, or its connection was taken, and it did not come to its end.
-        if trouble in _BROKEN or (trouble is Trouble.TIMED_OUT and began):
+        if trouble in _BROKEN or (trouble is NoAnswer.TIMED_OUT and began):
             found.setdefault(str(trouble), []).append(exchange)
     for cause, cases in found.items():
         often = f" ({len(cases)} times)" if len(cases) > 1 else ""
-        yield Finding(f"{said(cases[0])}{often}", tuple(cases[:3]), cause=cause)
+        yield Finding(f"{in_words(cases[0])}{often}", tuple(cases[:3]), cause=cause)
     if not found:
         check_answered(every)
 
@@ -145,8 +145,8 @@ def survives_hostile_text(context: RunContext, operation: Operation) -> Findings
     if answer.trouble is None:
         return
     if not any(one.whole for one in sent(context, operation)):
-        raise Inconclusive(f"no request was answered: {said(exchange)}")
-    yield Finding(f"there is no whole answer: {said(exchange)}", (exchange,), cause="no answer")
+        raise Inconclusive(f"no request was answered: {in_words(exchange)}")
+    yield Finding(f"there is no whole answer: {in_words(exchange)}", (exchange,), cause="no answer")
 
 
 def is_no_success(context: RunContext, operation: Operation, *, probe: str) -> Findings:
@@ -156,7 +156,7 @@ def is_no_success(context: RunContext, operation: Operation, *, probe: str) -> F
         yield Finding(what, (exchange,), verdict=Verdict.EXTRA, cause="success")
 
 
-def equal_requests_are_answered_alike(context: RunContext, operation: Operation) -> Sayings:
+def equal_requests_are_answered_alike(context: RunContext, operation: Operation) -> Judgements:
     first: dict[tuple[object, ...], Exchange] = {}
     for exchange in answered(context, operation):
         if not exchange.succeeded:
@@ -252,7 +252,7 @@ def _is_confirmed(slow: list[Exchange], every: tuple[Exchange, ...]) -> bool:
 
     Two in a row that never came are enough: a run asks for no more of them.
     """
-    hung = [one.answer.trouble is Trouble.TIMED_OUT for one in every]
+    hung = [one.answer.trouble is NoAnswer.TIMED_OUT for one in every]
     if any(one and other for one, other in pairwise(hung)):
         return True
     if len(slow) >= _CONFIRMED and len(slow) * 2 >= len(every):
@@ -266,7 +266,7 @@ def _wanted(exchange: Exchange) -> Hashable:
     return request.method, request.path, request.query, request.body
 
 
-def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Sayings:
+def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Judgements:
     if any_successes(context, operation):
         yield JUDGED
     for looks, usual_ms in again(context, operation.id):

@@ -17,7 +17,7 @@ from mockserver.conformance.checks.quoting import (
     quotes,
     steady,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import Reading, require_accepted
 from mockserver.conformance.discovery.listing import folded
@@ -92,7 +92,7 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
         )
 
 
-def gas_fee_is_not_a_share(context: RunContext, operation: Operation) -> Sayings:
+def gas_fee_is_not_a_share(context: RunContext, operation: Operation) -> Judgements:
     one, more = _usual(context, operation), named_quote(context, f"{operation.id}/tenfold")
     fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (one, more)]
     first, last = (Decimal(needs.value(fee)) for fee in fees)

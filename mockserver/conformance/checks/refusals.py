@@ -4,11 +4,11 @@ from mockserver.conformance import ids
 from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.evidence import (
     check_edges_are_asked,
+    in_words,
     is_its_own,
     last_chains,
-    said,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.requests import words
 from mockserver.conformance.requests.negative import Kind, NegativeCase, negative_cases
@@ -39,7 +39,7 @@ def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Findi
     if found:
         return
     if not any(is_its_own(exchange) for _, exchange in there):
-        raise Inconclusive(f"no such request was answered: {said(there[0][1])}")
+        raise Inconclusive(f"no such request was answered: {in_words(there[0][1])}")
     check_that_refusals_mean_something(context, operation)
 
 
@@ -50,7 +50,7 @@ def _taken(context: RunContext, case: NegativeCase, exchange: Exchange) -> Findi
     if case.kind is Kind.UNLISTED and is_empty(exchange):
         # A list without items says that there is nothing, which is a way of saying no.
         basis = assumed("A-213", basis.says)
-    what = case.told if case.kind is Kind.MISSING else f"{case.place} is {case.told}"
+    what = case.problem if case.kind is Kind.MISSING else f"{case.place} is {case.problem}"
     yield Finding(
         f"{what}, and the answer is a success",
         (*context.sent(f"{exchange.operation.id}/usual"), exchange),
@@ -89,7 +89,7 @@ def check_that_refusals_mean_something(context: RunContext, operation: Operation
     if "example_needs" in operation.row:
         return
     if not any(exchange.succeeded for exchange in context.of(operation)):
-        how = "".join(f": {said(one)}" for one in context.sent(f"{operation.id}/usual"))
+        how = "".join(f": {in_words(one)}" for one in context.sent(f"{operation.id}/usual"))
         raise Vacuous(f"the same request with nothing wrong with it did not succeed either{how}")
 
 
@@ -119,7 +119,7 @@ def refusal_is_told(_: RunContext, exchange: Exchange) -> Findings:
         yield Finding("a refusal has no status", place="status", cause="a refusal has no status")
 
 
-def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operation) -> Sayings:
+def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operation) -> Judgements:
     places = {field.role: f"{field.location}.{field.name}" for field in operation.fields}
     asked = [
         one for one in context.of(operation) if words.label_of(one.probe).startswith(words.KNOWN)

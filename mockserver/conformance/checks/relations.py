@@ -8,7 +8,7 @@ from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import check_is_there, is_its_own, sent, wrongly_refused
 from mockserver.conformance.checks.quoting import Quote, quote_of, quotes
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
@@ -30,7 +30,7 @@ _EXACT_FEW = 2
 _SEVERAL = 2
 
 
-def same_meaning_same_answer(context: RunContext, operation: Operation) -> Sayings:
+def same_meaning_same_answer(context: RunContext, operation: Operation) -> Judgements:
     if operation.writes:
         yield from _taken_in_any_case(context, operation)
         return
@@ -115,7 +115,7 @@ def uneven(whole: Quote, *parts: Quote) -> Findings:
         yield Finding(told, tuple(exchanges), whole.place)
 
 
-def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Sayings:
+def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Judgements:
     given = [
         (one, amounts.units(one.data.get("outAmount")))
         for one in context.of(operation)
@@ -131,7 +131,7 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> S
         yield Finding(told, (one,), "data.outAmount")
 
 
-def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Sayings:
+def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Judgements:
     asked = {
         frozenset(one.parameters.items()): one
         for one in context.of(operation)
@@ -163,7 +163,7 @@ def _with_and_without(
             yield whole, lacking
 
 
-def _taken_in_any_case(context: RunContext, operation: Operation) -> Sayings:
+def _taken_in_any_case(context: RunContext, operation: Operation) -> Judgements:
     """Judge submissions, of which no two are the same: each is taken, or none is."""
     every = sent(context, operation)
     base = next((one for one in every if one.succeeded and words.label_of(one.probe)), None)

@@ -43,7 +43,7 @@ JUDGED = Judged.ONE
 """Yielded for each thing that a check looked at and could have found fault with."""
 
 Findings = Iterator[Finding]
-Sayings = Iterator[Finding | Judged]
+Judgements = Iterator[Finding | Judged]
 Check = Callable[[RunContext, Operation], Findings]
 """Yields a finding for each place where it does not hold. Raises `NotRun`, `Vacuous` or
 `Inconclusive`, and nothing else, whatever the answers are."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import require_answer, says_it_is_away
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.requests import words
 from mockserver.conformance.requests.planned import ORDER_STATUSES, V1_ORDER_STATUSES
@@ -72,18 +72,18 @@ class Submitted:
         sent = {name: context.get(f"{self.operation_id}/{name}") for name in self.looks}
         return {name: one for name, one in sent.items() if one is not None and one.succeeded}
 
-    def seen(self, context: RunContext, name: str) -> list[Exchange]:
+    def look_ups(self, context: RunContext, name: str) -> list[Exchange]:
         """Return the looks at one of them that were sent, by the name of it."""
         names = self.looks.get(name) or self.named.get(name, ())
         return context.sent(*(f"{self.look_id}/{look}" for look in names))
 
-    def told(self, context: RunContext, name: str) -> list[Exchange]:
+    def answered(self, context: RunContext, name: str) -> list[Exchange]:
         """Return the looks at one of them that were answered with success."""
-        return [look for look in self.seen(context, name) if look.succeeded]
+        return [look for look in self.look_ups(context, name) if look.succeeded]
 
     def lines(self, context: RunContext) -> list[list[Exchange]]:
         """Return what was told of each of them. Raises where there is nothing of any."""
-        found = [self.told(context, name) for name in (*self.looks, *self.named)]
+        found = [self.answered(context, name) for name in (*self.looks, *self.named)]
         if not any(found):
             context.require_success(f"{self.look_id}/usual")
         return found
@@ -154,7 +154,7 @@ class Property(Enum):
 
     ENDS_ONCE = "a status that is final stays"
     GOES_ON = "the time of the last change never goes back"
-    STAYS_TOLD = "what is told of something that has come to its end stays"
+    FACTS_STAY = "what is told of something that has come to its end stays"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +180,11 @@ class Timeline:
     """
 
     kind: Submitted
-    _told: dict[str, tuple[str | int, Exchange]] = field(default_factory=dict)
+    _values: dict[str, tuple[str | int, Exchange]] = field(default_factory=dict)
 
-    def told(self, name: str) -> str | int:
+    def value(self, name: str) -> str | int:
         """Return what is kept of a member; an empty text where it was not told."""
-        return self._told[name][0] if name in self._told else ""
+        return self._values[name][0] if name in self._values else ""
 
     def follow(self, look: Exchange) -> list[Change]:
         """Take the next look, which was answered with success; return what it breaks."""
@@ -195,13 +195,13 @@ class Timeline:
         if time is not None:
             now.append((Property.GOES_ON, "timestamp", time))
         if self.kind.is_over(look):
-            now += [(Property.STAYS_TOLD, name, look.text(name)) for name in self.kind.facts]
+            now += [(Property.FACTS_STAY, name, look.text(name)) for name in self.kind.facts]
         return [change for one in now for change in self._changes(look, *one)]
 
     def _changes(self, look: Exchange, of: Property, name: str, now: str | int) -> Iterator[Change]:
-        was, before = self._told.get(name, (now, look))
-        if of is not Property.STAYS_TOLD or name not in self._told:
-            self._told[name] = (now, look)
+        was, before = self._values.get(name, (now, look))
+        if of is not Property.FACTS_STAY or name not in self._values:
+            self._values[name] = (now, look)
         if _BREAKS[of](self.kind, was, now):
             yield Change(of, name, was, now, (before, look))
 
@@ -209,7 +209,7 @@ class Timeline:
 _BREAKS: Mapping[Property, Callable[[Submitted, Any, Any], bool]] = {
     Property.ENDS_ONCE: lambda kind, was, now: was in kind.final and now != was,
     Property.GOES_ON: lambda kind, was, now: now < was,
-    Property.STAYS_TOLD: lambda kind, was, now: now != was,
+    Property.FACTS_STAY: lambda kind, was, now: now != was,
 }
 
 
@@ -224,10 +224,10 @@ def breaking(line: Timeline, look: Exchange, broken: Property) -> Change | None:
     return next((change for change in line.follow(look) if change.breaks is broken), None)
 
 
-def is_known(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Sayings:
+def is_known(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Judgements:
     what = KINDS[kind]
     for name, made in what.made(context).items():
-        looks = [one for one in what.seen(context, name) if one.succeeded or one.refused]
+        looks = [one for one in what.look_ups(context, name) if one.succeeded or one.refused]
         for number, look in enumerate(looks):
             yield JUDGED
             later = any(one.succeeded for one in looks[number + 1 :])
@@ -247,7 +247,9 @@ def is_known(context: RunContext, _: Operation, *, kind: str, cause: str = "") -
                 break
 
 
-def has_its_own_number(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Sayings:
+def has_its_own_number(
+    context: RunContext, _: Operation, *, kind: str, cause: str = ""
+) -> Judgements:
     what = KINDS[kind]
     found: dict[str, Exchange] = {}
     called = what.place.rpartition(".")[2]
@@ -274,7 +276,7 @@ def is_one(context: RunContext, _: Operation, *, kind: str) -> Findings:
         yield Finding(message, (one, again), what.place)
 
 
-def keeps_its_end(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Sayings:
+def keeps_its_end(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Judgements:
     what = KINDS[kind]
     for looks in what.lines(context):
         line = Timeline(what)

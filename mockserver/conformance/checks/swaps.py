@@ -7,7 +7,7 @@ from decimal import Decimal
 from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.quoting import out_of, quote_of, steady
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import usual_attempt
 from mockserver.conformance.discovery.inventory import Token, inventory_of
@@ -176,7 +176,7 @@ def _time_of(context: RunContext, exchange: Exchange) -> int | None:
     return min(now, *priced) if now is not None and priced else None
 
 
-def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
+def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
     quote = quote_of(context, _quoted(context))
     call = context.require_success(f"{ids.SWAP}/usual")
     if quote is None or quote.route.target.decimals is None:
@@ -193,7 +193,7 @@ def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Sayings:
         yield Finding(f"the call pays {pays}", (quote.exchange, call), "data.amountOut")
 
 
-def call_is_for_the_amount(context: RunContext, _: Operation) -> Sayings:
+def call_is_for_the_amount(context: RunContext, _: Operation) -> Judgements:
     one, other = context.require_success(f"{ids.SWAP}/usual"), context.get(f"{ids.SWAP}/tenfold")
     if other is None or not other.succeeded:
         raise NotApplicable("no call was given for a larger amount")
@@ -232,7 +232,7 @@ def _timeless(call: Exchange) -> tuple[str, ...]:
     return (call.text("value"), *(word for word in words if word not in times))
 
 
-def slippage_is_in_hundredths_of_a_percent(context: RunContext, _: Operation) -> Sayings:
+def slippage_is_in_hundredths_of_a_percent(context: RunContext, _: Operation) -> Judgements:
     usual = context.require_each(f"{ids.SWAP}/usual", f"{ids.SWAP}/to another")
     named = {label_of(one.probe): one for one in context.of(ids.SWAP) if one.succeeded}
     # Two more calls for the usual amount may be there, of a small slippage and a larger one.
@@ -244,7 +244,7 @@ def slippage_is_in_hundredths_of_a_percent(context: RunContext, _: Operation) ->
             return
 
 
-def _told_of_slippage(context: RunContext, one: Exchange, other: Exchange) -> Sayings:
+def _told_of_slippage(context: RunContext, one: Exchange, other: Exchange) -> Judgements:
     """Yield what is wrong with the slippages of two calls, or that they are right, if they show."""
     moved = _moved(context, one, other)
     wanted = [Decimal(call.parameters.get("slippage", "0")) / _BPS for call in (one, other)]

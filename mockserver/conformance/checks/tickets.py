@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from mockserver.conformance import ids
 from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Sayings
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
@@ -98,7 +98,7 @@ def tickets_are_listed(context: RunContext, _: Operation) -> Findings:
             return
 
 
-def tickets_have_one_status(context: RunContext, _: Operation) -> Sayings:
+def tickets_have_one_status(context: RunContext, _: Operation) -> Judgements:
     found: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
     for when in _whens(context):
@@ -178,7 +178,7 @@ def tickets_echo_what_was_reported(context: RunContext, ticket: Entry) -> Findin
                 yield Finding(message, (made, ticket.exchange), f"data.list[].{name}")
 
 
-def check_agrees_with_the_list(context: RunContext, _: Operation) -> Sayings:
+def check_agrees_with_the_list(context: RunContext, _: Operation) -> Judgements:
     def state(look: Exchange) -> tuple[Json, Json]:
         return look.data.get("succeeded"), look.data.get("solution")
 

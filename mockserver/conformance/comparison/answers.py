@@ -9,14 +9,14 @@ from itertools import combinations
 
 from mockserver import jsontext
 from mockserver.conformance.comparison.values import Band, Place, Role, Roles, equal, same_kind
-from mockserver.conformance.session.exchange import Exchange, Trouble
+from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.exchange import Request, pairs_or
 from mockserver.jsontext import Json, canonical
 from mockserver.values import dataclass
 
 NOTHING = object()
 """Stands where one side has no value at all."""
-_NEVER_CAME = (Trouble.UNREACHABLE, Trouble.TLS, Trouble.TIMED_OUT)
+_NEVER_CAME = (NoAnswer.UNREACHABLE, NoAnswer.TLS, NoAnswer.TIMED_OUT)
 _WIDE = Band(Decimal(50))
 _UNNAMING = (Role.AMOUNT, Role.TIME, Role.VERSION, Role.WORDS, Role.OPAQUE)
 _MOST_SHOWN = 120

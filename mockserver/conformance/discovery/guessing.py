@@ -12,7 +12,7 @@ _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _LONG = 20
 _FEWEST = 2
 
-MEANT_OTHERWISE = frozenset(("cmcid",))
+WITHOUT_ROLE = frozenset(("cmcid",))
 """Folded names of members that play no role: a token's number at a price provider (DEMO)."""
 
 
@@ -31,13 +31,13 @@ def guessed(items: Iterable[Item], roles: Mapping[str, tuple[str, ...]]) -> dict
             continue
         taken = _named(roles, role) | {folded(name) for name in found.values()}
         others = [name for name in rows[0] if folded(name) not in taken]
-        names = [name for name in others if _play([row.get(name) for row in rows], role)]
+        names = [name for name in others if _has_values_of([row.get(name) for row in rows], role)]
         if len(names) == 1:
             found[role] = names[0]
     return found
 
 
-def can_play(item: Item, role: str, roles: Mapping[str, tuple[str, ...]]) -> bool:
+def may_have_role(item: Item, role: str, roles: Mapping[str, tuple[str, ...]]) -> bool:
     """Tell whether any member of an item, at any depth, could be meant to play a role."""
     others = _named(roles, role)
     return any(
@@ -58,7 +58,7 @@ def _could_be(value: Json, role: str) -> bool:
             return isinstance(value, str) and bool(text(value))
 
 
-def _play(values: list[Json], role: str) -> bool:
+def _has_values_of(values: list[Json], role: str) -> bool:
     """Tell whether the values that a member has in all items are those of a role."""
     match role:
         case "address":
@@ -75,7 +75,7 @@ def _named(roles: Mapping[str, tuple[str, ...]], but: str) -> set[str]:
     """Return the folded names of every role but one, except those that this one has as well."""
     own = {folded(name) for name in roles[but]}
     others = {folded(name) for role, names in roles.items() if role != but for name in names}
-    return (others | MEANT_OTHERWISE) - own
+    return (others | WITHOUT_ROLE) - own
 
 
 def _members(item: Json, depth: int = 3) -> Iterable[tuple[str, Json]]:

@@ -8,7 +8,7 @@ from hypothesis import seed as seeded
 from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
-from mockserver.conformance.checks.evidence import said
+from mockserver.conformance.checks.evidence import in_words
 from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.flow import Failure, Flow, FlowRun, NotHeld
@@ -106,7 +106,7 @@ def _outcome(run: FlowRun, flow: type[Flow], operation_id: str, reason: str) -> 
     if reason or not asked:
         return Outcome(rule, operation, Verdict.NOT_RUN, reason=told or "no sequence came to it")
     if not any(one.succeeded for one in asked):
-        told = told or f"every request was refused: {said(asked[-1])}"
+        told = told or f"every request was refused: {in_words(asked[-1])}"
         return Outcome(rule, operation, Verdict.VACUOUS, reason=told)
     return Outcome(rule, operation, Verdict.HOLDS, reason=told)
 

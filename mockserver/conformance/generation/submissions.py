@@ -39,7 +39,7 @@ from mockserver.values import dataclass
 _CHANGES = {
     Property.ENDS_ONCE: "reopened",
     Property.GOES_ON: "earlier",
-    Property.STAYS_TOLD: "retold",
+    Property.FACTS_STAY: "retold",
 }
 """The failure that a broken property of a time line is, in the table."""
 
@@ -102,7 +102,7 @@ class SubmissionFlow(Flow):
                 self._fails(
                     name,
                     number=one.number,
-                    status=one.line.told("status"),
+                    status=one.line.value("status"),
                     name=change.name,
                     was=change.was,
                     now=change.now,
@@ -167,9 +167,12 @@ class OrderFlow(SubmissionFlow):
         if not ORDER.is_over(look):
             return
         # Three times the deposit pays out more.
-        out, status = placed.line.told("amountOut"), placed.line.told("status")
+        out, status = placed.line.value("amountOut"), placed.line.value("status")
         for other in self._accepted.values():
-            is_alike = (other.line.told("amountOut"), other.line.told("status")) == (out, status)
+            is_alike = (other.line.value("amountOut"), other.line.value("status")) == (
+                out,
+                status,
+            )
             is_more = other.about["whole"] != placed.about["whole"]
             if is_alike and is_more and out not in ("", "0"):
                 self._fails("alike", other=other.number, number=placed.number, out=out)

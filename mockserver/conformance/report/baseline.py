@@ -110,7 +110,7 @@ def baseline_text(report: Report, *, owner: str, expires: date, reason: str) -> 
     given = Acceptance(reason, owner, expires.isoformat())
     for cause in every:
         word = cause.acceptance or given
-        told = report.masker.text(cause.told)
+        told = report.masker.text(cause.summary)
         lines += [
             f"  # {_ascii(told)[:200]}",
             f"  - cause: {_quoted(cause.id)}",

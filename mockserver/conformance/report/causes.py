@@ -71,7 +71,7 @@ class Cause:
         return self.examples[0].finding.message
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """What was found first, with its place in front, once."""
         message, place = self.message, self.examples[0].finding.place
         if not place or message.startswith(place):

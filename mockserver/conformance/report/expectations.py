@@ -12,7 +12,7 @@ from typing import Any
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.generation.constraints import strict
 from mockserver.conformance.report.causes import place_of
-from mockserver.conformance.session.exchange import Exchange, Trouble
+from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.verdict import Verdict
 from mockserver.jsontext import Json, type_of
 from mockserver.validation import Violation, dotted
@@ -67,7 +67,7 @@ def _whole(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectatio
     if "content-encoding" in answer.reason.lower():
         # `http.client` does not decode what it reads, and would not notice.
         return None
-    if answer.trouble in (Trouble.CUT, Trouble.BROKEN_HTTP):
+    if answer.trouble in (NoAnswer.CUT, NoAnswer.BROKEN_HTTP):
         return Expectation(("assert answer.status",))
     return None
 

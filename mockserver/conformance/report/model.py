@@ -162,7 +162,7 @@ class CauseModel:
         """The word for it, where a baseline accepts it."""
         self.place = writer.text(cause.place)
         self.message = writer.text(cause.message)
-        self.located = writer.text(cause.told)
+        self.located = writer.text(cause.summary)
         """The first message, with its place in front."""
         self.ground = writer.text(ground_of(cause, writer.report.result.contract))
         """A sentence that names what it contradicts."""

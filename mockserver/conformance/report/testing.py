@@ -146,7 +146,7 @@ def _remarks(cause: Cause, report: Report) -> str:
     operation = cause.examples[0].operation.id
     lines = (
         f"{cause.rule.name} [{operation}], cause {cause.id}",
-        cause.told,
+        cause.summary,
         ground_of(cause, report.result.contract),
     )
     clean = [one_line(visible(report.masker.text(line)))[:600] for line in lines]

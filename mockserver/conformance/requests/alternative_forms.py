@@ -51,14 +51,14 @@ _SPELLINGS = {
 class AlternativeForm:
     """A published form of a request, and the other form in which it is asked where it is refused.
 
-    `of` is the probe with the published form, `words` name the one with the other; `told` says what
+    `of` is the probe with the published form, `words` name the one with the other; `how` says what
     is other about it. `place` is the input.
     """
 
     of: str
     words: str
     place: str
-    told: str
+    how: str
     basis: Basis
     change: Change
 

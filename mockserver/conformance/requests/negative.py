@@ -70,7 +70,7 @@ class NegativeCase:
     """A way in which the usual request of an operation is changed, mostly into a wrong one.
 
     `words` name its probe, `after` the probes that it needs besides. `kind` is in which way it is
-    wrong, where it is, `place` the input (`query.amount`), and `told` what is wrong with it.
+    wrong, where it is, `place` the input (`query.amount`), and `problem` what is wrong with it.
     Without `basis` the keyword of the request schema that is broken gives it. `resigned` tells that
     a v1 request is signed after the change, so that it is not refused for its signature. `as_meant`
     tells that the value is the right one but for its type, so that a lenient reader takes it for
@@ -81,7 +81,7 @@ class NegativeCase:
     change: Change
     kind: Kind | None = None
     place: str = ""
-    told: str = ""
+    problem: str = ""
     basis: Basis | None = None
     resigned: bool = True
     as_meant: bool = False
@@ -187,11 +187,11 @@ def _broken_bodies(operation: Operation) -> tuple[NegativeCase, ...]:
     return ()
 
 
-def _body(words: str, told: str, made: Callable[[bytes], bytes]) -> NegativeCase:
+def _body(words: str, problem: str, made: Callable[[bytes], bytes]) -> NegativeCase:
     def change(draft: Draft, _: RunContext) -> Draft:
         return replace(draft, raw_body=made(jsontext.encode(draft.body or {})))
 
-    said, basis = f"the body is {told}", fact_basis("interface.inputs")
+    said, basis = f"the body is {problem}", fact_basis("interface.inputs")
     return NegativeCase(f"body {words}", change, Kind.BODY, "body", said, basis)
 
 
@@ -223,7 +223,7 @@ def _missing(operation: Operation, field: Field) -> NegativeCase:
         words=f"without {location}.{name}",
         kind=Kind.MISSING,
         place=f"{location}.{name}",
-        told=f"{name} is left out",
+        problem=f"{name} is left out",
         change=change,
         basis=basis_of_required(operation, field),
         # A header that is left out stays out.
@@ -384,7 +384,7 @@ class WrongValues:
                 change=_changed(operation, by_role[role], mistake),
                 kind=Kind(mistake["kind"]),
                 place=f"{by_role[role].location}.{by_role[role].name}",
-                told=mistake["says"],
+                problem=mistake["says"],
                 basis=_basis(operation, by_role[role], mistake),
                 as_meant="as-meant" in mistake,
             )

@@ -19,7 +19,7 @@ from mockserver import contract as contracts
 from mockserver import limits, userfiles
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.caller import SECRET_HEADERS
-from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
+from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
 from mockserver.exchange import Headers, Request
@@ -33,7 +33,7 @@ MASK = "*"
 _SHORTEST_SECRET = 8
 _FEWEST_CHARACTERS = 6
 _SECRET = frozenset(name.lower() for name in SECRET_HEADERS)
-_NOTHING_CAME = (Trouble.UNREACHABLE, Trouble.TLS, Trouble.TIMED_OUT)
+_NOTHING_CAME = (NoAnswer.UNREACHABLE, NoAnswer.TLS, NoAnswer.TIMED_OUT)
 _COMPARED = {
     "seed": "the seed",
     "dialect": "the dialect",
@@ -59,7 +59,7 @@ _ANSWER = _object(
     headers=_PAIRS,
     body=_BODY,
     elapsed_ms=_INTEGER,
-    trouble={"enum": [None, *Trouble]},
+    trouble={"enum": [None, *NoAnswer]},
     reason=_STRING,
 )
 _ENTRY = _object(probe=_STRING, request=_REQUEST)
@@ -200,7 +200,7 @@ class Journal:
         for one in entries:
             answer = one.answer or Answer(
                 0,
-                trouble=Trouble.TIMED_OUT,
+                trouble=NoAnswer.TIMED_OUT,
                 reason="the run ended before the answer came, and a submission is never sent twice",
             )
             # What never arrived is asked again, but for submissions.
@@ -381,7 +381,7 @@ def _entry(raw: bytes, place: str) -> Entry:
         if answer is not None:
             trouble = answer["trouble"]
             answer |= {"headers": _pairs(answer), "body": _bytes(answer)}
-            answer["trouble"] = None if trouble is None else Trouble(trouble)
+            answer["trouble"] = None if trouble is None else NoAnswer(trouble)
     except ValueError as error:
         raise _damaged(place, f"a body cannot be read: {error}") from None
     return Entry(

@@ -13,7 +13,7 @@ from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.runner import OPENERS
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange, Trouble
+from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.session.permit import Permit, Refusing, Spent
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.session.transport import Transport
@@ -24,11 +24,11 @@ from mockserver.exchange import Request
 _MOST_CANDIDATES = 8
 _HINT_MS = 2_000
 _TROUBLES = {
-    Trouble.UNREACHABLE: "nothing answers",
-    Trouble.TLS: "no TLS connection comes about",
-    Trouble.TIMED_OUT: "no answer comes in time",
-    Trouble.CUT: "the connection ends without an answer",
-    Trouble.BROKEN_HTTP: "what answers speaks no HTTP",
+    NoAnswer.UNREACHABLE: "nothing answers",
+    NoAnswer.TLS: "no TLS connection comes about",
+    NoAnswer.TIMED_OUT: "no answer comes in time",
+    NoAnswer.CUT: "the connection ends without an answer",
+    NoAnswer.BROKEN_HTTP: "what answers speaks no HTTP",
 }
 # The library tells the address once more, and how it would have spoken TLS.
 _CONNECTING = re.compile(r"Cannot connect to host \S+ ssl:\S+ \[(.*)\]")
@@ -100,7 +100,7 @@ def hints(
     for generation, reason in wrong_service.items():
         base = result.target.bases[generation]
         opener = result.contract.operation(OPENERS[generation])
-        silent = reason.startswith(_TROUBLES[Trouble.UNREACHABLE])
+        silent = reason.startswith(_TROUBLES[NoAnswer.UNREACHABLE])
         found = None if silent else search.first(opener, _candidates(base, result.exchanges))
         end = f"{found} does: give that as base address" if found else _ENDS[silent]
         name = opener.generation.name

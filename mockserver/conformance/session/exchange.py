@@ -20,7 +20,7 @@ _ECHO = re.compile(r"['\"`/\w.-]*\d[\w.'\"]*")
 _MOST_TEXT, _TOLD = 2_000, 200
 
 
-class Trouble(StrEnum):
+class NoAnswer(StrEnum):
     """Why no whole answer came."""
 
     UNREACHABLE = "unreachable"
@@ -75,7 +75,7 @@ class Answer:
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
     elapsed_ms: int = 0
-    trouble: Trouble | None = None
+    trouble: NoAnswer | None = None
     reason: str = ""
 
     def header(self, name: str) -> str | None:
@@ -118,7 +118,7 @@ class Exchange(Cached):
 
     def takes_longer_than(self, ms: int) -> bool:
         """Tell whether the answer took more than so many milliseconds, or did not come in time."""
-        return self.answer.trouble in (None, Trouble.TIMED_OUT) and self.answer.elapsed_ms > ms
+        return self.answer.trouble in (None, NoAnswer.TIMED_OUT) and self.answer.elapsed_ms > ms
 
     @cached_property
     def _read(self) -> tuple[Json, str]:

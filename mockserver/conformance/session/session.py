@@ -8,13 +8,13 @@ from typing import Protocol
 
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.exchange import Answer, Exchange, Trouble
+from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.permit import Refusing
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Operation
 from mockserver.exchange import Request
 
-_UNREACHABLE, _GIVE_UP = (Trouble.UNREACHABLE, Trouble.TLS), 2
+_UNREACHABLE, _GIVE_UP = (NoAnswer.UNREACHABLE, NoAnswer.TLS), 2
 """After how many such troubles in a row a generation is given up."""
 _HANGING = 2
 """How many time-outs in a row an operation may have."""
@@ -74,7 +74,7 @@ class Session:
         self._patience_ms = patience_ms
         self._growth = _growth(patience_ms or 0)
         self._longer = 1
-        self._answered: defaultdict[str, list[tuple[str, Trouble | None]]] = defaultdict(list)
+        self._answered: defaultdict[str, list[tuple[str, NoAnswer | None]]] = defaultdict(list)
         """Of each generation, the operations that were asked, and whether an answer came."""
 
     @property
@@ -165,13 +165,13 @@ class Session:
             if trouble in _UNREACHABLE and times >= _GIVE_UP:
                 raise Refusing(f"the {generation} service did not answer {times} times ({trouble})")
             hung = dict.fromkeys(reversed(in_a_row))
-            if trouble is Trouble.TIMED_OUT and len(hung) >= _ALL_HANG:
+            if trouble is NoAnswer.TIMED_OUT and len(hung) >= _ALL_HANG:
                 names = ", ".join(hung)
                 raise Refusing(f"the {generation} service did not answer in time: {names} hung")
         own = (came for asked, came in last if asked == operation.id)
-        times = sum(one is Trouble.TIMED_OUT for one in takewhile(lambda came: came, own))
+        times = sum(one is NoAnswer.TIMED_OUT for one in takewhile(lambda came: came, own))
         if times >= _HANGING:
-            raise Refusing(f"{operation.id} did not answer {times} times ({Trouble.TIMED_OUT})")
+            raise Refusing(f"{operation.id} did not answer {times} times ({NoAnswer.TIMED_OUT})")
 
 
 def _growth(patience_ms: int) -> int:

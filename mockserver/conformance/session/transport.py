@@ -13,7 +13,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from mockserver.clock import ticks_ms
-from mockserver.conformance.session.exchange import Answer, Trouble
+from mockserver.conformance.session.exchange import Answer, NoAnswer
 from mockserver.conformance.session.permit import Limits, Permit, Refusing, Spent
 from mockserver.conformance.session.target import Target
 from mockserver.exchange import Request
@@ -179,11 +179,11 @@ class Transport:
                 await self._fetch(part, base, request)
         except TimeoutError:
             what = "the head" if not part.status else "the end of the answer"
-            part.trouble = Trouble.TIMED_OUT
+            part.trouble = NoAnswer.TIMED_OUT
             part.reason = f"no answer within {within:g} s: {what} did not come"
         except (aiohttp.ClientError, ssl.SSLError, ValueError, OSError) as error:
             kinds = (trouble for kind, trouble in _TROUBLES if isinstance(error, kind))
-            part.trouble = next(kinds, Trouble.BROKEN_HTTP)
+            part.trouble = next(kinds, NoAnswer.BROKEN_HTTP)
             part.reason = " ".join(str(error).split())[:300] or type(error).__name__
         took_ms, body = self._ticks() - began, bytes(part.body)
         return Answer(part.status, part.headers, body, took_ms, part.trouble, part.reason)
@@ -207,7 +207,7 @@ class Transport:
                 if len(part.body) > self._limits.most_bytes:
                     most = self._limits.most_bytes
                     del part.body[min(most, _BEGINNING) :]
-                    part.trouble = Trouble.TOO_LARGE
+                    part.trouble = NoAnswer.TOO_LARGE
                     part.reason = f"the answer has more than {most} bytes"
                     response.close()
                     return
@@ -220,7 +220,7 @@ class _PartialAnswer:
     status: int = 0
     headers: tuple[tuple[str, str], ...] = ()
     body: bytearray = field(default_factory=bytearray)
-    trouble: Trouble | None = None
+    trouble: NoAnswer | None = None
     reason: str = ""
 
 
@@ -249,10 +249,10 @@ _OWN_HEADERS: Mapping[str, str] = {
     "Accept-Encoding": "identity",
 }
 _TROUBLES = (
-    (aiohttp.ClientSSLError, Trouble.TLS),
-    (aiohttp.ClientConnectorError, Trouble.UNREACHABLE),
-    (aiohttp.ClientPayloadError, Trouble.CUT),
-    (aiohttp.ServerDisconnectedError, Trouble.CUT),
-    (aiohttp.ClientOSError, Trouble.CUT),
+    (aiohttp.ClientSSLError, NoAnswer.TLS),
+    (aiohttp.ClientConnectorError, NoAnswer.UNREACHABLE),
+    (aiohttp.ClientPayloadError, NoAnswer.CUT),
+    (aiohttp.ServerDisconnectedError, NoAnswer.CUT),
+    (aiohttp.ClientOSError, NoAnswer.CUT),
 )
 """What came of an answer by the error of the library, the first that fits; else broken HTTP."""

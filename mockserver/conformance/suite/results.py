@@ -40,7 +40,7 @@ class Judged:
     def _model(self) -> ReportModel:
         return ReportModel(report_of(self.result, caller=self.requested.options.caller))
 
-    def told(self, outcome: Outcome) -> str:
+    def details(self, outcome: Outcome) -> str:
         """Return the findings of an outcome in words."""
         return findings_of(self._model.outcome(outcome))
 

@@ -43,13 +43,13 @@ def test_conforms(case: Case, conformance_run: Judged, request: pytest.FixtureRe
         pytest.skip(f"not-run: no base address is given for {generation}")
     failing = conformance_run.requested.failing
     if outcome.verdict.is_finding and outcome.verdict in failing:
-        pytest.fail(conformance_run.told(outcome), pytrace=False)
+        pytest.fail(conformance_run.details(outcome), pytrace=False)
     if outcome.verdict in failing:
         pytest.fail(f"{outcome.verdict}: {outcome.reason}", pytrace=False)
     if outcome.verdict.is_finding:
         for difference in conformance_run.differences(outcome):
             request.node.user_properties.append(("crosschain_mock_difference", difference))
-        request.node.add_report_section("call", "conformance", conformance_run.told(outcome))
+        request.node.add_report_section("call", "conformance", conformance_run.details(outcome))
     elif outcome.verdict is not Verdict.HOLDS:
         pytest.skip(f"{outcome.verdict}: {outcome.reason}")
 

@@ -78,6 +78,6 @@ def test_the_worst_comes_first():
 
 def test_the_place_is_told_once():
     [cause] = causes_of([outcome(rule(), [finding("data.a: missing", place="data.a")])])
-    assert cause.told == "data.a: missing"
+    assert cause.summary == "data.a: missing"
     [cause] = causes_of([outcome(rule(), [finding("missing", place="data.a")])])
-    assert cause.told == "data.a: missing"
+    assert cause.summary == "data.a: missing"

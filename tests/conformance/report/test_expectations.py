@@ -8,7 +8,7 @@ import pytest
 from mockserver import jsontext
 from mockserver.conformance.report.expectations import at, clearest, expectation_of
 from mockserver.conformance.report.testing import test_of as module_of
-from mockserver.conformance.session.exchange import Answer, Trouble
+from mockserver.conformance.session.exchange import Answer, NoAnswer
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.rawserver import http, raw_server
@@ -139,11 +139,11 @@ def test_a_good_answer_tells_nothing():
 
 
 def test_a_cut_answer_is_told_by_reading_it():
-    cut = Answer(200, (), b"{", 3, Trouble.CUT, "cut")
+    cut = Answer(200, (), b"{", 3, NoAnswer.CUT, "cut")
     found = expectation_of(finding("cut", exchange(answer=cut)), Verdict.VIOLATION)
     assert found is not None
     assert found[0].lines == ("assert answer.status",)
-    late = Answer(0, (), b"", 3, Trouble.TIMED_OUT, "late")
+    late = Answer(0, (), b"", 3, NoAnswer.TIMED_OUT, "late")
     assert expectation_of(finding("late", exchange(answer=late)), Verdict.VIOLATION) is None
 
 
