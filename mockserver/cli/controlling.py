@@ -142,6 +142,19 @@ def stub_add(remote: Remote, file: str) -> None:
     print_json(remote.post("/stubs", described))
 
 
+def print_stubs(stubs: Json) -> None:
+    """Print stubs as a table, what they match and answer as JSON."""
+    rows = [
+        (
+            *(str(one.get(name, "")) for name in ("id", "operation", "used", "times")),
+            jsontext.encode(one["match"]).decode() if "match" in one else "",
+            jsontext.encode(one["response"]).decode(),
+        )
+        for one in stubs
+    ]
+    print_table(("id", "operation", "used", "times", "match", "response"), rows)
+
+
 def control(remote: Remote, method: str, path: str, body: str | None) -> None:
     """Send a request to the control API: METHOD, PATH below /__mock, JSON BODY."""
     path, _, query = path.partition("?")

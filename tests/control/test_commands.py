@@ -110,7 +110,9 @@ def test_stubs_are_added_from_a_file_or_standard_input(told, tmp_path):
     file.write_text(json.dumps(stub))
     told("stub", "add", str(file))
     told("stub", "add", "-", stdin=json.dumps({**stub, "id": "other"}))
-    assert [one["id"] for one in json.loads(told("stub", "list"))] == ["1", "other"]
+    listed = json.loads(told("stub", "list", "--json"))["stubs"]
+    assert [one["id"] for one in listed] == ["1", "other"]
+    assert re.search(r'^1 +v2.getChain +0 +\{"status":500\}$', told("stub", "list"), re.MULTILINE)
     unused = "unused: stub {} answered 0 times\n"
     assert told("check", code=1) == unused.format(1) + unused.format("other")
     assert len(json.loads(told("check", "--json", code=1))["unusedStubs"]) == 2
