@@ -117,6 +117,13 @@ def test_the_healthy_mock_keeps_them_all(mock, seed):
         ("bridge-usd-after-fees", "usd-value-fits-output", QUOTE, OBSERVED, "data.outAmountUsd"),
         ("swap-to-the-recipient", "call-is-from-the-sender", SWAP, OBSERVED, "data.to"),
         ("swap-deadline-past", "published-call-is-for-what-was-asked", SWAP, OBSERVED, "data.data"),
+        (
+            "swap-data-without-its-end",
+            "published-call-is-for-what-was-asked",
+            SWAP,
+            OBSERVED,
+            "data.data",
+        ),
         ("swap-path-reversed", "published-call-is-for-what-was-asked", SWAP, OBSERVED, "data.data"),
         ("swap-time-past", "call-can-still-be-made", SWAP, ASSUMED, "data.data"),
         ("swap-least-output-kept", "call-is-for-the-amount", SWAP, VIOLATION, "data.data"),

@@ -141,6 +141,9 @@ def _other_tokens(
     start = told.get("path", 0) // 32
     count = words[start] if 0 < start < len(words) else 0
     path = words[start + 1 : start + 1 + count] if count <= _LONGEST_PATH else ()
+    if len(path) < count <= _LONGEST_PATH:
+        yield Finding(f"the call data ends after {len(path)} of {count} tokens", cause="path")
+        return
     ends = {"source": path[0], "target": path[-1]} if path else told
     tokens = {token.address.lower(): token for token in here if not token.is_native}
     for role, name in (("source", "fromTokenAddress"), ("target", "toTokenAddress")):
