@@ -434,3 +434,24 @@ def test_a_flow_through_the_recorder_against_the_mock(record, serve):
     sent = kept["v2.submitOrder"].request
     assert "Signature" not in sent.headers
     assert "Signature" in kept["v2.submitOrder"].removed
+
+
+def test_an_answer_without_end_goes_on_for_nobody(record, upstream, capfd):
+    closed = threading.Event()
+
+    def endless(handler, _):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        try:
+            while not closed.wait(0.01):
+                handler.wfile.write(b"9\r\ndata: 1\n\n\r\n")
+        except OSError:
+            closed.set()
+
+    upstream.reply = endless
+    recorder = record("--wait", "500ms")
+    with socket.create_connection(("127.0.0.1", recorder.port), timeout=60) as client:
+        client.sendall(b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert client.recv(1)
+    assert closed.wait(PATIENCE_S)
+    assert recorder.exchanges == []
+    eventually(lambda: "the client left, and" in capfd.readouterr().err, "it is told")

@@ -87,6 +87,7 @@ class RecordingProxy:
         self._options = options
         self.keeper = keeper
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self._passing: set[asyncio.Task[None]] = set()
         self.not_kept: Counter[str] = Counter()
         """Sentences on requests whose answers were not kept, and how often each was said."""
 
@@ -100,7 +101,10 @@ class RecordingProxy:
         return ConnectionServer(self._handle, self._refuse)
 
     async def close(self) -> None:
-        """Close the connections to the service."""
+        """Give up answers that still come for clients that left, and leave the service."""
+        for task in self._passing:
+            task.cancel()
+        await asyncio.gather(*self._passing, return_exceptions=True)
         for session in self._sessions.values():
             await session.close()
 
@@ -109,7 +113,7 @@ class RecordingProxy:
         try:
             body = await body_of(http, request, lambda _: MOST_REQUEST)
             headers = Headers(tuple(map(_as_sent, request.headers.items_sent)))
-            await self._pass(relayed, replace(request, headers=headers, body=body or b""))
+            await self._passed(relayed, replace(request, headers=headers, body=body or b""))
         except ConnectionError:
             # The client left before its request was whole.
             return web.Response()
@@ -128,6 +132,13 @@ class RecordingProxy:
         self._say(sentence)
         return _trouble(self.keeper.contract.refusals[name].http, sentence)
 
+    async def _passed(self, relayed: "_RelayedAnswer", request: Request) -> None:
+        """Pass a request on; the exchange is kept also where its client leaves meanwhile."""
+        task = asyncio.create_task(self._pass(relayed, request))
+        self._passing.add(task)
+        task.add_done_callback(self._passing.discard)
+        await task
+
     async def _pass(self, relayed: "_RelayedAnswer", request: Request) -> None:
         base = self._base(request)
         reason = self._options.refusal(request)
@@ -144,7 +155,7 @@ class RecordingProxy:
                 allow_redirects=False,
             ) as upstream:
                 _check(upstream)
-                await relayed.take(upstream)
+                await relayed.take(upstream, self._options.wait_seconds)
         taken = relayed.taken(request, began, ticks_ms() - ticks)
         if reason := await self._keep(taken):
             self._say(reason)
@@ -208,8 +219,11 @@ class _RelayedAnswer:
         self._prepared: _Unchanged | None = None
         self._client_left = False
 
-    async def take(self, upstream: aiohttp.ClientResponse) -> None:
-        """Pass on the answer as it comes, but for its end."""
+    async def take(self, upstream: aiohttp.ClientResponse, wait_seconds: float) -> None:
+        """Pass on the answer as it comes, but for its end.
+
+        It is read on where the client leaves meanwhile, but not for longer than `wait_seconds`.
+        """
         self._status = upstream.status
         self._headers = tuple(
             (_header_text(name), _header_text(value)) for name, value in upstream.raw_headers
@@ -217,15 +231,27 @@ class _RelayedAnswer:
         self._prepared = _Unchanged(
             self._status, upstream.reason or "", _passed_on(self._headers, _HOP_BY_HOP)
         )
-        async for part in upstream.content.iter_any():
-            self._remember(part)
-            whole = self._held + part
-            # Of an answer that goes on, one byte suffices to keep its end from the client; one that
-            # is whole already waits as a whole, so that an error can still be sent.
-            at = 0 if upstream.content.is_eof() and self.response is None else len(whole) - 1
-            if at:
-                await self._send(whole[:at])
-            self._held = whole[at:]
+        try:
+            async with asyncio.timeout(None) as patience:
+                async for part in upstream.content.iter_any():
+                    await self._take(part, upstream.content.is_eof())
+                    if self._client_left and patience.when() is None:
+                        now = asyncio.get_running_loop().time()
+                        patience.reschedule(now + wait_seconds)
+        except TimeoutError:
+            if self._client_left:
+                raise _NoAnswer(504, "the client left, and the answer did not end") from None
+            raise
+
+    async def _take(self, part: bytes, is_last: bool) -> None:
+        self._remember(part)
+        whole = self._held + part
+        # Of an answer that goes on, one byte suffices to keep its end from the client; one that is
+        # whole already waits as a whole, so that an error can still be sent.
+        at = 0 if is_last and self.response is None else len(whole) - 1
+        if at:
+            await self._send(whole[:at])
+        self._held = whole[at:]
 
     def taken(self, request: Request, began_ms: int, duration_ms: int) -> RecordedExchange:
         """Return the exchange as it passed."""
