@@ -442,7 +442,7 @@ def test_an_answer_without_end_goes_on_for_nobody(record, upstream, capfd):
     def endless(handler, _):
         handler.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         try:
-            while not closed.wait(0.01):
+            while not closed.is_set():
                 handler.wfile.write(b"9\r\ndata: 1\n\n\r\n")
         except OSError:
             closed.set()
