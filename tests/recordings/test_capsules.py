@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from mockserver.clock import ClockMode
+from mockserver.clock import ClockMode, wall_ms
 from mockserver.server import capsules
 from mockserver.testing import replay_capsule
 from tests.conftest import HASH, WALLET, order
@@ -67,6 +67,17 @@ def test_a_clock_that_runs_by_itself(serve, saved, mode):
         running.client.get("/v1/checkOrder", query={"id": placed["id"]})
     ended = saved(running)
     assert ended.returncode == 0, ended.stdout
+
+
+@pytest.mark.parametrize("late_ms", [0, 3_600_000])
+def test_what_was_stamped_by_the_wall_clock_is_taken_again(serve, saved, late_ms):
+    running = serve(stamps="either")
+    keys = {**running.client.keys, "timestamp": str(wall_ms() - late_ms)}
+    body = {"amount": 10, "fromChain": "MATIC", "toChain": "BSC", "token": "USDT", "feeLevel": 0}
+    taken = running.client.post("/open/v1/order/getCrossChainQuote", body, headers=keys)
+    assert taken.refusal.partition(":")[0] == ("timestamp-ahead" if late_ms else "")
+    ended = saved(running)
+    assert ended.stdout == "one.capsule: 1 answer, byte for byte the same\n"
 
 
 def test_faults_come_along(serve, saved):
