@@ -308,7 +308,7 @@ def test_the_command_sets_and_clears_them(typed, line):
 
 def test_the_command_makes_a_world_with_breaks(typed, mock):
     key = f"{mock.prefix[3:]}-made"
-    told = json.loads(typed("world", "new", key, "--break", "price-as-number"))
+    told = json.loads(typed("world", "new", key, "--break", "price-as-number", "--json"))
     assert told["breaks"] == ["price-as-number"]
     typed("world", "drop", key)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from mockserver import jsontext
+from mockserver.conformance import run
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
@@ -94,6 +95,18 @@ def test_a_break_is_told(mock, fault, rule, operation, verdict):
     with broken(mock, fault) as url:
         outcome = found(conform(url, rules=named(rule)))[f"{rule}[{operation}]"]
     assert outcome.verdict is verdict
+
+
+@pytest.mark.parametrize("dialect", ["documented", "observed"])
+def test_a_chain_that_is_away_and_listed_is_no_finding(dialect):
+    """Its refusals need not say that it is away: in the observed dialect they do not."""
+    with running(refusals="allow") as server, server.world(dialect=dialect) as world:
+        world.suspend(chain="BNB", mode="listed-dead")
+        rule = "listed-tokens-can-be-moved"
+        result = run(world.base_url, dialect=dialect, seed=1082, only=[rule])
+    (outcome,) = result.outcomes
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert ("may be out of service" in outcome.reason) is (dialect == "observed"), outcome.reason
 
 
 def test_a_way_there_and_back_that_gains_is_told():

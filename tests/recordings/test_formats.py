@@ -295,10 +295,10 @@ def test_what_cannot_be_read_is_named(imported, content, name, says):
 
 def test_the_commands_of_the_page_work(call, tmp_path):
     page = ROOT / "docs" / "how-to" / "import-and-export-recordings.md"
-    (block,) = re.findall(r"```sh\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     (tmp_path / "browser.har").write_text(json.dumps(har(har_entry())))
     (tmp_path / "cassette.yaml").write_text(CASSETTE)
-    for line in block.splitlines():
+    for line in "".join(blocks).splitlines():
         ended = call(*line.split()[1:])
         assert ended.returncode == 0, ended.stderr
 

@@ -63,9 +63,13 @@ SAMPLED_QUOTES = (
     *(f"{ids.PRICE}/{name}" for name in words.SAMPLES),
     *(
         f"{ids.BRIDGE}/{name} {end}"
-        for end in (words.PRICED, words.LARGER, words.CONTROL, f"{words.LARGER} {words.CONTROL}")
+        for end in (
+            *(words.PRICED, words.LARGER, words.CONTROL, f"{words.LARGER} {words.CONTROL}"),
+            words.NEIGHBOUR,
+        )
         for name in words.SAMPLES
     ),
+    f"{ids.BRIDGE}/usual {words.NEIGHBOUR}",
 )
 """The quotes of tokens that were drawn, with another amount each, and of others by that amount."""
 
@@ -279,7 +283,7 @@ def listed_tokens_can_be_moved(context: RunContext, _: Operation) -> Findings:
         larger = context.get(f"{ids.BRIDGE}/{name} {words.LARGER}")
         if quote is None or larger is None or not (quote.refused and larger.refused):
             continue
-        check_is_there(context, quote)
+        _check_chains_are_up(context, larger)
         asked = quote.parameters
         # One of the numbers that were refused is to be one that is taken of another token.
         controls = (f"{ids.BRIDGE}/{name}{end} {words.CONTROL}" for end in ("", f" {words.LARGER}"))
@@ -289,11 +293,31 @@ def listed_tokens_can_be_moved(context: RunContext, _: Operation) -> Findings:
             continue
         ends = f"{asked.get('fromChain')} and {asked.get('toChain')}"
         message = f"{asked.get('symbol')} is listed on {ends}, and refused between them"
-        yield _token_refused(f"{message}: {in_words(quote)}", quote, larger)
+        yield _token_refused(f"{message}: {in_words(larger)}", quote, larger)
     if unclear:
         raise Inconclusive(
             f"{unclear} may have been refused for its amount, whose worth is not known"
         )
+
+
+def _check_chains_are_up(context: RunContext, refused: Exchange) -> None:
+    """Raise `Inconclusive` where a chain of a refused quote may be out of service.
+
+    Such a chain may stay in the lists, and a refusal need not say so: what shows that it is up are
+    quotes from it, or to it, or that only the token is named as the reason.
+    """
+    check_is_there(context, refused)
+    message, known = in_words(refused).lower(), shipped_facts().names["words"]
+    named = [any(word in message for word in known[kind]) for kind in ("of-tokens", "of-chains")]
+    if named == [True, False]:
+        return
+    given = [one.parameters for one in context.of(ids.BRIDGE) if one.succeeded]
+    for name in ("fromChain", "toChain"):
+        chain = refused.parameters.get(name)
+        if not any(one.get(name) == chain for one in given):
+            raise Inconclusive(
+                f"no quote was given with {name} {chain!r}, which may be out of service"
+            )
 
 
 def _token_refused(message: str, *quotes: Exchange) -> Finding:
@@ -344,7 +368,7 @@ def _refused_before(context: RunContext, sent: list[Exchange]) -> Findings:
     pair = [one for one in sent if one.probe.endswith(ATTEMPT_NAMES[:2])]
     if len(pair) != 2 or not all(one.refused for one in pair):
         return
-    check_is_there(context, pair[0])
+    _check_chains_are_up(context, pair[0])
     if not _amount_is_sound(context, pair[0]):
         raise Inconclusive("the amount may have been refused: what it is worth is not known")
 

@@ -35,6 +35,7 @@ from mockserver.conformance.discovery.routes import (
     addressed_tokens,
     bridges,
     cross_routes,
+    is_stable,
     plain_tokens,
     price_of,
     swap_routes,
@@ -252,6 +253,24 @@ def sampled_route(context: RunContext, sample: str) -> Route:
         )
         tried = tried | _marks(chosen)
     return chosen
+
+
+def neighbouring_route(context: RunContext, quote: str) -> Route:
+    """Return the route of another token between the chains of a quote, of a stable one if any is.
+
+    The quote is a sampled one, or the usual one. Raises `NotRun` where there is no such token.
+    """
+    usual = quote not in words.SAMPLES
+    route = attempts(context, ids.BRIDGE)[0].route if usual else sampled_route(context, quote)
+    others = [
+        one
+        for one in bridges(context)
+        if (one.source.chain, one.target.chain) == (route.source.chain, route.target.chain)
+        and one.source.symbol != route.source.symbol
+    ]
+    if not others:
+        raise NotRun("no other token is listed on both chains")
+    return min(others, key=lambda one: not is_stable(one.source))
 
 
 def _worth(fresh: set[str], edges: set[str]) -> int:
