@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.files import spread
+from mockserver.clock import duration
 from mockserver.wording import counted, times
 
 if TYPE_CHECKING:
@@ -125,7 +126,10 @@ def _tell_the_end(keeper: "Keeper", head: "Recording", not_kept: Mapping[str, in
     if head.dialect:
         click.echo(f"dialect: {head.dialect}")
     if head.clock_skew_ms is not None:
-        click.echo(f"the service's clock is ahead by {head.clock_skew_ms} ms")
+        skew = head.clock_skew_ms
+        how = "ahead of" if skew > 0 else "behind"
+        apart = f"is {duration(abs(skew))} {how} this machine's" if skew else "shows the same time"
+        click.echo(f"the service's clock {apart}")
     for remark in head.remarks:
         click.echo(remark)
     for sentence, count in not_kept.items():

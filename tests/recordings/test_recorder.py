@@ -418,6 +418,24 @@ def test_dialect_and_clock_are_noted(record_process, serve):
     assert "clockSkew: " in text
 
 
+@pytest.mark.parametrize(
+    ("date", "how"),
+    [
+        ("Thu, 01 Jan 1970 00:00:05 GMT", "behind"),
+        ("Fri, 01 Jan 2100 00:00:00 GMT", "ahead of"),
+    ],
+)
+def test_a_clock_that_is_wrong_is_told(record_process, upstream, date, how):
+    raw = f"HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Length: 2\r\n\r\n{{}}".encode()
+    upstream.reply = lambda handler, _: handler.wfile.write(raw)
+    recorder = record_process()
+    assert recorder.call(target="/v1/getChain")[0] == 200
+    _, out, _ = recorder.stop()
+    assert re.search(
+        rf"^the service's clock is \d+d[0-9dhms]* {how} this machine's$", out, re.MULTILINE
+    ), out
+
+
 def test_a_flow_through_the_recorder_against_the_mock(record, serve):
     running = serve()
     recorder = record("--arm-writes", url=f"http://127.0.0.1:{running.port}")

@@ -35,6 +35,8 @@ TROUBLE_HEADER = "X-Recorder"
 """Names answers of the recorder itself, which are none of the service's."""
 
 _LINE = 65_536
+_MOST_REASONS = 1000
+"""How many reasons are told apart: some name what a service or client has sent."""
 _HOP_BY_HOP = frozenset(
     {
         "connection",
@@ -200,6 +202,8 @@ class RecordingProxy:
         return self._sessions[lasting]
 
     def _say(self, sentence: str) -> None:
+        if sentence not in self.not_kept and len(self.not_kept) >= _MOST_REASONS:
+            sentence = "for further reasons"
         self.not_kept[sentence] += 1
         if self.not_kept[sentence] == 1:
             self._options.tell(sentence)
