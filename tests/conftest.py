@@ -353,6 +353,22 @@ def _is_free(port: int) -> bool:
     return False
 
 
+def exchanged(port: int, look: Callable[[], object], *parts: bytes, half: bool = False) -> bytes:
+    """Send parts over one connection, and return all that comes until the server closes it.
+
+    `look` asks on another connection after each part, whose answer shows that the part was read;
+    `half` closes our end after sending.
+    """
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as raw:
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for part in parts:
+            raw.sendall(part)
+            look()
+        if half:
+            raw.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: raw.recv(65_536), b""))
+
+
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Running]]:
     """Serve with other settings than the usual: `serve(scenario="outage")`."""

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from mockserver import limits
+from tests import conftest
 from tests.recordings.conftest import answer
 
 GET = b"GET /v1/getChain HTTP/1.1\r\nHost: x\r\n"
@@ -17,15 +18,9 @@ ENDED = b"2\r\n{}\r\n0\r\n\r\n"
 
 def exchanged(recorder, *parts, half=False):
     """Return all that comes until the recorder closes; `half` closes our end after sending."""
-    with socket.create_connection(("127.0.0.1", recorder.port), timeout=30) as raw:
-        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for part in parts:
-            raw.sendall(part)
-            # The recorder has read it: another connection is answered behind it.
-            recorder.call("POST", "/none")
-        if half:
-            raw.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: raw.recv(65_536), b""))
+    return conftest.exchanged(
+        recorder.port, lambda: recorder.call("POST", "/none"), *parts, half=half
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,12 @@
 
 import http.client
 import json
-import socket
 
 import pytest
 
 from mockserver.exchange import Headers, Request
 from mockserver.server.assembly import build
+from tests import conftest
 from tests.conftest import frozen, running
 
 WALLET = b"EvmAddress: 0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A\r\nSignature: 00\r\n"
@@ -106,15 +106,7 @@ def test_targets_in_their_other_forms(mock, target, status):
 
 def exchanged(mock, *parts, half=False):
     """Return all that comes until the server closes; `half` closes our end after sending."""
-    with socket.create_connection(("127.0.0.1", mock.port), timeout=30) as raw:
-        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for part in parts:
-            raw.sendall(part)
-            # The server has read it: another connection is answered behind it.
-            mock.control("GET", "/live")
-        if half:
-            raw.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: raw.recv(65_536), b""))
+    return conftest.exchanged(mock.port, lambda: mock.control("GET", "/live"), *parts, half=half)
 
 
 @pytest.mark.parametrize(
