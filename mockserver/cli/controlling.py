@@ -190,6 +190,20 @@ def print_worlds(worlds: Json) -> None:
     print_table(names, [[str(one[name]) for name in names] for one in found])
 
 
+def print_orders(orders: Json) -> None:
+    """Print one order or several as a table; amounts are in smallest units of the source."""
+    heads = ("id", "status", "from", "to", "smallest units", "course", "submitted")
+    rows = [
+        (
+            *(one["id"], one["status"]),
+            *(f"{one[end]['token']} {one[end]['chain']}" for end in ("from", "to")),
+            *(one["amount"], one["course"], one["submitted"]),
+        )
+        for one in (orders if isinstance(orders, list) else [orders])
+    ]
+    print_table(heads, rows)
+
+
 def world_dump(remote: Remote, output: Path | None) -> None:
     """Write a world as JSON, for `world load`."""
     put(jsontext.pretty(remote.get("/dump")) + "\n", output)

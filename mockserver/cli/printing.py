@@ -63,8 +63,7 @@ def answer_printer(prints: Mapping[str, Any]) -> Callable[[Any], None]:
     """Return what prints an answer, or what it has `of` a name: as JSON unless the row says how.
 
     That is by a function of this package, as a line with members in braces (nothing where that is
-    empty), as a member's items on a line each, or as a table of members, or of such lines by head.
-    A table has a row for each object of a list, or for the one object.
+    empty), as a member's items on a line each, or as a table of members.
     """
 
     def told(answer: Any) -> None:
@@ -75,13 +74,8 @@ def answer_printer(prints: Mapping[str, Any]) -> Callable[[Any], None]:
             for one in found[prints["lines"]]:
                 click.echo(one)
         elif "table" in prints:
-            cells = prints["table"]
-            if isinstance(cells, list):
-                cells = {name: f"{{{name}}}" for name in cells}
-            several = found if isinstance(found, list) else [found]
-            print_table(
-                tuple(cells), [[cell.format_map(one) for cell in cells.values()] for one in several]
-            )
+            heads = prints["table"]
+            print_table(heads, [[f"{one[head]}" for head in heads] for one in found])
         elif "line" not in prints:
             print_json(found)
         elif prints["line"]:
