@@ -22,6 +22,9 @@ _MILLISECONDS_FROM = 100_000_000_000
 """From here on a timestamp is in milliseconds: as seconds it would be the year 5138 (A-014)."""
 
 
+REFUSED_FOR_TIME = ("expired", "timestamp-ahead")
+"""The refusals of a v1 request whose stamp lies too far from the clock."""
+
 Strategy = Callable[[Call, Inputs], Denial | None]
 """Returns why a well-formed request is not let in, or None."""
 

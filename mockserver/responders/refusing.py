@@ -56,6 +56,11 @@ class Refuser:
         return status, write
 
 
+def refusal_in(header: str | None) -> str:
+    """Return the name of the refusal that the header of an answer tells of; empty of none."""
+    return (header or "").partition(":")[0]
+
+
 def _header_text(name: str, reason: str) -> str:
     """Return the reason as one line of printable ASCII, which is all a header may carry."""
     line = f"{name}: {reason}".encode("ascii", "backslashreplace").decode()

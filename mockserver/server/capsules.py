@@ -21,8 +21,8 @@ from mockserver.recordings import RecordedExchange, Recording
 from mockserver.recordings.folder import bring_to_disk, replace_file
 from mockserver.recordings.formats import read_entries
 from mockserver.recordings.redaction import Redactor
-from mockserver.responders.authentication import timestamp_ms
-from mockserver.responders.refusing import REFUSAL_HEADER
+from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
+from mockserver.responders.refusing import REFUSAL_HEADER, refusal_in
 from mockserver.server.assembly import Settings, build
 from mockserver.server.recorder import Keeper, KeeperOptions, keep_all
 from mockserver.server.resimulation import with_signature
@@ -350,8 +350,8 @@ def _differs(service: Service, exchange: RecordedExchange, redactor: Redactor) -
     if first_ms - at_ms > _LATER_MS:
         return f"its time {iso(at_ms)} is before {iso(first_ms)}, as after a revert"
     # Which clock the stamp went by is not known any more; what was let in is let in again.
-    refusal = (exchange.response.header(REFUSAL_HEADER) or "").partition(":")[0]
-    let_in = refusal not in ("expired", "timestamp-ahead")
+    refusal = refusal_in(exchange.response.header(REFUSAL_HEADER))
+    let_in = refusal not in REFUSED_FOR_TIME
     stamp = exchange.request.headers.get("timestamp", "")
     clock = (lambda: timestamp_ms(int(stamp))) if let_in and stamp.isdecimal() else None
     world.keys = replace(world.keys, clock=clock)

@@ -6,8 +6,9 @@ from typing import Self
 from mockserver.clock import wall_ms
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
-from mockserver.responders.authentication import timestamp_ms
+from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
 from mockserver.responders.faults.kinds import MUTATED_HEADER, NOTHING
+from mockserver.responders.refusing import refusal_in
 from mockserver.testing.handles import WorldHandle
 from mockserver.validation import did_you_mean
 from mockserver.wording import times
@@ -106,7 +107,7 @@ def _refused(hosted: HostedWorld, entry: Entry) -> str:
 
 def _stamped_by_wall(entry: Entry) -> bool:
     """Tell whether a v1 request was refused for having the time of the wall clock."""
-    if name_of_refusal(entry) not in ("expired", "timestamp-ahead"):
+    if name_of_refusal(entry) not in REFUSED_FOR_TIME:
         return False
     text = entry.request.headers.get("timestamp") or ""
     wall, sent = wall_ms(), timestamp_ms(int(text)) if text.isdecimal() else 0
@@ -178,7 +179,7 @@ def refusal_name(name: str, contract: Contract) -> str:
 
 def name_of_refusal(entry: Entry) -> str:
     """Return the name of the refusal that answered a request; empty where the service said yes."""
-    return (entry.refusal or "").partition(":")[0]
+    return refusal_in(entry.refusal)
 
 
 def told(entries: Iterable[Entry]) -> str:

@@ -12,6 +12,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Headers, Request, pairs_or
 from mockserver.jsontext import Json
 from mockserver.operations.order_texts import rules_of
+from mockserver.responders.authentication import REFUSED_FOR_TIME
 from mockserver.worlds.journal import Entry, withheld
 from mockserver.worlds.respelling import respelled
 
@@ -117,7 +118,7 @@ _BLAMED = re.compile(r"(header|query parameter|body field) '([^']+)'")
 _SUGGESTED = re.compile(r"did you mean '([^']+)'")
 _OF_THE_WORLD = (
     *("unknown-order", "unknown-ticket", "unknown-app-key"),
-    *("bad-signature", "expired", "timestamp-ahead"),
+    *("bad-signature", *REFUSED_FOR_TIME),
 )
 """Refusals of what only the world, its keys or its clock know: no example would put them right."""
 _LOCATIONS = {"header": "headers", "query parameter": "query", "body field": "body"}

@@ -6,6 +6,7 @@ from mockserver.contract import Contract
 from mockserver.jsontext import Json
 from mockserver.responders.faults.registry import operation_id
 from mockserver.responders.forms import BadControl, check, duration_ms, form, instant_ms
+from mockserver.responders.refusing import refusal_in
 from mockserver.responders.responder import STUB
 from mockserver.responders.subsets import Subset, subset_of
 from mockserver.values import dataclass
@@ -88,7 +89,7 @@ def unexpected_refusals(hosted: HostedWorld) -> list[Entry]:
 
 
 def _expected(hosted: HostedWorld, entry: Entry) -> bool:
-    name = (entry.refusal or "").partition(":")[0]
+    name = refusal_in(entry.refusal)
     if name in _OUTAGES and hosted.world.outages.all():
         return True
     return any(

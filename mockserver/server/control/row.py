@@ -9,6 +9,7 @@ from mockserver import limits
 from mockserver.exchange import Headers
 from mockserver.jsontext import Json
 from mockserver.responders.forms import Schema
+from mockserver.responders.refusing import refusal_in
 from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import HostedWorld, Worlds
@@ -29,7 +30,7 @@ class Counters:
     def note(self, refusal: str | None, fault: str) -> None:
         """Count an exchange by what came in between."""
         if refusal is not None:
-            name = refusal.partition(":")[0]
+            name = refusal_in(refusal)
             # A stub may say anything in that header.
             known = name in self.refusals or len(self.refusals) < _MOST_NAMES
             self.refusals[name if known else "other"] += 1
