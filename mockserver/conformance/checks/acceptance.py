@@ -63,10 +63,7 @@ SAMPLED_QUOTES = (
     *(f"{ids.PRICE}/{name}" for name in words.SAMPLES),
     *(
         f"{ids.BRIDGE}/{name} {end}"
-        for end in (
-            *(words.PRICED, words.LARGER, words.CONTROL, f"{words.LARGER} {words.CONTROL}"),
-            words.NEIGHBOUR,
-        )
+        for end in (*words.AFTER_A_REFUSAL, f"{words.LARGER} {words.CONTROL}")
         for name in words.SAMPLES
     ),
     f"{ids.BRIDGE}/usual {words.NEIGHBOUR}",

@@ -44,7 +44,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 }
 SAMPLES = _WORDS["samples"]
 """The quotes that try further chains and tokens."""
-PRICED, LARGER, CONTROL, NEIGHBOUR = _WORDS["after a refusal"]
+PRICED, LARGER, CONTROL, NEIGHBOUR = AFTER_A_REFUSAL = _WORDS["after a refusal"]
 """What follows these where they were refused: the worth of the token was asked for since; an amount
 is larger that may not have covered the fees; the same number, of the token quoted before; and
 another token between the same chains, which may be out of service."""
