@@ -17,6 +17,10 @@ _WORD = 32
 _MOST_ITEMS = 1_000
 _MOST_DEPTH = 8
 
+TRANSFER, APPROVE = bytes.fromhex("a9059cbb"), bytes.fromhex("095ea7b3")
+TRANSFER_FROM = bytes.fromhex("23b872dd")
+"""The methods of ERC-20 that change something."""
+
 SWAP_EXACT_TOKENS = bytes.fromhex("38ed1739")
 """`swapExactTokensForTokens(uint256,uint256,address[],address,uint256)` (GB2-swap)."""
 
@@ -97,21 +101,23 @@ _OCEAN = "(address,address,address,address,uint256,uint256,uint256,uint256,addre
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "a9059cbb": _method("transfer(address to,uint256 amount)"),
-        "095ea7b3": _method("approve(address spender,uint256 amount)"),
-        "23b872dd": _method("transferFrom(address from,address to,uint256 amount)"),
+        TRANSFER.hex(): _method("transfer(address to,uint256 amount)"),
+        APPROVE.hex(): _method("approve(address spender,uint256 amount)"),
+        TRANSFER_FROM.hex(): _method("transferFrom(address from,address to,uint256 amount)"),
         "3f163c47": _method("vaultOut(address token,uint256 amount,bool isBurn,bytes order)"),
         "565bc234": _method(
             "swap(address tokenIn,uint256 amountIn,address router,address tokenOut,"
             "address receiver,uint256 minimum,bytes data,bytes order)"
         ),
-        "38ed1739": _method(
+        SWAP_EXACT_TOKENS.hex(): _method(
             "swapExactTokensForTokens(uint256 amountIn,uint256 amountOutMin,address[] path,"
             "address to,uint256 deadline)"
         ),
-        "12aa3caf": _method(f"swap(address executor,{_INCH} desc,bytes permit,bytes data)"),
-        "e21fd0e9": _method(f"swap({_EXECUTION} execution)"),
-        "90411a32": _method(
+        ONE_INCH_SWAP.hex(): _method(
+            f"swap(address executor,{_INCH} desc,bytes permit,bytes data)"
+        ),
+        KYBER_SWAP.hex(): _method(f"swap({_EXECUTION} execution)"),
+        OPEN_OCEAN_SWAP.hex(): _method(
             f"swap(address caller,{_OCEAN} desc,(uint256,uint256,uint256,bytes)[] calls)"
         ),
     }

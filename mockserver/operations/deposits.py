@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from mockserver.engine import amounts
+from mockserver.engine import abi, amounts
 from mockserver.engine.catalog import Chain, Placed
 from mockserver.engine.orders import Generation
 from mockserver.engine.refusal import Refusal
@@ -16,13 +16,12 @@ GAS_TOKEN = 90_000
 
 _FALLBACK_GAS_PRICE = 5_000_000_000
 _MOST_GAS_PRICE = 500_000_000_000
-_TRANSFER = bytes.fromhex("a9059cbb")
 
 
 def deposit_transaction(world: World, placed: Placed, units: int, sender: str) -> LegacyTransaction:
     """Return the transaction that pays smallest units of a token to the minter (facts §7).
 
-    The nonce counts the deposits the world has seen from the sender.
+    The nonce counts the transactions that the world has seen from the sender on the chain.
     """
     nonce = world.orders.sent_from(placed.chain.nickname, sender)
     price = gas_price(world, placed.chain)
@@ -50,12 +49,12 @@ def gas_price(world: World, chain: Chain) -> int:
 
 def transfer_call(recipient: str, units: int) -> bytes:
     """Return the call data of ERC-20 `transfer(address,uint256)` (facts §7)."""
-    return _TRANSFER + bytes.fromhex(recipient[2:]).rjust(32, b"\0") + units.to_bytes(32, "big")
+    return abi.TRANSFER + bytes.fromhex(recipient[2:]).rjust(32, b"\0") + units.to_bytes(32, "big")
 
 
 def transferred(data: bytes) -> tuple[str, int] | None:
     """Return the recipient and the units of an ERC-20 transfer; None where data is none."""
-    if data[:4] != _TRANSFER or len(data) != 68:
+    if data[:4] != abi.TRANSFER or len(data) != 68:
         return None
     return f"0x{data[16:36].hex()}", int.from_bytes(data[36:], "big")
 

@@ -40,6 +40,11 @@ _NO_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
 _NO_UNCLES = "0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347"
 """The roots of an empty trie and of an empty list, as every EVM chain has them."""
 
+_CHANGING = (abi.TRANSFER, abi.APPROVE, abi.TRANSFER_FROM)
+_BALANCE_OF, _ALLOWANCE = bytes.fromhex("70a08231"), bytes.fromhex("dd62ed3e")
+_DECIMALS, _SYMBOL, _NAME = map(bytes.fromhex, ("313ce567", "95d89b41", "06fdde03"))
+"""The methods of tokens: those that change something, and those that read."""
+
 _ERROR = "08c379a0"
 """`Error(string)`: how contracts say why they revert."""
 
@@ -174,31 +179,30 @@ def _tried(call: RpcCall) -> tuple[ContractCall, str]:
 
 def _estimate(call: RpcCall) -> Json:
     tried, _ = _tried(call)
-    method = abi.METHODS.get(tried.data[:4].hex())
-    token = method is not None and method.name in ("transfer", "approve", "transferFrom")
-    return hex(GAS_NATIVE if not tried.data else GAS_TOKEN if token else _GAS_CALL)
+    is_tokens = tried.data[:4] in _CHANGING
+    return hex(GAS_NATIVE if not tried.data else GAS_TOKEN if is_tokens else _GAS_CALL)
 
 
 def _read(call: RpcCall, tried: ContractCall) -> str:
     """Return what a token's contract says; what changes something would be done."""
     world, data = call.hosted.world, tried.data
     placed = world.scenario.catalog.placed_at(call.chain, tried.to)
-    method = data[:4].hex()
-    if method in ("a9059cbb", "095ea7b3", "23b872dd"):
+    method = data[:4]
+    if method in _CHANGING:
         return _TRUE
-    if method == "313ce567":
+    if method == _DECIMALS:
         return _word(placed.decimals)
-    if method in ("95d89b41", "06fdde03"):
-        said = placed.symbol if method == "95d89b41" else placed.token.name
+    if method in (_SYMBOL, _NAME):
+        said = placed.symbol if method == _SYMBOL else placed.token.name
         return f"0x{abi.packed(('bytes',), (said.encode(),)).hex()}"
-    if method == "70a08231" and len(data) == 36:
+    if method == _BALANCE_OF and len(data) == 36:
         owner = f"0x{data[16:].hex()}"
         return _word(world.balances.of(call.chain.nickname, tried.to, owner).units)
-    if method == "dd62ed3e" and len(data) == 68:
+    if method == _ALLOWANCE and len(data) == 68:
         owner, spender = f"0x{data[16:36].hex()}", f"0x{data[48:].hex()}"
         key = call.chain.nickname, tried.to, owner, spender
         return _word(call.hosted.transactions.allowance(*key))
-    raise RpcError(_REFUSED, f"the contract {tried.to!r} answers no method '0x{method}' here")
+    raise RpcError(_REFUSED, f"the contract {tried.to!r} answers no method '0x{method.hex()}' here")
 
 
 def _code(call: RpcCall) -> Json:
@@ -353,13 +357,15 @@ def _found_logs(call: RpcCall) -> Json:
     least, most = (_number(call, wanted.get(name, "latest")) for name in ("fromBlock", "toBlock"))
     if "blockHash" in wanted:
         least = most = _number_of_hash(wanted["blockHash"])
-    addresses, topics = _listed(wanted.get("address")), wanted.get("topics") or []
+    topics = wanted.get("topics") or []
+    if not isinstance(topics, Sequence) or isinstance(topics, str):
+        raise RpcError(_BAD_PARAMS, "'topics': expected an array")
+    asked = [_listed(one) for one in (wanted.get("address"), *topics)]
     found: list[Json] = []
     for seen in call.hosted.transactions.values():
         if seen.chain == call.chain.nickname and least <= seen.number * _BLOCKS <= most:
             for log in _logs(call, seen):
                 own = [log["address"], *log["topics"]]
-                asked = [addresses, *map(_listed, topics)]
                 if len(asked) <= len(own) and all(
                     not any_of or str(one).lower() in any_of
                     for one, any_of in zip(own, asked, strict=False)

@@ -783,6 +783,8 @@ def test_a_legacy_chain_has_no_base_fee(serve, tmp_path):
         ("ARB", {"method": "eth_getBlockByNumber", "params": ["soon", False]}, -32602),
         ("ARB", {"method": "eth_feeHistory", "params": ["many", "latest"]}, -32602),
         ("ARB", {"method": "eth_getLogs", "params": ["all"]}, -32602),
+        ("ARB", {"method": "eth_getLogs", "params": [{"topics": 5}]}, -32602),
+        ("ARB", {"method": "eth_getLogs", "params": [{"topics": "0x0"}]}, -32602),
         ("KAS", {"method": "eth_chainId"}, -32000),
         ("KAS", {"method": "eth_blockNumber"}, -32000),
     ],

@@ -23,11 +23,11 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Operation, fact_basis, shipped_facts
+from mockserver.engine.abi import APPROVE, TRANSFER
 from mockserver.signing import rlp
 from mockserver.values import dataclass
 
 NO_CHAIN = fact_basis("v1-chains.some")
-_TRANSFER, _APPROVE = bytes.fromhex("a9059cbb"), bytes.fromhex("095ea7b3")
 _SIGNED = re.compile("[0-9a-f]{40,}_[0-9a-f]+")
 _NO_CHAIN_IDS = ("0", "27", "28")
 _CHAINS_OF_2 = f"{ids.CHAINS}/usual"
@@ -316,9 +316,9 @@ def _moved(exchange: Exchange) -> Moved:
         raise needs.Missing
     if not data:
         return Moved(int.from_bytes(value, "big"), f"0x{to.hex()}")
-    needs.that(data[:4] in (_TRANSFER, _APPROVE) and len(data) == 68)
+    needs.that(data[:4] in (TRANSFER, APPROVE) and len(data) == 68)
     return Moved(
-        int.from_bytes(data[36:], "big") if data[:4] == _TRANSFER else 0,
+        int.from_bytes(data[36:], "big") if data[:4] == TRANSFER else 0,
         f"0x{data[16:36].hex()}",
         f"0x{to.hex()}",
         int.from_bytes(value, "big"),

@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from mockserver.engine import courses
-from mockserver.engine.abi import SWAP_EXACT_TOKENS
+from mockserver.engine import abi, courses
 from mockserver.jsontext import Json, plain
 from mockserver.responders.breaks.converters import EXACT, WORDS, is_integer, times, whole
 from mockserver.responders.breaks.mutations import EditableAnswer, bounded
@@ -22,7 +21,7 @@ _TIMES = 1_500_000_000, 2_500_000_000
 _DAY_S = 86_400
 _OWN_METHOD = "c0ffee01"
 _HEX = re.compile("0x[0-9a-f]+")
-_TRANSFER = re.compile("(a9059cbb0{24})[0-9a-f]{40}")
+_TRANSFER = re.compile(f"({abi.TRANSFER.hex()}0{{24}})[0-9a-f]{{40}}")
 
 
 def flat(answer: EditableAnswer) -> None:
@@ -130,7 +129,7 @@ def called_at_the_user(answer: EditableAnswer) -> None:
 def dated_back(answer: EditableAnswer, days: int) -> None:
     """Date the deadline of ChaingeDex's calls so many days back."""
     method, words = _call(answer)
-    if method == SWAP_EXACT_TOKENS.hex():
+    if method == abi.SWAP_EXACT_TOKENS.hex():
         answer.data["data"] = f"0x{method}{_earlier(words, days)}"
 
 
@@ -151,7 +150,7 @@ def _earlier(words: list[str], days: int) -> str:
 def path_reversed(answer: EditableAnswer) -> None:
     """Lead a call the other way: from the token that is paid to the one that is given."""
     method, words = _call(answer)
-    if method == SWAP_EXACT_TOKENS.hex():
+    if method == abi.SWAP_EXACT_TOKENS.hex():
         start = int(words[2], 16) // 32 + 1
         answer.data["data"] = f"0x{method}{''.join(words[:start] + words[start:][::-1])}"
 
@@ -196,7 +195,7 @@ def raw_of_the_other_kind(answer: EditableAnswer) -> None:
     if data:
         items[3:6] = [data[16:36], data[36:].lstrip(b"\0"), b""]
     else:
-        transfer = bytes.fromhex("a9059cbb") + to.rjust(32, b"\0") + value.rjust(32, b"\0")
+        transfer = abi.TRANSFER + to.rjust(32, b"\0") + value.rjust(32, b"\0")
         items[3:6] = [b"\xee" * 20, b"", transfer]
     _put_raw(answer, items)
 
