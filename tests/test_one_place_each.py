@@ -1,15 +1,24 @@
-"""An operation, a rule and a break more: what each takes, added to a copy of the package."""
+"""What stands in one place: ids of operations; and what an operation, a rule and a break more take.
 
+The latter are added to a copy of the package.
+"""
+
+import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from mockserver.contract import ids, load
+
 ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "mockserver"
 
 OPERATION = """
   - id: v2.getHealth
@@ -135,3 +144,47 @@ def test_the_operation_is_served_the_break_breaks_it_and_the_rule_finds_that(cop
     assert trial["told"]
     assert all("service-is-well" in one for one in trial["told"])
     assert (told["passed"], told["missed"]) == (True, [])
+
+
+def _texts(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the texts in code with their lines; docstrings and what stands alone are prose."""
+    tree = ast.parse(source)
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            yield node.lineno, node.value
+
+
+def _spelled(source: str, words: Iterable[str]) -> list[tuple[int, str]]:
+    """Return the texts in code that are one of some words, or begin with it as probes do."""
+    found = ((line, text, re.split(r"[/ ]", text, maxsplit=1)[0]) for line, text in _texts(source))
+    return [(line, text) for line, text, first in found if first in words]
+
+
+def _code(*elsewhere: str) -> Iterator[tuple[str, str]]:
+    """Yield the files of the package and what is in them, but for some."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        name = str(file.relative_to(PACKAGE))
+        if name not in elsewhere:
+            yield name, file.read_text("utf-8")
+
+
+OPERATIONS = frozenset(operation.id for operation in load("observed"))
+
+
+def test_ids_of_operations_are_spelled_in_one_file():
+    files = {name: _spelled(source, OPERATIONS) for name, source in _code("contract/ids.py")}
+    assert {name: found for name, found in files.items() if found} == {}
+
+
+def test_each_of_these_ids_is_that_of_an_operation():
+    named = [value for name, value in vars(ids).items() if name.isupper()]
+    assert {one for one in named if isinstance(one, str)} <= OPERATIONS
+    assert len(OPERATIONS & {one for one in named if isinstance(one, str)}) > 20
+
+
+def test_an_id_that_is_spelled_elsewhere_is_found():
+    code = '"""Of `v2.getChain`."""\nprobe = f"{1}"\nusual = "v2.getChain/usual"\n"v2.getChain"\n'
+    assert _spelled(code, OPERATIONS) == [(3, "v2.getChain/usual")]
+    assert _spelled("a = {'v2.getChain': 1}", OPERATIONS) == [(1, "v2.getChain")]
+    assert _spelled("fact = 'v2.get-chain'", OPERATIONS) == []

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 )
 from hypothesis.strategies import SearchStrategy
 
+from mockserver.contract import ids
 from mockserver.engine.courses import Status
 from mockserver.engine.orders import OrderView
 from mockserver.machine.transfers import (
@@ -35,8 +36,6 @@ from mockserver.testing import BadSetting, MockCheckFailed, MockWorld, running
 from mockserver.testing.expecting import told
 from mockserver.testing.options import Course, Does, FaultKind, FaultOptions, OutageMode
 
-_SUBMIT: dict[Flow, str] = {"v1": "v1.submitCrossChain", "v2": "v2.submitOrder"}
-_LOOK: dict[Flow, str] = {"v1": "v1.getOrderDetailByHashAndEvmAddress", "v2": "v2.checkOrder"}
 _MOST_TOKENS = 100_000
 _FEWEST_TOKENS = 20
 _STEPS = 20
@@ -141,8 +140,8 @@ class CrosschainMachine(RuleBasedStateMachine):
             if getattr(cls, name) is getattr(CrosschainMachine, name):
                 raise BadSetting(f"{cls.__name__} defines no {name}(); it needs start, send, state")
         flows: Any = cls.flows
-        if isinstance(flows, str) or not flows or not all(one in list(_SUBMIT) for one in flows):
-            raise BadSetting(f"flows: expected some of {', '.join(_SUBMIT)}, got {flows!r}")
+        if isinstance(flows, str) or not flows or not all(one in ids.FLOWS for one in flows):
+            raise BadSetting(f"flows: expected some of {', '.join(ids.FLOWS)}, got {flows!r}")
         ways: Any = cls.ways
         if not ways or not all(isinstance(way, Way) for way in ways):
             raise BadSetting(
@@ -298,7 +297,7 @@ class CrosschainMachine(RuleBasedStateMachine):
         return transfer
 
     def _send(self, transfer: Transfer, trouble: Trouble | None) -> None:
-        with self._disturbed(transfer, trouble, _SUBMIT[transfer.flow]):
+        with self._disturbed(transfer, trouble, ids.FLOWS[transfer.flow][0]):
             name = str(self.send(transfer))
             self._check_orders()
             known = [one for view in self._orders_of(transfer) for one in names_of(view)]
@@ -309,7 +308,7 @@ class CrosschainMachine(RuleBasedStateMachine):
 
     def _look(self, transfer: Transfer, trouble: Trouble | None) -> None:
         order = self._told[transfer]
-        with self._disturbed(None, trouble, _LOOK[transfer.flow]):
+        with self._disturbed(None, trouble, ids.FLOWS[transfer.flow][1]):
             said = self.state(order)
             self._judge(transfer, said)
             if said == "arrived":

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
-from mockserver.contract import Inputs
+from mockserver.contract import Inputs, ids
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
 from mockserver.engine.core import hash_key, route_of
@@ -22,8 +22,6 @@ from mockserver.operations.order_texts import OrderRules, certificate, order_rul
 from mockserver.values import value_class
 
 _UNREADABLE = (Refusal, ArithmeticError, KeyError, TypeError, ValueError)
-_SUBMISSIONS = ("v2.submitOrder", "v1.submitCrossChain", "v1.submitAggregate")
-_DETAILS = ("v1.getOrderDetailByHashAndEvmAddress", "v1.getOrderDetail")
 
 
 @value_class(frozen=True, slots=True)
@@ -74,7 +72,7 @@ class ReportedStatus:
 
 def is_submission(operation: str) -> bool:
     """Tell whether an operation submits an order."""
-    return operation in _SUBMISSIONS
+    return operation in ids.SUBMITTED_ORDERS
 
 
 def quoted(world: World, operation: str, inputs: Inputs, data: Json) -> Quoted | None:
@@ -107,17 +105,17 @@ def reported_orders(
 ) -> list[tuple[str, ReportedStatus]]:
     """Return the ids of the orders that an answer reports on, and how they stand in it."""
     try:
-        if operation == "v2.checkOrder":
+        if operation == ids.CHECK:
             return [(inputs.text("id"), ReportedStatus(str(data["status"])))]
-        if operation in _DETAILS:
+        if operation in ids.V1_DETAILS:
             order = data["order"]
             found = ReportedStatus(int(order["status"]), order.get("backHash") is not None)
             return [(world.orders.id_of_sn(order["sn"]), found)]
-        if operation in _SUBMISSIONS and "sn" in data:
+        if operation in ids.SUBMITTED_ORDERS and "sn" in data:
             return [(world.orders.id_of_sn(data["sn"]), ReportedStatus(int(data["status"])))]
-        if operation == "v2.checkTicket" and data["succeeded"] is True:
+        if operation == ids.CHECK_TICKET and data["succeeded"] is True:
             return _of_ticket(world, world.tickets.check(inputs.integer("ticketId")))
-        if operation == "v2.getAllTicketByAddress":
+        if operation == ids.TICKETS:
             resolved = [one["ticketId"] for one in data["list"] if one["succeeded"] is True]
             views = [world.tickets.check(int(number)) for number in resolved]
             return [found for view in views for found in _of_ticket(world, view)]
@@ -219,10 +217,10 @@ def _v1_placed(world: World, inputs: Inputs, token: str, chain: str) -> Placed:
 
 _QUOTES: Mapping[str, Callable[[World, Inputs, Json], Quoted]] = MappingProxyType(
     {
-        "v2.getBridgeQuote": _bridge,
-        "v2.getAggregateQuote": _aggregate,
-        "v2.getAggregateSwap": _swap,
-        "v1.getCrossChainQuote": _cross_chain,
-        "v1.getAggregateQuote": _aggregate_v1,
+        ids.BRIDGE: _bridge,
+        ids.SWAP_QUOTE: _aggregate,
+        ids.SWAP: _swap,
+        ids.V1_QUOTE: _cross_chain,
+        ids.V1_SWAP_QUOTE: _aggregate_v1,
     }
 )

@@ -6,7 +6,7 @@ It is answered from the world's keys, not from the world, and has no envelope.
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from mockserver.contract import Inputs
+from mockserver.contract import Inputs, ids
 from mockserver.jsontext import Json
 from mockserver.responders.responder import Call
 from mockserver.signing import developer
@@ -27,5 +27,5 @@ def get_sign(call: Call, inputs: Inputs) -> Json:
     return {"appKey": app_key, "sign": developer.signature(text, secret)}
 
 
-OWN_ANSWERS: Mapping[str, OwnAnswer] = MappingProxyType({"v1.getSign": get_sign})
+OWN_ANSWERS: Mapping[str, OwnAnswer] = MappingProxyType({ids.V1_SIGN: get_sign})
 """Operations answered from the keys of a hosted world, by their id."""

@@ -1,9 +1,8 @@
 """The simulation: contract, then authentication, then meaning, then envelope."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
-from mockserver.contract import Inputs, sentence
+from mockserver.contract import Inputs, ids, sentence
 from mockserver.engine.refusal import Naming, Refusal
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
@@ -19,15 +18,8 @@ from mockserver.validation import Violation
 _TOLD = 4
 """How many violations a refusal spells out; the rest is counted."""
 
-_OWN_NAMES: Mapping[tuple[str, str], str] = MappingProxyType(
-    {
-        # Swaps that do not cover gas and fee have a code of their own (ESS1, ESS2).
-        ("v1.getAggregateQuote", "amount-too-low"): "aggregate-amount-too-low",
-        ("v1.submitAggregate", "amount-too-low"): "aggregate-amount-too-low",
-        ("v2.getAggregateQuote", "amount-too-low"): "aggregate-amount-too-low",
-        ("v2.getAggregateSwap", "amount-too-low"): "aggregate-amount-too-low",
-    }
-)
+_SWAPS = (ids.V1_SWAP_QUOTE, ids.V1_SWAP_ORDER, ids.SWAP_QUOTE, ids.SWAP)
+"""Of these, amounts that do not cover gas and fee have a code of their own (ESS1, ESS2)."""
 
 
 class Simulation:
@@ -55,7 +47,8 @@ class Simulation:
                 body = operation.write(self._data(call, inputs))
         except Refusal as refusal:
             reason = _blaming(refusal, inputs, call.naming)
-            name = _OWN_NAMES.get((operation.id, refusal.name), refusal.name)
+            own = operation.id in _SWAPS and refusal.name == "amount-too-low"
+            name = f"aggregate-{refusal.name}" if own else refusal.name
             return refuser.refuse(operation.generation, name, reason)
         return Response(200, JSON_HEADERS, body)
 

@@ -10,7 +10,7 @@ from mockserver import jsontext
 from mockserver.conformance.generation.strategies import Requests, any_of
 from mockserver.conformance.generation.values import smallest_units
 from mockserver.conformance.session.context import RunContext
-from mockserver.contract import Basis, Operation, load
+from mockserver.contract import Basis, Operation, ids, load
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
@@ -96,7 +96,7 @@ def refusals(
 
 def chains(*, dialect: str = "documented") -> SearchStrategy[dict[str, Json]]:
     """Return chains as an item of the list of `v2.getChain` may be. Raises `UnknownDialect`."""
-    listed = shape_of(operation_of("v2.getChain", dialect).data_schema).members["list"]
+    listed = shape_of(operation_of(ids.CHAINS, dialect).data_schema).members["list"]
     item = shape_of(listed).items
     return values_of(item).filter(SchemaCheck(item).accepts)
 
@@ -165,7 +165,7 @@ def invalid_requests(
 
 def orders(*, dialect: str = "documented") -> SearchStrategy[Mapping[str, Json]]:
     """Return bodies of `v2.submitOrder` that keep the contract. Raises `UnknownDialect`."""
-    return requests("v2.submitOrder", dialect=dialect).map(
+    return requests(ids.ORDER, dialect=dialect).map(
         lambda request: dict(jsontext.decode(request.body))
     )
 

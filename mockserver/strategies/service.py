@@ -7,16 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
-from mockserver.contract import load, shipped_facts
+from mockserver.contract import ids, load, shipped_facts
 from mockserver.jsontext import Json
 from mockserver.strategies.contracts import UnknownOperation, answers
 from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
 
-FLOWS = (
-    ("v2.submitOrder", "v2.checkOrder"),
-    ("v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddress"),
-)
+FLOWS = (ids.FLOWS["v2"], ids.FLOWS["v1"])
 """The submission of each flow, and what tells how it stands."""
 
 SUBMISSIONS = tuple(submission for submission, _ in FLOWS)
@@ -26,13 +23,13 @@ STEADY = shipped_facts().lists
 """Lists: the same each time, so that what a client took from one is still in it."""
 
 VARYING = (
-    "v1.getCrossChainQuote",
-    "v1.getTransferToMinterRaw",
-    "v2.getBridgeQuote",
-    "v2.getAggregateQuote",
-    "v2.getAggregateSwap",
-    "v2.getBalance",
-    "v2.getPrice",
+    ids.V1_QUOTE,
+    ids.V1_RAW,
+    ids.BRIDGE,
+    ids.SWAP_QUOTE,
+    ids.SWAP,
+    ids.BALANCE,
+    ids.PRICE,
 )
 """Reads that may say something else each time."""
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from mockserver import jsontext
-from mockserver.contract import Contract, Inputs
+from mockserver.contract import Contract, Inputs, ids
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_TYPE
@@ -73,7 +73,7 @@ class Permissive:
         operation = call.operation.id
         request = (operation, call.request.body)
         subject = self._by_request.get(request)
-        if subject is None and operation == "v1.submitCrossChain":
+        if subject is None and operation == ids.V1_ORDER:
             subject = _transfer(inputs, "fromChain")
         if subject is None or subject not in self._submitted:
             answer = self._numbered(self._next(operation), "sn" if subject else "id")
@@ -114,7 +114,7 @@ class Permissive:
 
 
 def _subject(operation: str, inputs: Inputs) -> _Subject:
-    if operation == "v2.checkOrder":
+    if operation == ids.CHECK:
         return ("v2", inputs.optional("id") or "")
     return _transfer(inputs, "chain")
 

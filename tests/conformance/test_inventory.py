@@ -11,7 +11,6 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, Reading, accepted
 from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
-from mockserver.conformance.ids import BRIDGE, SWAP_QUOTE, V1_QUOTE
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.planned import PLANNED
@@ -25,6 +24,7 @@ from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import NotRun, Severity, Verdict
 from mockserver.contract import Layer, fact_basis
+from mockserver.contract.ids import BRIDGE, SWAP_QUOTE, V1_QUOTE
 from mockserver.exchange import Headers, Request
 from mockserver.testing import running
 from tests.conformance.exchanges import answer, by_probe, healthy_exchanges

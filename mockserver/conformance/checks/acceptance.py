@@ -7,7 +7,6 @@ A refusal is told of only where a second look at the list still offers what was 
 from collections.abc import Sequence
 from decimal import Decimal
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import (
     answered,
     chains_named,
@@ -33,7 +32,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.looks import FIRST_LOOK
 from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
-from mockserver.contract import Basis, Operation, fact_basis, observed, shipped_facts
+from mockserver.contract import Basis, Operation, fact_basis, ids, observed, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
 from mockserver.exchange import query_pairs
 

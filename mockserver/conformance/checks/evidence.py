@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import Chain, chains_of
@@ -15,7 +14,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, Vacuous
-from mockserver.contract import Basis, Operation
+from mockserver.contract import Basis, Operation, ids
 from mockserver.validation import shown
 
 IN_BETWEEN = (429, 502, 503, 504)

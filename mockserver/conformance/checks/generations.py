@@ -3,7 +3,6 @@
 import re
 from decimal import Decimal
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.quoting import Quote, echoed, named_quote, out_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
@@ -22,7 +21,7 @@ from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
-from mockserver.contract import Operation, fact_basis, shipped_facts
+from mockserver.contract import Operation, fact_basis, ids, shipped_facts
 from mockserver.engine.abi import APPROVE, TRANSFER
 from mockserver.signing import rlp
 from mockserver.values import dataclass

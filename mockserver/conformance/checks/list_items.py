@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.inventory import Token, inventory_of, tokens_in, twins_of
 from mockserver.conformance.discovery.listing import count, folded, list_place, listed, text
@@ -17,7 +16,7 @@ from mockserver.conformance.requests.words import FILTERS, READ
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.looks import LIST_OPERATIONS
-from mockserver.contract import Operation
+from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json, kind_of
 
 _EVM_ADDRESS = re.compile("0x[0-9a-fA-F]{40}")

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver import jsontext
-from mockserver.conformance import ids
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import last_chains
@@ -28,7 +27,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.looks import LAST_LOOK
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Basis, Operation, fact_basis
+from mockserver.contract import Basis, Operation, fact_basis, ids
 from mockserver.jsontext import Json
 
 _PARTS = {

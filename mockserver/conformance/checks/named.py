@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks import needs, submitted
 from mockserver.conformance.checks.evidence import in_words, says_it_is_away
 from mockserver.conformance.checks.quoting import echoed
@@ -16,7 +15,7 @@ from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.contract import Operation, fact_basis
+from mockserver.contract import Operation, fact_basis, ids
 from mockserver.values import dataclass
 
 _LOOKS = {

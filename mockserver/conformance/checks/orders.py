@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import chain
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import check_still_offered, require_answer
 from mockserver.conformance.checks.quoting import echoed, named_quote
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
@@ -30,7 +29,7 @@ from mockserver.conformance.requests.valid import fresh_hash, order_route
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, Vacuous
-from mockserver.contract import Operation, fact_basis
+from mockserver.contract import Operation, fact_basis, ids
 
 _HASH = fact_basis("hashes.length")
 _IN_HEX = re.compile("0[xX][0-9a-fA-F]*")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.quoting import (
     Quote,
@@ -26,7 +25,7 @@ from mockserver.conformance.requests.words import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive
-from mockserver.contract import Operation, fact_basis
+from mockserver.contract import Operation, fact_basis, ids
 
 SWAP_USD = fact_basis("swaps.usd")
 KEPT = fact_basis("units.transfers")

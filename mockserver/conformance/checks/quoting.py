@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import quotes_given
 from mockserver.conformance.discovery import amounts
@@ -15,7 +14,7 @@ from mockserver.conformance.discovery.routes import Route, price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
-from mockserver.contract import Operation
+from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 

@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 
-from mockserver.conformance import ids
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import require_answer
@@ -17,7 +16,7 @@ from mockserver.conformance.requests.odd_http import HOSTILE
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Vacuous
-from mockserver.contract import Operation, fact_basis, shipped_facts
+from mockserver.contract import Operation, fact_basis, ids, shipped_facts
 
 _AGREE = Decimal("1.25")
 _UNLIKE = Decimal(3)

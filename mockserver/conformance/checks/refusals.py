@@ -1,6 +1,5 @@
 """Rules about requests that are wrong: the service says no to them, and in an orderly way."""
 
-from mockserver.conformance import ids
 from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.evidence import (
     check_edges_are_asked,
@@ -17,7 +16,7 @@ from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Basis, Operation, assumed
+from mockserver.contract import Basis, Operation, assumed, ids
 
 
 def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Findings:

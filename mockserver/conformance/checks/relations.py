@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import pairwise
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import check_is_there, is_its_own, sent, wrongly_refused
 from mockserver.conformance.checks.quoting import Quote, quote_of, quotes
@@ -13,7 +12,7 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.contract import Operation
+from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json
 
 _MOVED = Decimal("1.05")

@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.conformance import ids
 from mockserver.conformance.basis import SchemaPath, basis_of, joined, place_of
 from mockserver.conformance.checks.evidence import answered, any_successes
 from mockserver.conformance.checks.rule import Finding, Findings
@@ -14,7 +13,7 @@ from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.verdict import Inconclusive, Verdict
-from mockserver.contract import Basis, BasisKind, Operation, fact_basis
+from mockserver.contract import Basis, BasisKind, Operation, fact_basis, ids
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation, dotted, shown
 from mockserver.values import dataclass

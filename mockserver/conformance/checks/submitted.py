@@ -8,7 +8,6 @@ from dataclasses import field
 from enum import Enum
 from typing import Any
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import require_answer, says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import scalar, text
@@ -17,7 +16,7 @@ from mockserver.conformance.requests.planned import ORDER_STATUSES, V1_ORDER_STA
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive
-from mockserver.contract import Operation
+from mockserver.contract import Operation, ids
 from mockserver.values import dataclass
 
 _OF_NAMED = {name: tuple(f"{name}{look}" for look in words.LOOKS) for name in words.NAMED}

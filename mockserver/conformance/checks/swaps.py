@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.quoting import out_of, quote_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
@@ -16,7 +15,7 @@ from mockserver.conformance.requests.words import OF_THE_COIN, SLIPPAGE_IS, labe
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Operation, fact_basis
+from mockserver.contract import Operation, fact_basis, ids
 from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_SWAP
 
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")

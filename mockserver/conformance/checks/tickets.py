@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import text
@@ -11,7 +10,7 @@ from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Vacuous
-from mockserver.contract import Operation, fact_basis
+from mockserver.contract import Operation, fact_basis, ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 

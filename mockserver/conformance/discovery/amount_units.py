@@ -8,7 +8,6 @@ from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
 
-from mockserver.conformance import ids
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.routes import (
@@ -22,6 +21,7 @@ from mockserver.conformance.discovery.routes import (
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
+from mockserver.contract import ids
 from mockserver.jsontext import plain
 from mockserver.values import dataclass
 

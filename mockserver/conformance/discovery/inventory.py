@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 
-from mockserver.conformance import ids
 from mockserver.conformance.discovery.guessing import guessed
 from mockserver.conformance.discovery.listing import (
     Item,
@@ -22,7 +21,7 @@ from mockserver.conformance.session.bindings import ROLES, Bindings
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.looks import FIRST_LOOK, FIRST_LOOKS
-from mockserver.contract import shipped_facts
+from mockserver.contract import ids, shipped_facts
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 

@@ -5,7 +5,6 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from itertools import product
 
-from mockserver.conformance import ids
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import (
     Chain,
@@ -17,6 +16,7 @@ from mockserver.conformance.discovery.inventory import (
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.verdict import NotRun
+from mockserver.contract import ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.discovery.amounts import number
 from mockserver.conformance.requests.valid import valid_request
@@ -12,7 +11,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Verdict, if_known
-from mockserver.contract import Operation
+from mockserver.contract import Operation, ids
 
 _NEAR_MS = 2_000
 _SECONDS_UNTIL = 10**11

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 from hypothesis.strategies import SearchStrategy
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.generation.asking import Asking, catch_up, is_answered
@@ -38,7 +37,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Verdict, if_known
-from mockserver.contract import Contract, Layer, Operation
+from mockserver.contract import Contract, Layer, Operation, ids
 from mockserver.values import dataclass
 
 _MOST_CAUSES = 6

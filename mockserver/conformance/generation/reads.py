@@ -6,7 +6,6 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import IN_BETWEEN
 from mockserver.conformance.discovery.amount_units import amount_text, reading_of
 from mockserver.conformance.discovery.amounts import units, within
@@ -17,6 +16,7 @@ from mockserver.conformance.generation.rules import READS
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.contract import ids
 
 _CHAINS, _TOKENS, _OF_A_CHAIN, _, _PRICE = READS.operations
 _MOST_CHAINS = 4

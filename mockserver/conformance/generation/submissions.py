@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
 
-from mockserver.conformance import ids
 from mockserver.conformance.checks.evidence import IN_BETWEEN
 from mockserver.conformance.checks.submitted import (
     ORDER,
@@ -33,6 +32,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun, if_known
+from mockserver.contract import ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 

@@ -11,7 +11,6 @@ from functools import partial
 from urllib.parse import urlencode
 
 from mockserver import jsontext
-from mockserver.conformance import ids
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import decimals_of, usual_attempt
 from mockserver.conformance.discovery.inventory import twins_of
@@ -25,7 +24,7 @@ from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
-from mockserver.contract import Basis, fact_basis
+from mockserver.contract import Basis, fact_basis, ids
 from mockserver.contract.reading import AMOUNT_ROLES
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain

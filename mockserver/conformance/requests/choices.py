@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from mockserver.conformance import ids
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
     Attempt,
@@ -55,6 +54,7 @@ from mockserver.conformance.session.caller import EXAMPLE_ADDRESS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.looks import FIRST_LOOK
 from mockserver.conformance.verdict import NotRun, if_known
+from mockserver.contract import ids
 
 _FINE = 15
 """Decimals with which some tokens are more smallest units than fit into 64 bits."""

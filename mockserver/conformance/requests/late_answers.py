@@ -8,12 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from mockserver.conformance import ids
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.contract import shipped_facts
+from mockserver.contract import ids, shipped_facts
 from mockserver.values import dataclass
 
 KINDS = (

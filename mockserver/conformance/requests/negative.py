@@ -13,7 +13,6 @@ from enum import StrEnum
 from typing import Any, TypeGuard
 
 from mockserver import jsontext
-from mockserver.conformance import ids
 from mockserver.conformance.basis import basis_of_input, basis_of_required
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES
 from mockserver.conformance.discovery.inventory import inventories, inventory_of
@@ -26,7 +25,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
-from mockserver.contract import Basis, Contract, Field, Operation, assumed, fact_basis
+from mockserver.contract import Basis, Contract, Field, Operation, assumed, fact_basis, ids
 from mockserver.contract.basis import basis_in_words
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain

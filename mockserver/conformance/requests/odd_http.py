@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from mockserver import jsontext
-from mockserver.conformance import ids
 from mockserver.conformance.requests.negative import Change, NegativeCase
 from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.contract import Contract
+from mockserver.contract import Contract, ids
 from mockserver.exchange import BadEncoding, query_pairs
 
 WRONG_METHOD = "wrong method"
@@ -49,7 +48,7 @@ def odd_probes(contract: Contract) -> Iterator[Probe]:
         for words, change in _ODD.get(operation.id, {}).items():
             # It is asked where there is a ticket that it might be taken for; orders stand for both
             # else.
-            after = ("v2.submitTicket/usual",) if operation.id == ids.CHECK_TICKET else ()
+            after = (f"{ids.TICKET}/usual",) if operation.id == ids.CHECK_TICKET else ()
             yield NegativeCase(words, change, after=after).probe(operation)
 
 
@@ -94,7 +93,7 @@ def _in_upper_case(draft: Draft, _: RunContext) -> Draft:
 
 
 def _elsewhere(draft: Draft, context: RunContext) -> Draft:
-    return replace(draft, path=f"{context.contract.operation('v2.getChain').path}Nowhere")
+    return replace(draft, path=f"{context.contract.operation(ids.CHAINS).path}Nowhere")
 
 
 _ODD: Mapping[str, Mapping[str, Change]] = {

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from mockserver import tables
-from mockserver.conformance import ids
 from mockserver.conformance.discovery import amount_units
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.requests import choices, valid
@@ -15,7 +14,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun
-from mockserver.contract import shipped_facts
+from mockserver.contract import ids, shipped_facts
 from mockserver.documents import Document
 from mockserver.jsontext import Json
 from mockserver.tables import UnknownName, function_of, known

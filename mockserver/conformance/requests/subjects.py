@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
 from mockserver import jsontext
-from mockserver.conformance import ids
 from mockserver.conformance.discovery.amount_units import accepted, usual_attempt
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
@@ -27,6 +26,7 @@ from mockserver.conformance.discovery.routes import (
 from mockserver.conformance.requests import words
 from mockserver.conformance.requests.valid import fresh_address, fresh_hash, valid_request
 from mockserver.conformance.session.context import RunContext
+from mockserver.contract import ids
 
 _T = TypeVar("_T")
 _MOST_ROUTES, _MOST_ORDERS, _MOST_BACK, _MOST_SYMBOLS = 24, 4, 3, 8

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.conformance import ids
 from mockserver.conformance.discovery.amount_units import (
     Reading,
     amount_text,
@@ -30,7 +29,7 @@ from mockserver.conformance.discovery.routes import (
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun, if_known
-from mockserver.contract import Field, Operation
+from mockserver.contract import Field, Operation, ids
 from mockserver.contract.reading import AMOUNT_ROLES
 from mockserver.jsontext import Json
 

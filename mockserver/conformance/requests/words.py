@@ -5,7 +5,7 @@ from functools import cache
 from typing import TypeVar, cast
 
 from mockserver import documents, resources, tables
-from mockserver.conformance import ids
+from mockserver.contract import ids
 from mockserver.documents import Document
 from mockserver.jsontext import Json
 

@@ -7,7 +7,6 @@ from itertools import chain
 
 from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
-from mockserver.conformance import ids
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.checks.protocol import is_late
@@ -33,6 +32,7 @@ from mockserver.conformance.session.session import Keeper, Session, Watch
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.contract import ids
 from mockserver.exchange import Request
 
 OPENERS = {"v1": ids.V1_CHAINS, "v2": ids.CHAINS}

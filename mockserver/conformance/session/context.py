@@ -6,13 +6,12 @@ from copy import copy
 from dataclasses import replace
 from typing import TypeVar
 
-from mockserver.conformance import ids
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Cached, Exchange
 from mockserver.conformance.session.looks import FIRST_LOOK, is_first_look
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
-from mockserver.contract import Contract, Operation
+from mockserver.contract import Contract, Operation, ids
 from mockserver.values import dataclass
 
 _T = TypeVar("_T")

@@ -5,6 +5,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from mockserver.contract import ids
 from mockserver.documents import Document, item_checks, part_of
 from mockserver.engine.catalog import EVM_FAMILY, NATIVE, Catalog, Chain, address_key
 from mockserver.jsontext import Json, camel
@@ -13,9 +14,6 @@ from mockserver.operations.lists import CHAIN_MEMBERS
 from mockserver.scenarios import load_catalog
 from mockserver.values import dataclass
 
-CHAINS, V1_CHAINS = "v2.getChain", "v1.getSupportChains"
-TOKENS, TOKENS_OF, V1_TOKENS = "v2.getAssets", "v2.getAssetsByChain", "v1.getSupportTokens"
-
 Lists = Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
 
 
@@ -23,7 +21,8 @@ def last_lists(successes: Iterable[Success]) -> Lists:
     """Return the items of the last lists, by operation, those of one chain by its name too."""
     last: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for one in successes:
-        place = str(one.inputs.get("chain")) if one.operation in (TOKENS_OF, V1_TOKENS) else ""
+        of_a_chain = one.operation in (ids.OF_CHAIN, ids.V1_TOKENS)
+        place = str(one.inputs.get("chain")) if of_a_chain else ""
         last[one.operation, place] = list(items_of(one.data))
     return last
 
@@ -35,8 +34,8 @@ def closed_by(last: Lists, catalog: Catalog) -> tuple[list[Json], set[str]]:
 
 
 def _chains(last: Lists, catalog: Catalog) -> Iterator[Json]:
-    listed = _by_name(last.get((CHAINS, ""), ()), "nickName")
-    listed_v1 = _by_name(last.get((V1_CHAINS, ""), ()), "name")
+    listed = _by_name(last.get((ids.CHAINS, ""), ()), "nickName")
+    listed_v1 = _by_name(last.get((ids.V1_CHAINS, ""), ()), "name")
     for chain in catalog.chains:
         if chain.delisted or chain.disabled:
             continue
@@ -52,7 +51,7 @@ def _chains(last: Lists, catalog: Catalog) -> Iterator[Json]:
 
 
 def _tokens(last: Lists, catalog: Catalog) -> Iterator[Json]:
-    listed = _by_name(last.get((TOKENS, ""), ()), "symbol")
+    listed = _by_name(last.get((ids.ASSETS, ""), ()), "symbol")
     for token in catalog.tokens:
         if token.delisted or not token.listed or not token.visible:
             continue
@@ -61,7 +60,7 @@ def _tokens(last: Lists, catalog: Catalog) -> Iterator[Json]:
             continue
         contracts = listed.get(token.symbol, {}).get("contracts")
         for nickname in token.contracts:
-            on_chain = _by_name(last.get((TOKENS_OF, nickname), ()), "symbol")
+            on_chain = _by_name(last.get((ids.OF_CHAIN, nickname), ()), "symbol")
             if isinstance(contracts, dict):
                 item = contracts.get(nickname)
             elif on_chain:
@@ -76,10 +75,10 @@ def _unknown(last: Lists, catalog: Catalog) -> Iterator[str]:
     chains = {name for chain in catalog.chains for name in (chain.nickname, chain.v1_name)}
     tokens = {token.symbol for token in catalog.tokens}
     for (operation, _), items in last.items():
-        if operation in (CHAINS, V1_CHAINS):
-            named = _by_name(items, "nickName" if operation == CHAINS else "name")
+        if operation in (ids.CHAINS, ids.V1_CHAINS):
+            named = _by_name(items, "nickName" if operation == ids.CHAINS else "name")
             yield from (name for name in named if name not in chains)
-        elif operation in (TOKENS, TOKENS_OF):
+        elif operation in (ids.ASSETS, ids.OF_CHAIN):
             yield from (name for name in _by_name(items, "symbol") if name not in tokens)
 
 
@@ -158,9 +157,11 @@ def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
     indexes = {chain.index for chain in catalog.chains}
     v1_names = {chain.v1_name for chain in catalog.chains}
     v1_ids = {chain.v1_id for chain in catalog.chains}
-    v1 = {one["name"]: one for one in last.get((V1_CHAINS, ""), ()) if _named(one, "name")}
+    v1 = {one["name"]: one for one in last.get((ids.V1_CHAINS, ""), ()) if _named(one, "name")}
     v1 = {name: one for name, one in v1.items() if name not in v1_names}
-    listed = {one["nickName"]: one for one in last.get((CHAINS, ""), ()) if _named(one, "nickName")}
+    listed = {
+        one["nickName"]: one for one in last.get((ids.CHAINS, ""), ()) if _named(one, "nickName")
+    }
     listed |= {
         name: _of_v1(one)
         for name, one in v1.items()
@@ -270,21 +271,21 @@ def _listed_tokens(
 def _items(
     last: Lists, nicknames: Mapping[str | None, str]
 ) -> Iterator[tuple[str, Item, dict[str, Item]]]:
-    for wanted in (TOKENS, TOKENS_OF, V1_TOKENS):
+    for wanted in (ids.ASSETS, ids.OF_CHAIN, ids.V1_TOKENS):
         for (operation, place), items in last.items():
             if operation != wanted:
                 continue
             for item in items:
                 if not _named(item, "symbol"):
                     continue
-                if operation == TOKENS:
+                if operation == ids.ASSETS:
                     given = item.get("contracts")
                     contracts = given.items() if isinstance(given, dict) else ()
                     placed: dict[str, Item] = {
                         name: one for name, one in contracts if isinstance(one, dict)
                     }
                     yield item["symbol"], item, placed
-                elif operation == TOKENS_OF:
+                elif operation == ids.OF_CHAIN:
                     # The flags of such an item are those of its contract.
                     own = {name: item[name] for name in ("index", "name", "cmcid") if name in item}
                     flat = {**item, "address": item.get("contractAddress")}

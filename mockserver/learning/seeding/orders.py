@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver.clock import ClockMode, duration, wall_ms
-from mockserver.contract import Contract, ContractSource, sentence
+from mockserver.contract import Contract, ContractSource, ids, sentence
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Status, V1Status
 from mockserver.engine.orders import Kind, Order
@@ -23,11 +23,10 @@ from mockserver.values import dataclass
 RECORDED_COURSE = "as-recorded"
 """The course that new orders take: that of the last recorded order that was seen to succeed."""
 
-_SUBMISSIONS = ("v2.submitOrder", "v1.submitCrossChain", "v1.submitAggregate")
 _READS = {
-    "v2.checkOrder": "id",
-    "v1.getOrderDetailByHashAndEvmAddress": "hash",
-    "v1.getOrderDetail": "sn",
+    ids.CHECK: "id",
+    ids.V1_DETAIL: "hash",
+    ids.V1_DETAIL_BY_NUMBER: "sn",
 }
 _V1_STATUSES: Mapping[int, Status] = {
     V1Status.ONGOING: Status.PENDING,
@@ -68,7 +67,7 @@ def orders_of(
     """
     exchanges, found = list(successes), SeededOrders()
     ended_ms = max((one.at_ms for one in exchanges), default=0)
-    submissions = [one for one in exchanges if one.operation in _SUBMISSIONS]
+    submissions = [one for one in exchanges if one.operation in ids.SUBMITTED_ORDERS]
     if not submissions:
         return found
     standings = _standings(exchanges)
@@ -132,7 +131,7 @@ def _key(name: str, value: Json, chain: Json = None) -> tuple[str, str]:
 
 
 def _standing(one: Success) -> _Standing | None:
-    if one.operation == "v2.checkOrder":
+    if one.operation == ids.CHECK:
         status, reason = one.data.get("status"), one.data.get("reason")
         if status not in _WORDS:
             return None

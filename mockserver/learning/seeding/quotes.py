@@ -6,6 +6,7 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from itertools import product
 from typing import Any
 
+from mockserver.contract import ids
 from mockserver.engine import amounts
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import Catalog, Placed
@@ -119,10 +120,10 @@ def _v1_quoted(rates: Rates, one: Success) -> None:
 _READERS: tuple[Mapping[str, Callable[[Rates, Success], None]], ...] = (
     # A price that is answered goes before one of a swap. The gas of v1 is in tokens, whose
     # prices other answers show.
-    {"v2.getAggregateQuote": _swapped},
-    {"v2.getPrice": _priced, "v2.getBridgeQuote": _priced, "v1.getSupportTokens": _listed},
-    {"v2.getBridgeQuote": _v2_quoted},
-    {"v1.getCrossChainQuote": _v1_quoted},
+    {ids.SWAP_QUOTE: _swapped},
+    {ids.PRICE: _priced, ids.BRIDGE: _priced, ids.V1_TOKENS: _listed},
+    {ids.BRIDGE: _v2_quoted},
+    {ids.V1_QUOTE: _v1_quoted},
 )
 
 
@@ -263,10 +264,10 @@ def _cross_chain(one: Success, catalog: Catalog) -> Row | None:
 
 
 _MAKERS: Mapping[str, tuple[str, Callable[[Success, Catalog], Row | None]]] = {
-    "v2.getBridgeQuote": ("bridge", _bridge),
-    "v2.getAggregateQuote": ("aggregate", _aggregate),
-    "v2.getAggregateSwap": ("swaps", _swap),
-    "v1.getCrossChainQuote": ("cross_chain", _cross_chain),
+    ids.BRIDGE: ("bridge", _bridge),
+    ids.SWAP_QUOTE: ("aggregate", _aggregate),
+    ids.SWAP: ("swaps", _swap),
+    ids.V1_QUOTE: ("cross_chain", _cross_chain),
 }
 
 

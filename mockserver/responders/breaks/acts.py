@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from mockserver import jsontext
+from mockserver.contract import ids
 from mockserver.engine.catalog import Chain
 from mockserver.engine.tickets import TicketStatus
 from mockserver.exchange import Headers, Response
@@ -25,11 +26,6 @@ from mockserver.responders.breaks.mutations import (
 )
 from mockserver.responders.delivery import Cut, Delivery
 
-_SUBMIT_ORDER = "v2.submitOrder"
-_CHECK_TICKET = "v2.checkTicket"
-_TICKETS = "v2.getAllTicketByAddress"
-_V1_SUBMIT = "v1.submitCrossChain"
-_ASSETS = "v2.getAssets"
 _SUSPENDED = "AVAXC"
 """The nickname of the chain that is suspended; another one takes its place where it is missing."""
 
@@ -142,7 +138,7 @@ def known_names_only(context: MutationContext) -> Delivery:
 
 def lettered_id(context: MutationContext) -> Delivery:
     """Give orders ids with letters, and know them by these."""
-    if context.call.operation.id == _SUBMIT_ORDER:
+    if context.call.operation.id == ids.ORDER:
         sent = context.answer()
         body = succeeded(context, sent.response)
         if body is None or "id" not in body["data"]:
@@ -171,7 +167,7 @@ def as_submitted(context: MutationContext, inputs: Mapping[str, str]) -> Deliver
     """Show a v1 order whatever an input says: that of its submission is put in its place."""
     asked = context.inputs
     ((shown, submitted),) = inputs.items()
-    if context.call.operation.id == _V1_SUBMIT:
+    if context.call.operation.id == ids.V1_ORDER:
         sent = context.answer()
         if succeeded(context, sent.response) is not None:
             context.memory[str(asked.body.get("certHash"))] = asked.body.get(submitted)
@@ -186,7 +182,7 @@ def as_submitted(context: MutationContext, inputs: Mapping[str, str]) -> Deliver
 def all_done(context: MutationContext) -> Delivery:
     """Tell of the success of whatever is asked about."""
     call, query = context.call, context.inputs.query
-    ticket = call.operation.id == _CHECK_TICKET
+    ticket = call.operation.id == ids.CHECK_TICKET
     if whole(query.get("ticketId" if ticket else "id")) is None:
         return context.answer()
     if ticket:
@@ -198,7 +194,7 @@ def all_done(context: MutationContext) -> Delivery:
 def some_v1_order(context: MutationContext) -> Delivery:
     """Show an order for whatever transaction is asked about and nobody has submitted."""
     call, sent, inputs = context.call, context.answer(), context.inputs
-    if call.operation.id == _V1_SUBMIT:
+    if call.operation.id == ids.V1_ORDER:
         context.memory[str(inputs.body.get("certHash"))] = True
         bounded(context.memory)
         return sent
@@ -230,7 +226,7 @@ def refused_kept(context: MutationContext) -> Delivery:
     """List reports that were refused as tickets all the same."""
     sent, inputs = context.answer(), context.inputs
     answer = editable(context, sent)
-    if context.call.operation.id == _TICKETS and answer is not None:
+    if context.call.operation.id == ids.TICKETS and answer is not None:
         reports = [
             {
                 "ticketId": _NUMBERED_FROM + number,
@@ -289,7 +285,7 @@ def _unlist(answer: EditableAnswer, chain: Chain) -> None:
             answer.data[name] = [one for one in answer.listed(name) if _member(one, key) != gone]
     for holder, _ in answer.places(f"list[].contracts.{chain.nickname}"):
         del holder[chain.nickname]
-    if answer.context.call.operation.id == _ASSETS:
+    if answer.context.call.operation.id == ids.ASSETS:
         answer.data["list"] = [one for one in answer.listed() if _member(one, "contracts") != {}]
 
 

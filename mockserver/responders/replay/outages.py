@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mockserver import jsontext
+from mockserver.contract import ids
 from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Status, V1Status
@@ -16,7 +17,6 @@ from mockserver.recordings import End, MatchRule, MatchRules, RecordedExchange, 
 from mockserver.responders.listings import list_operations
 from mockserver.responders.responder import Call
 
-_V2, _V1 = "v2.checkOrder", ("v1.getOrderDetailByHashAndEvmAddress", "v1.getOrderDetail")
 _MOVING = tuple(
     status.value for status in Status if not status.resting and status is not Status.REFUNDING
 )
@@ -31,7 +31,7 @@ def on_its_way(operation: str, response: Response) -> bool:
     body = jsontext.decode_or(response.body)
     order = _order(operation, body.get("data") if isinstance(body, dict) else None) or {}
     status = order.get("status")
-    return status in _MOVING if operation == _V2 else status == V1Status.ONGOING
+    return status in _MOVING if operation == ids.CHECK else status == V1Status.ONGOING
 
 
 def after_event(operation: str, response: Response, event: Event) -> Response:
@@ -39,7 +39,7 @@ def after_event(operation: str, response: Response, event: Event) -> Response:
     body = jsontext.decode(response.body)
     order = _order(operation, body["data"])
     assert order is not None  # noqa: S101  # only answers about orders on their way come here
-    if operation == _V2:
+    if operation == ids.CHECK:
         changes: dict[str, Json] = {
             "status": event.status.value,
             "timestamp": event.at_ms // 1000,
@@ -59,9 +59,9 @@ def after_event(operation: str, response: Response, event: Event) -> Response:
 
 def _order(operation: str, data: Json) -> dict[str, Any] | None:
     """Return what an answer says of an order; None where it is none about one."""
-    if operation in _V1 and isinstance(data, dict):
+    if operation in ids.V1_DETAILS and isinstance(data, dict):
         data = data.get("order")
-    elif operation != _V2:
+    elif operation != ids.CHECK:
         return None
     return data if isinstance(data, dict) else None
 
