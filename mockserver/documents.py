@@ -160,16 +160,16 @@ class _LinesOf(Mapping[FieldPath, int]):
         self._text, self._file = text, file
 
     @cached_property
-    def _found(self) -> Mapping[FieldPath, int]:
+    def _lines(self) -> Mapping[FieldPath, int]:
         from mockserver.yamltext import parsed  # noqa: PLC0415 - seldom needed
 
         return parsed(self._text, self._file)[1]
 
     def __getitem__(self, path: FieldPath) -> int:
-        return self._found[path]
+        return self._lines[path]
 
     def __iter__(self) -> Iterator[FieldPath]:
-        return iter(self._found)
+        return iter(self._lines)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._lines)

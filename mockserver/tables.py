@@ -24,7 +24,7 @@ def row(document: Document, *place: str | int) -> Iterator[None]:
         raise InvalidFile([document.problem(place, str(error))]) from None
 
 
-def known(names: Mapping[str, _T], name: str) -> _T:
+def look_up(names: Mapping[str, _T], name: str) -> _T:
     """Return what has a name. Raises `UnknownName`."""
     if name not in names:
         raise UnknownName(f"{name!r} is none of {', '.join(names)}")

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from mockserver.compiledschema import Compiled, compiled
 from mockserver.jsontext import Json
-from mockserver.violations import Violation, did_you_mean, dotted, kind_of, shown
+from mockserver.violations import Violation, did_you_mean, dotted, excerpt, kind_of
 
 if TYPE_CHECKING:
-    from mockserver.explaining import Explainer
+    from mockserver.schemaerrors import Explainer
 
 Schema = Mapping[str, Any]
 
-__all__ = ["SchemaCheck", "Violation", "did_you_mean", "dotted", "kind_of", "shown"]
+__all__ = ["SchemaCheck", "Violation", "did_you_mean", "dotted", "excerpt", "kind_of"]
 
 
 class SchemaCheck:
@@ -58,6 +58,6 @@ class SchemaCheck:
 
     @cached_property
     def _explainer(self) -> "Explainer":
-        from mockserver.explaining import Explainer  # noqa: PLC0415 - dear, and seldom needed
+        from mockserver.schemaerrors import Explainer  # noqa: PLC0415 - dear, and seldom needed
 
         return Explainer(self.schema, self._quick if self._compiled else None)

@@ -39,7 +39,7 @@ def dotted(path: Sequence[str | int]) -> str:
     return text
 
 
-def shown(value: Json) -> str:
+def excerpt(value: Json) -> str:
     """Return a value as it is quoted in a message: cut short, and never with a line break."""
     text = ascii(value) if isinstance(value, str) else _unquoted(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}... ({len(text)} characters)"

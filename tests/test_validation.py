@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from mockserver.validation import SchemaCheck, did_you_mean, shown
+from mockserver.validation import SchemaCheck, did_you_mean, excerpt
 
 SCHEMA = {
     "type": "object",
@@ -83,9 +83,9 @@ def test_all_violations_come_in_one_pass():
 
 
 def test_a_long_value_is_cut_and_never_breaks_the_line():
-    assert shown("x" * 500).endswith("... (502 characters)")
-    assert "\n" not in shown("a\nb")
-    assert shown(10**500) == "an integer of many digits"
+    assert excerpt("x" * 500).endswith("... (502 characters)")
+    assert "\n" not in excerpt("a\nb")
+    assert excerpt(10**500) == "an integer of many digits"
 
 
 def test_only_near_names_are_suggested():

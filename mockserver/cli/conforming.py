@@ -49,7 +49,7 @@ def _check_unsent(given: Mapping[str, Any], *, journalled: bool) -> None:
 def explain(rule: str) -> None:
     """Explain a RULE: what it says, why it matters, and where that is documented."""
     from mockserver import contract as contracts
-    from mockserver.conformance.report.explain import explained, rule_named
+    from mockserver.conformance.report.rule_explanation import explained, rule_named
     from mockserver.conformance.requests.catalog import probes_of
 
     contract, every = contracts.load(), _every_rule()

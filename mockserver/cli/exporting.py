@@ -88,7 +88,7 @@ def breaks(as_json: bool) -> None:
         if as_json:
             raise click.UsageError("--json goes with the list, not with a command")
         return
-    from mockserver.responders.breaks.catalogue import CATALOGUE, shown
+    from mockserver.responders.breaks.catalogue import CATALOGUE, break_json
 
     columns: Columns = {
         "name": "name",
@@ -98,7 +98,7 @@ def breaks(as_json: bool) -> None:
         "needs writes": lambda one: "yes" if one["needsWrites"] else "",
         "summary": "summary",
     }
-    print_list([shown(one) for one in CATALOGUE.values()], columns, as_json=as_json)
+    print_list([break_json(one) for one in CATALOGUE.values()], columns, as_json=as_json)
 
 
 def reference(folder: Path, check: bool) -> None:

@@ -66,7 +66,7 @@ def answer_printer(prints: Mapping[str, Any]) -> Callable[[Any], None]:
     empty), as a member's items on a line each, or as a table of members.
     """
 
-    def told(answer: Any) -> None:
+    def print_answer(answer: Any) -> None:
         found = answer[prints["of"]] if "of" in prints else answer
         if "by" in prints:
             function_named(prints["by"])(found)
@@ -81,7 +81,7 @@ def answer_printer(prints: Mapping[str, Any]) -> Callable[[Any], None]:
         elif prints["line"]:
             click.echo(prints["line"].format_map(found))
 
-    return told
+    return print_answer
 
 
 def function_named(place: str) -> Callable[..., Any]:

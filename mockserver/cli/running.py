@@ -54,13 +54,13 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
         if service.replaying:
             click.echo(service.replaying, err=True)
         code = _ended(command, {**os.environ, **dict.fromkeys(_ADDRESSES, url)})
-    if audited and _found(service.worlds):
+    if audited and _print_audits(service.worlds):
         # What the command itself ended with comes first.
         code = code or 1
     sys.exit(code)
 
 
-def _found(worlds: Iterable["HostedWorld"]) -> bool:
+def _print_audits(worlds: Iterable["HostedWorld"]) -> bool:
     """Print what the audit finds in each world; tell whether there is anything."""
     from mockserver.worlds.audit import audit
 

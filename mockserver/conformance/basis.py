@@ -23,7 +23,7 @@ SchemaPath = tuple[str | int, ...]
 
 def basis_of(operation: Operation, violation: Violation, side: str = "answer") -> Basis:
     """Return the basis of the keyword that an answer, or a `request`, breaks, and what it says."""
-    says = _told(_schema(operation, side), violation.schema_path, dotted(violation.path))
+    says = _keyword_says(_schema(operation, side), violation.schema_path, dotted(violation.path))
     what = (place_of(violation), violation.keyword)
     return basis_at(operation, side, violation.schema_path, what, says)
 
@@ -126,7 +126,7 @@ def joined(names: Sequence[str]) -> str:
     return ".".join(names).replace(".[]", "[]")
 
 
-def _told(schema: Schema, path: SchemaPath, place: str) -> str:
+def _keyword_says(schema: Schema, path: SchemaPath, place: str) -> str:
     """Return what a keyword says, in words."""
     *_, node = nodes_along(schema, path[:-1])
     keyword = str(path[-1]) if path else ""

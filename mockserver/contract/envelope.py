@@ -68,7 +68,7 @@ class Generation:
         told = bool(reason) and self.tells_why
         body: dict[str, Json] = {
             "code": saying.code,
-            "msg": _told(saying.msg, reason) if told else saying.msg,
+            "msg": _with_reason(saying.msg, reason) if told else saying.msg,
         }
         if saying.status is not None:
             body["status"] = saying.status
@@ -93,6 +93,6 @@ class Generation:
         return {name: body[name] for name in names if name in body}
 
 
-def _told(msg: str, reason: str) -> str:
+def _with_reason(msg: str, reason: str) -> str:
     """Return a message with its reason; one that ends as a sentence is not followed by a colon."""
     return f"{msg} {reason}" if msg.endswith(("!", ".", "?")) else f"{msg}: {reason}"

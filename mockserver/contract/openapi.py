@@ -130,7 +130,7 @@ def _responses(
     success_too, refusal_too = examples.success, examples.refusal
     if not lifted:
         told = _answer("A success or a refusal", operation.response_schema)
-        yield "200", _shown(told, success_too, refusal_too)
+        yield "200", _with_examples(told, success_too, refusal_too)
         return
     generation = operation.generation
     success = {"code": {"const": generation.success_code}, "data": operation.data_schema}
@@ -142,13 +142,13 @@ def _responses(
         "allOf": [*envelope.get("allOf", ()), {"properties": success}],
     }
     whole = taken if operation.enveloped else dict(operation.data_schema)
-    yield "200", _shown(_answer("A success", whole), success_too)
+    yield "200", _with_examples(_answer("A success", whole), success_too)
     no_success = {"properties": {"code": {"not": {"const": generation.success_code}}}}
     refused = {**envelope, "allOf": [*envelope.get("allOf", ()), no_success]}
-    yield "400", _shown(_answer("A refusal", refused), refusal_too)
+    yield "400", _with_examples(_answer("A refusal", refused), refusal_too)
 
 
-def _shown(answer: dict[str, Any], *examples: Example | None) -> dict[str, Any]:
+def _with_examples(answer: dict[str, Any], *examples: Example | None) -> dict[str, Any]:
     """Return an answer with recorded ones as its examples."""
     shown = {_name(one): {"value": one.answer} for one in examples if one is not None}
     if shown:

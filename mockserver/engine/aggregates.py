@@ -142,7 +142,7 @@ class SwapQuotes:
         _check_route(source, target)
         rate = self.rates.aggregate_bps + checked_channel_bps(channel_bps)
         key = (amount, *_place_key(source), *_place_key(target), channel_bps)
-        known = self._known(key) if self.fixed else None
+        known = self._fixed_quote(key) if self.fixed else None
         if known is not None:
             return known
         execution = self.execution(source, target)
@@ -180,7 +180,7 @@ class SwapQuotes:
                     return target, bps
         return None
 
-    def _known(self, key: QuoteKey) -> AggregateQuote | None:
+    def _fixed_quote(self, key: QuoteKey) -> AggregateQuote | None:
         """Return the quote that is fixed for a request, or follows from one for a near amount."""
         found, near = fixed_near(self.fixed, key, 0, self.near_percent)
         return None if found is None else found.moved(near, key[0])

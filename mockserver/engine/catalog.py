@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
-from mockserver.engine.refusal import Naming, Refusal, digits, shown, unknown
+from mockserver.engine.refusal import Naming, Refusal, digits, excerpt, unknown
 from mockserver.values import dataclass, keep
 
 EVM_FAMILY = 1
@@ -336,7 +336,7 @@ def checked_address(chain: Chain, address: str, about: str = "address") -> str:
     raise Refusal(
         "bad-address",
         lambda named: (
-            f"{about} {shown(address)} is no address of {named(chain.nickname)!r}; send {right}"
+            f"{about} {excerpt(address)} is no address of {named(chain.nickname)!r}; send {right}"
         ),
         about=about,
     )

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from mockserver.engine.catalog import EVM_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Chain
 from mockserver.engine.derived import derived_hash, derived_int
-from mockserver.engine.refusal import Refusal, shown
+from mockserver.engine.refusal import Refusal, excerpt
 from mockserver.values import dataclass
 
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -95,7 +95,7 @@ def checked_hash(chain: Chain, text: str, about: str = "transaction hash") -> st
     raise Refusal(
         "bad-hash",
         lambda named: (
-            f"{about} {shown(text)} is none of {named(chain.nickname)!r}; send {form.words}"
+            f"{about} {excerpt(text)} is none of {named(chain.nickname)!r}; send {form.words}"
             + (f", here {near!r}" if near else "")
         ),
         about=about,

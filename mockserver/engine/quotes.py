@@ -171,7 +171,7 @@ class TransferQuotes:
             rate += checked_channel_bps(channel_bps)
         if self.fixed:
             route = source.symbol, source.chain.nickname, target.chain.nickname, channel_bps
-            known = self._known(amount, route)
+            known = self._fixed_quote(amount, route)
             if known is not None:
                 return known.gross, known.service_fee, known.gas_fee, known.rate_bps, known
         if tariff is None:
@@ -182,12 +182,12 @@ class TransferQuotes:
             raise too_low(_least_bridge(source, target, rate, gas), source)
         return gross, fee, gas, rate, tariff
 
-    def _known(self, amount: int, route: tuple[str, str, str, int]) -> BridgeQuote | None:
+    def _fixed_quote(self, amount: int, route: tuple[str, str, str, int]) -> BridgeQuote | None:
         """Return the quote that is fixed for an amount, or follows from one for a near amount."""
         found, near = fixed_near(self.fixed, (*route[:1], amount, *route[1:]), 1, self.near_percent)
         return None if found is None else found.moved(near, amount)
 
-    def _known_v1(
+    def _fixed_quote_v1(
         self, units: int, source: Placed, target: Placed, fee_level: int
     ) -> CrossChainQuote | None:
         """Return the v1 quote that is fixed for an amount, or follows from one for a near amount.
@@ -214,7 +214,7 @@ class TransferQuotes:
         rate = self.rates.v1_bps + fee_level_bps(fee_level)
         units = amounts.units_exact(amount, source.decimals)
         _check_transfer(source, target)
-        known = self._known_v1(units, source, target, fee_level) if self.fixed_v1 else None
+        known = self._fixed_quote_v1(units, source, target, fee_level) if self.fixed_v1 else None
         if known is not None:
             return known
         gas = self._gas(source, target, now_ms)

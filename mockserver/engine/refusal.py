@@ -49,7 +49,7 @@ class Refusal(Exception):
         self.about = about
         self.nearest = tuple(nearest)
 
-    def told(self, naming: Naming) -> str:
+    def reason_in(self, naming: Naming) -> str:
         """Return the reason with chains by other names."""
         return self._reason if isinstance(self._reason, str) else self._reason(naming)
 
@@ -58,7 +58,8 @@ def unknown(name: str, about: str, came: str, known: Iterable[str]) -> Refusal:
     """Return the refusal of a name nobody knows, with the nearest names that exist."""
     close = nearest_names(came, known)
     hint = f"did you mean {' or '.join(map(repr, close))}" if close else _few(known)
-    return Refusal(name, f"{about} {shown(came)} is not known; {hint}", about=about, nearest=close)
+    reason = f"{about} {excerpt(came)} is not known; {hint}"
+    return Refusal(name, reason, about=about, nearest=close)
 
 
 def nearest_names(came: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -72,7 +73,7 @@ def nearest_names(came: str, known: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*folded, *(by_upper[upper] for upper in close)]))[:3]
 
 
-def shown(came: str) -> str:
+def excerpt(came: str) -> str:
     """Return a text quoted for a sentence, cut where it is very long."""
     return repr(came if len(came) <= 100 else f"{came[:97]}...")
 

@@ -33,7 +33,7 @@ from mockserver.machine.transfers import (
     transfer_on,
 )
 from mockserver.testing import BadSetting, MockCheckFailed, MockWorld, running
-from mockserver.testing.expecting import told
+from mockserver.testing.expecting import entry_lines
 from mockserver.testing.options import Course, Does, FaultKind, FaultOptions, OutageMode
 
 _MOST_TOKENS = 100_000
@@ -360,7 +360,8 @@ class CrosschainMachine(RuleBasedStateMachine):
         return [view for view in self.world.orders if transfer.is_of(view)]
 
     def _fail(self, message: str) -> NoReturn:
-        raise MockCheckFailed(f"{message}; what came last:\n{told(self.world.journal[-_SHOWN:])}")
+        last = entry_lines(self.world.journal[-_SHOWN:])
+        raise MockCheckFailed(f"{message}; what came last:\n{last}")
 
 
 def _usual_settings() -> settings:

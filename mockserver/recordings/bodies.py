@@ -129,7 +129,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 DEFAULT_LAYOUT = next(iter(LAYOUTS))
 
 
-def shown(body: bytes) -> dict[str, Json]:
+def body_members(body: bytes) -> dict[str, Json]:
     """Return the members of a request or an answer that show a body, the most readable way."""
     if not body:
         return {}

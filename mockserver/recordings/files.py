@@ -199,7 +199,7 @@ def _body_row(body: bytes, omitted: str, files: Mapping[bytes, str]) -> dict[str
         return {"bodyOmitted": omitted}
     if body in files:
         return {"bodyFile": {"name": files[body], "sha256": bodies.checksum_of(body)}}
-    return bodies.shown(body)
+    return bodies.body_members(body)
 
 
 def yaml_text(value: Json) -> str:

@@ -130,7 +130,7 @@ def _evm(inputs: Inputs, body: bytes) -> Denial | None:
     recovered = [signer for text in texts for signer in wallet.signers(text, came)]
     if address.lower() in map(str.lower, recovered):
         return None
-    return Denial("bad-signature", f"{_told(inputs, recovered)}; {_wanted(texts[0])}")
+    return Denial("bad-signature", f"{_why_refused(inputs, recovered)}; {_wanted(texts[0])}")
 
 
 def _kaspa(inputs: Inputs, body: bytes) -> Denial | None:
@@ -176,7 +176,7 @@ def _plain(body: bytes) -> Iterator[str]:
     yield "_".join([*parts, str(order.get("toAddr", ""))])
 
 
-def _told(inputs: Inputs, recovered: list[str]) -> str:
+def _why_refused(inputs: Inputs, recovered: list[str]) -> str:
     place, address = inputs.wire_name("signature"), inputs.text("userAddress")
     if not wallet.well_formed(inputs.text("signature")):
         return f"{place}: expected 65 bytes as 130 hex digits"

@@ -140,7 +140,7 @@ class Contracts:
             owed = violations
             if contract.dialect.applies(erratum.id):
                 # A value of an input that the erratum itself brings has no other form without it.
-                owed = tuple(one for one in violations if _known(other, one))
+                owed = tuple(one for one in violations if _knows_input(other, one))
             if len(other.violations(request)) < len(owed):
                 yield erratum
 
@@ -160,7 +160,7 @@ class Contracts:
                     yield erratum, other, places
 
 
-def _known(operation: Operation, violation: Violation) -> bool:
+def _knows_input(operation: Operation, violation: Violation) -> bool:
     """Tell whether an operation knows the input whose value a violation is about, if it is one."""
     if len(violation.path) < _INPUT or violation.keyword == "required":
         return True

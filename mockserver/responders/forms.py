@@ -11,7 +11,7 @@ from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.tables import UnknownName
-from mockserver.validation import SchemaCheck, Violation, did_you_mean, shown
+from mockserver.validation import SchemaCheck, Violation, did_you_mean, excerpt
 
 Schema = Mapping[str, Any]
 
@@ -51,7 +51,7 @@ def check(schema: Schema, value: Json, where: str) -> None:
     branch = _branch(schema, value, where)
     part = "query parameter" if where == "query" else f"{where} field"
     wrong = [
-        f"{part} {violation.field!r}: {_told(branch, violation)}"
+        f"{part} {violation.field!r}: {_message(branch, violation)}"
         if violation.path
         else f"{where}: {violation.message}"
         for violation in SchemaCheck(branch, compiled=False).violations(value)
@@ -78,7 +78,7 @@ def instant_ms(text: str) -> int:
         ) from None
 
 
-def _told(schema: Schema, violation: Violation) -> str:
+def _message(schema: Schema, violation: Violation) -> str:
     """Return what is wrong with a field; what came under the name of a secret is not repeated."""
     field = schema.get("properties", {}).get(violation.path[0], {})
     if not field.get("writeOnly"):
@@ -110,7 +110,7 @@ def _branch(schema: Schema, value: Json, where: str) -> Schema:
     if by not in value:
         raise BadControl(f"{where} field {by!r}: missing, it is one of {allowed}")
     near = did_you_mean(told, list(found)) if isinstance(told, str) else ""
-    raise BadControl(f"{where} field {by!r}: expected one of {allowed}, got {shown(told)}{near}")
+    raise BadControl(f"{where} field {by!r}: expected one of {allowed}, got {excerpt(told)}{near}")
 
 
 _TYPES = frozenset({"string", "integer", "number", "boolean", "array", "object"})
@@ -131,10 +131,10 @@ def filled(value: Json) -> Json:
     if not isinstance(value, str):
         return value
     alone = _NAMED.fullmatch(value)
-    return int(_said(alone)) if alone else _NAMED.sub(_said, value)
+    return int(_named_bound(alone)) if alone else _NAMED.sub(_named_bound, value)
 
 
-def _said(name: re.Match[str]) -> str:
+def _named_bound(name: re.Match[str]) -> str:
     found = named_code(name[1])
     return str(found.most) if isinstance(found, limits.Limit) else ", ".join(found)
 

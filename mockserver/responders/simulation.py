@@ -86,5 +86,5 @@ def _name(violation: Violation) -> str:
 
 
 def _blaming(refusal: Refusal, inputs: Inputs, naming: Naming) -> str:
-    field, told = field_about(refusal.about, inputs), refusal.told(naming)
+    field, told = field_about(refusal.about, inputs), refusal.reason_in(naming)
     return f"{field}: {told}" if field else told

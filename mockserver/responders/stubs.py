@@ -104,7 +104,7 @@ class Stubs(Settable[Stub, int]):
         return None
 
 
-def shown(stub: Stub, used: int) -> dict[str, Json]:
+def stub_json(stub: Stub, used: int) -> dict[str, Json]:
     """Return a stub as JSON for the control API."""
     return {**stub.told, "id": stub.id, "operation": stub.operation, "used": used}
 

@@ -27,7 +27,7 @@ from mockserver.server.assembly import Settings, build
 from mockserver.server.recorder import Keeper, KeeperOptions, keep_all
 from mockserver.server.resimulation import with_signature
 from mockserver.server.service import Service
-from mockserver.validation import dotted, shown
+from mockserver.validation import dotted, excerpt
 from mockserver.values import dataclass
 from mockserver.wording import counted, reason_of
 
@@ -396,4 +396,4 @@ def _places(now: Json, then: Json, path: tuple[str | int, ...]) -> Iterator[str]
         for index, (one, other) in enumerate(zip(now, then, strict=True)):
             yield from _places(one, other, (*path, index))
     elif now != then:
-        yield f"{dotted(path)} is {shown(now)}, in the capsule {shown(then)}"
+        yield f"{dotted(path)} is {excerpt(now)}, in the capsule {excerpt(then)}"

@@ -83,8 +83,8 @@ def _members(body: memoryview, form: int, most: int) -> bytes:
 def unpacked(exchange: "RecordedExchange") -> "RecordedExchange":
     """Return an exchange whose bodies can be read and searched, or are left out with the reason."""
     request, response = exchange.request, exchange.response
-    request_body, request_omitted = _shown(request.body, request.headers.get("Content-Encoding"))
-    body, omitted = _shown(response.body, response.header("Content-Encoding"))
+    request_body, request_omitted = _readable(request.body, request.headers.get("Content-Encoding"))
+    body, omitted = _readable(response.body, response.header("Content-Encoding"))
     return replace(
         exchange,
         request=replace(request, body=request_body),
@@ -94,7 +94,7 @@ def unpacked(exchange: "RecordedExchange") -> "RecordedExchange":
     )
 
 
-def _shown(body: bytes, coding: str | None) -> tuple[bytes, str]:
+def _readable(body: bytes, coding: str | None) -> tuple[bytes, str]:
     """Return a body that can be read and searched, or none and why."""
     if coding is None or not body:
         return body, ""

@@ -75,7 +75,7 @@ def preflight(contract: Contract, path: str, headers: Headers) -> Response:
 def reflected(headers: Headers, methods: list[str], own: list[str]) -> Response:
     """Return a preflight's answer: `methods` and `own` headers, and those that are asked for."""
     # Header names are the same in any case; each is listed once.
-    names = {name.lower(): name for name in (*_asked(headers), *own)}
+    names = {name.lower(): name for name in (*_requested_headers(headers), *own)}
     wanted = headers.get("Access-Control-Request-Method", "")
     more = [wanted] if _TOKEN.fullmatch(wanted) else []
     answer = (
@@ -101,7 +101,7 @@ def allowed_origin(headers: Headers) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _asked(headers: Headers) -> list[str]:
+def _requested_headers(headers: Headers) -> list[str]:
     """Return the names of the headers that a preflight asks for, at most a hundred."""
     names = headers.get("Access-Control-Request-Headers", "").split(",")
     stripped = (name.strip() for name in names[:_MOST_NAMES])

@@ -239,7 +239,7 @@ class Service:
                 return self._disturbed(call, strike)
             if hosted.breaks.active:
                 responder, outcome = self._respond(call)
-                return responder, outcome.delivery, outcome.told
+                return responder, outcome.delivery, outcome.note
             responder, response = self._unbroken(call)
             return responder, response, ""
         except Exception as error:
@@ -257,7 +257,7 @@ class Service:
         delivery = charged(strike.delivery(broken.response), call.hosted.world)
         # A fault's delay was in the world's time and is charged; a break's is wall time already.
         late, cut = delivery.delay_ms + broken.delay_ms, delivery.cut or broken.cut
-        names = ", ".join(filter(None, (strike.names, outcome.told)))
+        names = ", ".join(filter(None, (strike.names, outcome.note)))
         return responder, replace(delivery, delay_ms=late, cut=cut), names
 
     def _struck(self, call: HostedCall, strike: Strike) -> tuple[str, Outcome | None]:

@@ -30,7 +30,7 @@ def signed_text(body: bytes, headers: DeveloperHeaders, *, numbers_as_sent: bool
     JSON object.
     """
     parts = (
-        f"{key}={javascript.shown(value, numbers_as_sent=numbers_as_sent)}"
+        f"{key}={javascript.to_string(value, numbers_as_sent=numbers_as_sent)}"
         for key, value in javascript.in_key_order(javascript.members(body))
     )
     return "".join(parts) + headers.text()

@@ -38,7 +38,7 @@ def in_key_order(values: Mapping[str, Json]) -> list[tuple[str, Json]]:
     return sorted(values.items(), key=lambda member: member[0].encode("utf-16-be", "surrogatepass"))
 
 
-def shown(value: Json, *, numbers_as_sent: bool = True) -> str:
+def to_string(value: Json, *, numbers_as_sent: bool = True) -> str:
     """Return a value as a template string shows it; numbers as sent, or as JavaScript has them."""
     match value:
         case Literal():
@@ -51,7 +51,7 @@ def shown(value: Json, *, numbers_as_sent: bool = True) -> str:
             return "null"
         case list():
             items = (
-                "" if item is None else shown(item, numbers_as_sent=numbers_as_sent)
+                "" if item is None else to_string(item, numbers_as_sent=numbers_as_sent)
                 for item in value
             )
             return ",".join(items)

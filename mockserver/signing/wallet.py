@@ -38,7 +38,7 @@ def signed_text(
         for key, value in javascript.members(body).items()
         if javascript.truthy(value)
     }
-    pairs = [f"{key}={javascript.shown(value)}" for key, value in javascript.in_key_order(kept)]
+    pairs = [f"{key}={javascript.to_string(value)}" for key, value in javascript.in_key_order(kept)]
     return "&".join([f"{prefix}={address}", *pairs])
 
 

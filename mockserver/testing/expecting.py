@@ -72,7 +72,7 @@ class ExpectedRefusal:
     def _missed(self, came: list[Entry]) -> str:
         what = repr(self._name) if self._name else "a refusal"
         of = f" of {' or '.join(sorted(self._operations))}" if self._operations else ""
-        return f"expected {what}{of}, it did not come; what came:\n{told(came)}"
+        return f"expected {what}{of}, it did not come; what came:\n{entry_lines(came)}"
 
 
 def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bool) -> list[str]:
@@ -131,7 +131,7 @@ def _idle_stubs(hosted: HostedWorld) -> Iterator[str]:
         parts = f" with {dict(stub.told['match'])!r}" if "match" in stub.told else ""
         yield (
             f"stub {stub.id!r} was not used up: expected {stub.operation}{parts} {times(wanted)}, "
-            f"it was used {times(used)}; requests of {stub.operation}:\n{told(came)}"
+            f"it was used {times(used)}; requests of {stub.operation}:\n{entry_lines(came)}"
         )
 
 
@@ -144,7 +144,7 @@ def _idle_mutations(entries: list[Entry]) -> Iterator[str]:
         if all(entry.response.header(MUTATED_HEADER) == NOTHING for entry in found):
             yield (
                 f"fault {fault} changed nothing: no answer that it struck has the field, or breaks "
-                f"the contract by this change; the first:\n{told(found[:1])}"
+                f"the contract by this change; the first:\n{entry_lines(found[:1])}"
             )
 
 
@@ -182,7 +182,7 @@ def name_of_refusal(entry: Entry) -> str:
     return refusal_in(entry.refusal)
 
 
-def told(entries: Iterable[Entry]) -> str:
+def entry_lines(entries: Iterable[Entry]) -> str:
     """Return a line for each entry: what came, and what the service said to it."""
     lines = [f"  {entry.sequence}. {entry.asked} -> {entry.outcome}" for entry in entries]
     return "\n".join(lines) or "  nothing"

@@ -13,9 +13,9 @@ from mockserver.testing.expecting import (
     ExpectedRefusal,
     MockCheckFailed,
     complaints,
+    entry_lines,
     journal_text,
     operation_ids,
-    told,
 )
 from mockserver.testing.handles import WorldHandle, bordered
 from mockserver.testing.options import (
@@ -242,7 +242,8 @@ class MockWorld:
         verdict = verify(self._handle.hosted, wish)
         if not verdict.held:
             near = "".join(f"\n  near: {text}" for text in verdict.nearest)
-            raise MockCheckFailed(f"{verdict.told}; what came:\n{told(verdict.entries)}{near}")
+            came = entry_lines(verdict.entries)
+            raise MockCheckFailed(f"{verdict.told}; what came:\n{came}{near}")
 
     def expect_refusal(
         self, name: str | None = None, *, operation: str | None = None

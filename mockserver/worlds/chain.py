@@ -45,11 +45,11 @@ def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
         )
     chain = _chain(hosted, _text(body, "chain"))
     if not chain.evm and not (chain.carries_orders and "data" in body):
-        return shown(_take_transfer(hosted, chain, body))
+        return tx_json(_take_transfer(hosted, chain, body))
     if chain.evm and "raw" in body:
-        return shown(take_raw(hosted, chain.nickname, _text(body, "raw")))
+        return tx_json(take_raw(hosted, chain.nickname, _text(body, "raw")))
     call = _contract_call(hosted, chain, body)
-    return shown(_taken(hosted, call, lambda: order_in(hosted.world, call)))
+    return tx_json(_taken(hosted, call, lambda: order_in(hosted.world, call)))
 
 
 def take_raw(
@@ -93,7 +93,7 @@ def approved_order_in(hosted: HostedWorld, call: ContractCall) -> OrderRequest |
     )
 
 
-def shown(seen: SeenTransaction) -> Json:
+def tx_json(seen: SeenTransaction) -> Json:
     """Return a transaction as the control API shows it."""
     return {
         "chain": seen.chain,

@@ -24,7 +24,7 @@ _SELECTOR = 4
 
 def decoded(entry: Entry) -> list[Json]:
     """Return what can be decoded in an exchange: where it is, what it is, and its value."""
-    return [item for part in _parts(entry) for item in _found(*part, depth=0)][:_MOST]
+    return [item for part in _parts(entry) for item in _named_values(*part, depth=0)][:_MOST]
 
 
 def _parts(entry: Entry) -> Iterator[tuple[str, str, Json]]:
@@ -34,15 +34,15 @@ def _parts(entry: Entry) -> Iterator[tuple[str, str, Json]]:
     yield "answer", "", jsontext.decode_or(entry.response.body)
 
 
-def _found(where: str, name: str, value: Json, *, depth: int) -> Iterator[Json]:
+def _named_values(where: str, name: str, value: Json, *, depth: int) -> Iterator[Json]:
     if depth > _MOST_DEPTH:
         return
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _found(f"{where} {key}", str(key), inner, depth=depth + 1)
+            yield from _named_values(f"{where} {key}", str(key), inner, depth=depth + 1)
     elif isinstance(value, list):
         for place, inner in enumerate(value[:_MOST]):
-            yield from _found(f"{where} {place}", name, inner, depth=depth + 1)
+            yield from _named_values(f"{where} {place}", name, inner, depth=depth + 1)
     elif isinstance(value, str) and len(value) <= _MOST_TEXT:
         yield from _text(where, name, value)
 
@@ -97,7 +97,7 @@ def _call(method: abi.Method, raw: bytes) -> Json:
         found = abi.arguments(method, raw[_SELECTOR:])
     except abi.NotThisCall as error:
         return f"not its arguments: {error}"
-    shown = {name: _shown(value) for name, value in found.items()}
+    shown = {name: _value_json(value) for name, value in found.items()}
     if isinstance(found.get("order"), str):
         order = bytes.fromhex(str(found["order"])[2:])
         shown["order"] = order.decode("utf-8", "backslashreplace")
@@ -108,9 +108,9 @@ def _call(method: abi.Method, raw: bytes) -> Json:
     return shown
 
 
-def _shown(value: abi.Value) -> Json:
+def _value_json(value: abi.Value) -> Json:
     if isinstance(value, list):
-        return [_shown(item) for item in value]
+        return [_value_json(item) for item in value]
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -136,12 +136,12 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
     """
     if entry.refusal is None:
         return None
-    operation = _meant(contract, entry)
+    operation = _operation_of(contract, entry)
     if operation is None or entry.refusal.startswith(_OF_THE_WORLD):
         return None
     example = operation.row.get("example", {})
     sent = _sent(operation, entry.request)
-    kept = _kept(operation, sent)
+    kept = _repaired(operation, sent)
     _correct(kept, sent, example, entry.refusal)
     for field in operation.fields:
         given = example.get(field.location, {})
@@ -163,7 +163,7 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
     }
 
 
-def _meant(contract: Contract, entry: Entry) -> Operation | None:
+def _operation_of(contract: Contract, entry: Entry) -> Operation | None:
     if entry.operation is not None:
         return contract.operation(entry.operation)
     methods = contract.methods(entry.path)
@@ -178,7 +178,7 @@ def _sent(operation: Operation, request: Request) -> Parts:
     return {"headers": headers, "query": request.parameters, "body": request.members}
 
 
-def _kept(operation: Operation, sent: Parts) -> Parts:
+def _repaired(operation: Operation, sent: Parts) -> Parts:
     """Return what the client sent, respelled or left out where it breaks the contract."""
     kept = {location: dict(values) for location, values in sent.items()}
     if operation.method != "POST":

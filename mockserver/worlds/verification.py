@@ -44,7 +44,7 @@ class Search:
             and self.refused in (None, entry.refusal is not None)
         )
 
-    def found(self, entries: Iterable[Entry]) -> list[Entry]:
+    def matching(self, entries: Iterable[Entry]) -> list[Entry]:
         """Return the entries that are meant, in their order."""
         return [entry for entry in entries if self.takes(entry)]
 
@@ -127,7 +127,7 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verdict:
     if len(counts) > 1 and set(counts) != {"atLeast", "atMost"}:
         raise BadControl(f"body: {' and '.join(map(repr, counts))} do not go together")
     search = search_of(wanted, hosted.contract)
-    entries = tuple(search.found(hosted.journal))
+    entries = tuple(search.matching(hosted.journal))
     complaints = list(_complaints(wanted, entries, hosted.contract))
     if not complaints:
         return Verdict(True, f"{search} came {times(len(entries))}, as wanted", entries)

@@ -125,4 +125,4 @@ def test_a_break_leaves_what_it_does_not_name_alone_and_untold():
     sent = Delivery(Response(200, (JSON_TYPE,), b"{}"))
     call = Call(operation, Request("GET", operation.path), hosted)
     outcome = breaks.apply(call, lambda asked: sent)
-    assert (outcome.delivery, outcome.names, outcome.told) == (sent, (), "")
+    assert (outcome.delivery, outcome.names, outcome.note) == (sent, (), "")

@@ -10,7 +10,7 @@ from mockserver.conformance.checks.judge import DEFECT, outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.requests.catalog import index_of
-from mockserver.conformance.session.looks import FIRST_LOOKS
+from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Layer, fact_basis, load
 from mockserver.testing import running
@@ -111,7 +111,7 @@ def test_every_group_that_a_rule_needs_has_members():
 
 
 def test_what_the_service_offers_is_read_of_lists_that_every_rule_may_look_at():
-    assert set(FIRST_LOOKS) <= set(index_of(CONTRACT).by_name)
+    assert set(FIRST_LIST_PROBES) <= set(index_of(CONTRACT).by_name)
     checks = asking(lambda context, operation: iter(inventory_of(context).chains))
     assert not outcome_of(checks, context_of([]), PRICE_OPERATION).reason
 

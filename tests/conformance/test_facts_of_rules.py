@@ -8,7 +8,7 @@ import pytest
 import mockserver
 from mockserver import resources
 from mockserver.conformance.checks.catalog import RULES, rules_by_fact
-from mockserver.conformance.report.explain import explained
+from mockserver.conformance.report.rule_explanation import explained
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.contract import BasisKind, UnknownFact, fact_basis, load, shipped_facts
 

@@ -19,7 +19,7 @@ from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
-from mockserver.conformance.session.looks import FIRST_LOOKS
+from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import NotRun, Severity, Verdict
@@ -173,7 +173,7 @@ def test_what_is_quoted_again_is_what_was_taken(operation_id, taken):
     refusal = answer({"code": 500, "status": 500, "msg": "not so much"}, status=400)
     names = [f"{operation_id}/{one}" for one in (*ATTEMPT_NAMES, *OTHER_AMOUNTS)]
     context = RunContext(CONTRACT)
-    for probe in (*FIRST_LOOKS, "v2.getPrice/usual"):
+    for probe in (*FIRST_LIST_PROBES, "v2.getPrice/usual"):
         if probe in healthy:
             context.add(healthy[probe])
     for number, probe in enumerate([one for one in names if one in BY_NAME], len(healthy)):

@@ -15,7 +15,7 @@ from mockserver.conformance.requests.planned import PLANNED, read
 from mockserver.conformance.requests.probe import Stage
 from mockserver.conformance.requests.words import FILTERS, LISTED, NAMED, POLLS, SAMPLES
 from mockserver.conformance.session.caller import MOST_TICKETS
-from mockserver.conformance.session.looks import FIRST_LOOKS
+from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES
 from mockserver.contract import BasisKind
 from mockserver.errors import InvalidFile
 
@@ -105,7 +105,7 @@ def test_a_probe_more_is_a_row(tmp_path):
     added = [one for one in probes if one.name not in {one.name for one in PLANNED}]
     assert [one.name for one in added] == [f"v2.getPrice/{one} by day" for one in SAMPLES]
     assert all(one.stage is Stage.READS and one.conditional for one in added)
-    assert added[0].after == FIRST_LOOKS[:2] + FIRST_LOOKS[2:4]
+    assert added[0].after == FIRST_LIST_PROBES[:2] + FIRST_LIST_PROBES[2:4]
     assert len(probes) == len(PLANNED) + 2
 
 
@@ -132,7 +132,7 @@ def test_what_rules_look_for_by_name_is_planned():
     names = {one.name for one in PLANNED}
     assert len(LISTED) == MOST_TICKETS
     wanted = {
-        *FIRST_LOOKS,
+        *FIRST_LIST_PROBES,
         *(f"v2.checkOrder/{name}" for name in (*NAMED, *POLLS)),
         *(f"v2.checkTicket/{name}" for name in LISTED),
         *(f"v2.getAllTicketByAddress/read {name}" for name in FILTERS),

@@ -108,7 +108,7 @@ def test_no_operation_opens_a_file_or_imports_a_module_once_all_is_fetched(
         odd = {one.id: _odd(one.row["example"]) for one in operations}
         refused = [one for one in operations if server.refuses(one, odd[one.id])]
         explaining = server.fetched_until_lost("/odd")
-        assert any("mockserver.explaining" in one for one in explaining)
+        assert any("mockserver.schemaerrors" in one for one in explaining)
         assert [
             one for one in operations if server.refuses(one, _odd(one.row["example"]))
         ] == refused

@@ -112,7 +112,7 @@ def test_the_same_in_2_0(mock):
 def test_a_reason_in_either_language(raised, v1, second):
     with pytest.raises(Refusal) as caught:
         raised()
-    assert v1 in caught.value.told(CATALOG.v1_name)
+    assert v1 in caught.value.reason_in(CATALOG.v1_name)
     assert second in caught.value.reason == str(caught.value)
 
 

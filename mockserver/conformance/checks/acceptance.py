@@ -30,7 +30,7 @@ from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.requests.odd_http import UNKNOWN_PATH, is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.looks import FIRST_LOOK
+from mockserver.conformance.session.list_probes import FIRST_LIST_WORDS
 from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
 from mockserver.contract import Basis, Operation, fact_basis, ids, observed, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
@@ -246,12 +246,12 @@ def aggregate_orders_are_a_type(context: RunContext, _: Operation) -> Findings:
 def listed_chains_are_taken(context: RunContext, operation: Operation) -> Findings:
     tokens = ids.V1_TOKENS if operation.id == ids.V1_CHAINS else ids.OF_CHAIN
     listing = context.require_success(f"{operation.id}/usual")
-    looks = context.sent(*(f"{tokens}/{name}" for name in (*FIRST_LOOK, _SAMPLED)))
+    looks = context.sent(*(f"{tokens}/{name}" for name in (*FIRST_LIST_WORDS, _SAMPLED)))
     if not any(one.whole for one in looks):
         context.require_success(f"{tokens}/usual")
     if not any(one.succeeded or one.refused for one in looks):
         raise Inconclusive(f"{tokens} was answered neither with success nor with a refusal")
-    another = context.get(f"{tokens}/{FIRST_LOOK[-1]}")
+    another = context.get(f"{tokens}/{FIRST_LIST_WORDS[-1]}")
     # "from getChain" does not say which member: where another name of it is taken, it is that one.
     renamed = another is not None and another.succeeded
     for look in looks:

@@ -12,10 +12,10 @@ from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.requests.words import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.looks import LAST_LOOK
+from mockserver.conformance.session.list_probes import LAST_LIST_WORD
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, Vacuous
 from mockserver.contract import Basis, Operation, ids
-from mockserver.validation import shown
+from mockserver.validation import excerpt
 
 IN_BETWEEN = (429, 502, 503, 504)
 """Statuses with which something in front of a service answers, or the service that is not up."""
@@ -173,7 +173,7 @@ def check_edges_are_asked(context: RunContext) -> None:
 def last_chains(context: RunContext, generation: str = "v2") -> tuple[Chain, ...] | None:
     """Return the chains of the last look, None where it did not come or was no list."""
     operation_id = ids.V1_CHAINS if generation == "v1" else ids.CHAINS
-    look = context.get(f"{operation_id}/{LAST_LOOK}")
+    look = context.get(f"{operation_id}/{LAST_LIST_WORD}")
     if look is None or not look.succeeded:
         return None
     return chains_of(look, context.bindings) or None
@@ -205,7 +205,7 @@ def says_it_is_away(exchange: Exchange) -> bool:
 def check_is_there(context: RunContext, refused: Exchange) -> None:
     """Raise `Inconclusive` where a refusal may be about an outage of a chain that is named."""
     if says_it_is_away(refused):
-        message = shown(refused.member("msg"))
+        message = excerpt(refused.member("msg"))
         raise Inconclusive(f"{refused.probe} was refused as by a service that is away: {message}")
     generation = refused.operation.generation.id
     check_still_offered(context, *chains_named(refused), generation=generation)

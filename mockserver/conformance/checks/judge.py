@@ -60,7 +60,7 @@ class FramedCheck:
         """Yield what is wrong. Raises `Unjudged` where nothing could be judged."""
         judged, told = False, set()
         try:
-            for said in self._said(context, operation):
+            for said in self._judgements(context, operation):
                 judged = True
                 if not isinstance(said, Finding) or (said.place, said.cause) in told:
                     continue
@@ -76,24 +76,24 @@ class FramedCheck:
             check_edges_are_asked(context) if one == "edges" else context.require_success(one)
         raise type(self.nothing)(*self.nothing.args)
 
-    def _said(self, context: RunContext, operation: Operation) -> Judgements:
+    def _judgements(self, context: RunContext, operation: Operation) -> Judgements:
         if self.things is not None:
             for thing in self.things(context, operation):
                 parts = thing if isinstance(thing, tuple) else (thing,)
                 seen = (one if isinstance(one, Exchange) else one.exchange for one in parts)
                 try:
-                    yield from self._shown_by(tuple(seen), self.check(context, *parts))
+                    yield from self._findings_about(tuple(seen), self.check(context, *parts))
                 except needs.Missing:
                     continue
                 yield JUDGED
         elif self.pair:
             pair = context.require_each(*(f"{operation.id}/{words}" for words in self.pair))
-            yield from self._shown_by(pair, self.check(context, *pair))
+            yield from self._findings_about(pair, self.check(context, *pair))
             yield JUDGED
         else:
             yield from self.check(context, operation)
 
-    def _shown_by(self, exchanges: tuple[Exchange, ...], found: Findings) -> Findings:
+    def _findings_about(self, exchanges: tuple[Exchange, ...], found: Findings) -> Findings:
         for one in found:
             place = one.place or self.place
             yield replace(one, exchanges=one.exchanges or exchanges, place=place)

@@ -15,7 +15,7 @@ from mockserver.conformance.discovery.listing import count, folded, list_place, 
 from mockserver.conformance.requests.words import FILTERS, READ
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.looks import LIST_OPERATIONS
+from mockserver.conformance.session.list_probes import LIST_OPERATIONS
 from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json, kind_of
 

@@ -25,7 +25,7 @@ from mockserver.conformance.discovery.listing import Item, folded, listed, membe
 from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.looks import LAST_LOOK
+from mockserver.conformance.session.list_probes import LAST_LIST_WORD
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, fact_basis, ids
 from mockserver.jsontext import Json
@@ -73,7 +73,7 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgement
     if not looks:
         context.require_success(f"{operation.id}/usual")
     placed = {} if operation.id == ids.V1_TOKENS else _placed(context)
-    by_chain = [(look, chain) for look in looks if (chain := _asked(context, look))]
+    by_chain = [(look, chain) for look in looks if (chain := _requested_chain(context, look))]
     for look, asked in by_chain:
         names = {folded(name) for name in asked.names}
         for token in tokens_in(context, look):
@@ -143,7 +143,7 @@ def version_follows_the_list(context: RunContext, one: Exchange, other: Exchange
         message = f"version fell from {before} to {now}"
     elif first != last and before == now:
         message = f"the list changed while version stayed {before}"
-        chains = context.sent(*(f"{ids.CHAINS}/{name}" for name in ("usual", LAST_LOOK)))
+        chains = context.sent(*(f"{ids.CHAINS}/{name}" for name in ("usual", LAST_LIST_WORD)))
         suspended = len(chains) > 1 and _content(chains[0]) != _content(chains[1])
         basis = _SUSPENDED if suspended else None
     if message:
@@ -247,7 +247,7 @@ def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, Chain]]) -
             yield Finding(message, (before, look), "data.list[]", cause="equal lists")
 
 
-def _asked(context: RunContext, look: Exchange) -> Chain | None:
+def _requested_chain(context: RunContext, look: Exchange) -> Chain | None:
     """Return the chain that a list of tokens was asked for, as the list of chains has it."""
     name, chains = asked_chain(look), inventory_of(context, look.operation.generation.id).chains
     exact = next((chain for chain in chains if chain.name == name), None)
@@ -397,7 +397,7 @@ def _everything(context: RunContext) -> tuple[Exchange, tuple[Token, ...]]:
 
 def _at_last(context: RunContext, operation_id: str) -> tuple[Token, ...]:
     """Return the tokens of the last look at a list; none where it did not come."""
-    looks = [one for one in context.sent(f"{operation_id}/{LAST_LOOK}") if one.succeeded]
+    looks = [one for one in context.sent(f"{operation_id}/{LAST_LIST_WORD}") if one.succeeded]
     return tuple(token for look in looks for token in tokens_in(context, look))
 
 

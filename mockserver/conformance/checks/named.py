@@ -18,10 +18,10 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import Operation, fact_basis, ids
 from mockserver.values import dataclass
 
-_LOOKS = {
-    ids.CHECK: (words.NAMED, words.LOOKS),
-    ids.V1_DETAIL: (words.NAMED, words.LOOKS),
-    ids.CHECK_TICKET: (words.LISTED, words.LOOKS[:2]),
+_LOOK_UPS = {
+    ids.CHECK: (words.NAMED, words.LOOK_UPS),
+    ids.V1_DETAIL: (words.NAMED, words.LOOK_UPS),
+    ids.CHECK_TICKET: (words.LISTED, words.LOOK_UPS[:2]),
 }
 _LISTS = tuple(f"{ids.TICKETS}/{words.READ} {kind}" for kind in words.FILTERS)
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
@@ -48,7 +48,7 @@ class LookUps:
 
 def look_ups(context: RunContext, operation: Operation) -> Iterator[LookUps]:
     """Yield the looks at each thing that was named."""
-    names, times = _LOOKS[operation.id]
+    names, times = _LOOK_UPS[operation.id]
     for name in names:
         asked = context.sent(*(f"{operation.id}/{name}{look}" for look in times))
         found = [one for one in asked if one.whole]
@@ -165,7 +165,7 @@ PROBES: Mapping[str, tuple[str, ...]] = {
     **{
         f"named-{what}": tuple(f"{one}/{name}{look}" for look in times for name in names)
         for what, (one, (names, times)) in zip(
-            ("orders", "v1-orders", "tickets"), _LOOKS.items(), strict=True
+            ("orders", "v1-orders", "tickets"), _LOOK_UPS.items(), strict=True
         )
     },
     "read-tickets": _LISTS,

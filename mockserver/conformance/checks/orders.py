@@ -240,7 +240,7 @@ def is_not_shown(
     context.require_success(f"{V1_ORDER.operation_id}/usual")
     own = context.require_success(f"{ids.V1_DETAIL}/usual")
     other = require_answer(context, f"{ids.V1_DETAIL}/{look}")
-    yield from _shown(own, other, fresh_hash(context, "usual v1 order"), place, message)
+    yield from _foreign_order(own, other, fresh_hash(context, "usual v1 order"), place, message)
 
 
 def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Findings:
@@ -254,10 +254,12 @@ def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Find
         return
     own = context.require_success(f"{ids.V1_DETAIL}/{words.NAMED[0]}")
     transaction = context.caller.hashes[0].partition(":")[2]
-    yield from _shown(own, other, transaction, place, message)
+    yield from _foreign_order(own, other, transaction, place, message)
 
 
-def _shown(own: Exchange, other: Exchange, transaction: str, place: str, message: str) -> Findings:
+def _foreign_order(
+    own: Exchange, other: Exchange, transaction: str, place: str, message: str
+) -> Findings:
     number, shown = text(scalar(own.member("data"), "number")), other.member("data")
     told = holds(shown, transaction) or (number and holds(shown, number))
     if other.succeeded and told:

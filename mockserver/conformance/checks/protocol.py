@@ -23,7 +23,7 @@ from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Operation, fact_basis
 from mockserver.jsontext import Json, kind_of
-from mockserver.validation import shown
+from mockserver.validation import excerpt
 
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
 _STAMPS = ("timestamp", "signature")
@@ -54,7 +54,7 @@ def body_is_strict_json(_: RunContext, exchange: Exchange) -> Findings:
         found = (fault for words, fault in _FAULTS if words in exchange.unreadable)
         fault = next(found, "the body is not JSON")
     begins = body[:200].decode("utf-8", "replace")
-    text = f"; the body begins with {shown(begins)}" if begins else ""
+    text = f"; the body begins with {excerpt(begins)}" if begins else ""
     basis = fact_basis("errors.envelope") if refused else None
     yield Finding(f"{fault}: {exchange.unreadable}{text}", basis=basis, cause=fault)
 
@@ -70,16 +70,16 @@ def media_type_is_json(_: RunContext, exchange: Exchange) -> Findings:
     media, _rest, rest = given.partition(";")
     charset = re.search(r"charset\s*=\s*\"?([\w-]+)", rest, re.IGNORECASE)
     if not _JSON.fullmatch(media.strip().lower()):
-        yield Finding(f"Content-Type is {shown(given)}", cause="other")
+        yield Finding(f"Content-Type is {excerpt(given)}", cause="other")
     elif charset and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
         basis = fact_basis("http.utf-8")
-        yield Finding(f"Content-Type is {shown(given)}", basis=basis, cause="charset")
+        yield Finding(f"Content-Type is {excerpt(given)}", basis=basis, cause="charset")
 
 
 def no_unasked_compression(_: RunContext, exchange: Exchange) -> Findings:
     coding = (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
     if coding != "identity":
-        message = f"the body is compressed ({shown(coding)}), and nobody asked for it"
+        message = f"the body is compressed ({excerpt(coding)}), and nobody asked for it"
         yield Finding(message, verdict=Verdict.EXTRA, cause=coding[:20])
 
 
@@ -111,7 +111,7 @@ def no_redirect(context: RunContext, operation: Operation) -> Findings:
         return
     generation = operation.generation.id
     others = [one for one in context.exchanges if one.operation.generation.id == generation]
-    where = shown(found[0].answer.header("Location") or "nowhere")
+    where = excerpt(found[0].answer.header("Location") or "nowhere")
     if len({one.operation.id for one in others}) > 1 and all(map(is_redirect, others)):
         raise Inconclusive(f"everything is redirected, for example to {where}")
     message = f"HTTP {found[0].answer.status} redirects to {where}"

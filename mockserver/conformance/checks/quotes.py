@@ -61,9 +61,9 @@ def bridge_keeps_the_amount(_: RunContext, quote: Quote) -> Findings:
     needs.that(put >= _DUST_UNITS or paid - put >= 1)
     if not _LEAST <= amounts.EXACT.divide(got, quote.put) <= _MOST:
         source, target = quote.route.source, quote.route.target
-        moved = f"{_shown(quote.put)} {source.symbol} from {source.chain} to {target.chain}"
+        moved = f"{_brief(quote.put)} {source.symbol} from {source.chain} to {target.chain}"
         basis = KEPT if amounts.within(got, quote.put, _OFF) else None
-        yield Finding(f"{moved} pays {_shown(got)}{_hint(quote, got)}", basis=basis)
+        yield Finding(f"{moved} pays {_brief(got)}{_hint(quote, got)}", basis=basis)
 
 
 def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
@@ -75,9 +75,9 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
         amounts.within(usd, value, _USD_FACTOR) or abs(usd - value) <= _CENT for value in values
     ):
         nearest = min(values, key=lambda value: abs(power_of_ten(usd, value)))
-        worth = f"{_shown(quote.pays)} {target.symbol} are worth about {_shown(nearest)}"
+        worth = f"{_brief(quote.pays)} {target.symbol} are worth about {_brief(nearest)}"
         basis = None if quote.exchange.operation.id == ids.BRIDGE else SWAP_USD
-        yield Finding(f"outAmountUsd is {_shown(usd)}, while {worth}", basis=basis)
+        yield Finding(f"outAmountUsd is {_brief(usd)}, while {worth}", basis=basis)
         return
     fees = [amounts.units(quote.exchange.data.get(name)) for name in ("serviceFee", "gasFee")]
     price, cost = quote.number("price"), Decimal(sum(fee or 0 for fee in fees))
@@ -85,9 +85,9 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
     left = quote.pays - taken
     # That it is one and not the other shows where the fees are more than a last digit.
     if price and left > 0 and abs(usd - left * price) * 100 < taken * price:
-        what = f"{_shown(left)} {target.symbol} that are left after the fees"
+        what = f"{_brief(left)} {target.symbol} that are left after the fees"
         yield Finding(
-            f"outAmountUsd is {_shown(usd)}, the value of {what}", basis=GROSS, cause="net"
+            f"outAmountUsd is {_brief(usd)}, the value of {what}", basis=GROSS, cause="net"
         )
 
 
@@ -182,7 +182,7 @@ def price_impact_is_in_percent(context: RunContext, quote: Quote) -> Findings:
         lost = abs(amounts.EXACT.divide((fair - quote.got) * 100, fair))
     unlike = lost is not None and abs(impact) > 20 and abs(impact) > 20 * (lost + 1)
     if abs(impact) > 100 or unlike:
-        differs = f"; the price differs by {_shown(lost)} percent" if lost is not None else ""
+        differs = f"; the price differs by {_brief(lost)} percent" if lost is not None else ""
         yield Finding(f"priceImpact is {impact}, no plausible number of percent{differs}")
 
 
@@ -192,7 +192,7 @@ def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Findings:
     worth = amounts.EXACT.multiply(quote.put, price_of(context, quote.route.source) or 0)
     fees = amounts.EXACT.scaleb(total, -quote.decimals)
     if worth >= 90 and 0 < got <= fees and price_of(context, target) is not None:
-        left = f"{_shown(fees)} {target.symbol}, which leaves nothing of {_shown(got)}"
+        left = f"{_brief(fees)} {target.symbol}, which leaves nothing of {_brief(got)}"
         yield Finding(f"serviceFee and gasFee are {left}", place="data.gasFee")
 
 
@@ -204,7 +204,7 @@ def _vanishing(quote: Quote, name: str, fee: Decimal) -> Findings:
         return
     share = amounts.EXACT.divide(amounts.EXACT.scaleb(fee, -decimals), got)
     if share < _NOTHING and quote.route.rescales:
-        of = f"{_shown(got)} {quote.route.target.symbol}"
+        of = f"{_brief(got)} {quote.route.target.symbol}"
         other = f"it may count in {quote.route.source.decimals} decimals"
         message = f"{name} is {fee} smallest units, next to nothing of {of}; {other}"
         yield Finding(message, place=f"data.{name}")
@@ -224,7 +224,7 @@ def _hint(quote: Quote, got: Decimal) -> str:
     return f"; that is off by 10^{power}" if power else ""
 
 
-def _shown(number: Decimal) -> str:
+def _brief(number: Decimal) -> str:
     return f"{number:.6g}" if number else "0"
 
 

@@ -15,7 +15,7 @@ from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Basis, BasisKind, Operation, fact_basis, ids
 from mockserver.jsontext import Json
-from mockserver.validation import SchemaCheck, Violation, dotted, shown
+from mockserver.validation import SchemaCheck, Violation, dotted, excerpt
 from mockserver.values import dataclass
 
 Schema = Mapping[str, Any]
@@ -178,7 +178,7 @@ def data_form(context: RunContext, operation: Operation) -> Findings:
 def success_has_success_code(_: RunContext, exchange: Exchange) -> Findings:
     success = exchange.operation.generation.success_code
     if exchange.code not in (None, success) and _has_result(exchange):
-        wrong = f"code {shown(exchange.code)} instead of {success}"
+        wrong = f"code {excerpt(exchange.code)} instead of {success}"
         yield Finding(f"the answer has the result, and {wrong}", cause="code")
 
 
@@ -236,7 +236,7 @@ def _without_list(context: RunContext, operation: Operation) -> Findings:
     # A list may be keyed by the names of its items: the form of v1 data is not shown.
     lists = [value for value in inside if isinstance(value, list | Mapping)]
     if not lists:
-        yield Finding(f"data holds no list: {shown(whole)}", (look,), "data", cause="no list")
+        yield Finding(f"data holds no list: {excerpt(whole)}", (look,), "data", cause="no list")
     elif not any(lists):
         raise Inconclusive("the list is empty, and nothing tells whether all is suspended")
 
@@ -244,14 +244,14 @@ def _without_list(context: RunContext, operation: Operation) -> Findings:
 def integers_are_plain(context: RunContext, operation: Operation) -> Findings:
     found = first_parts(answered(context, operation), _is_odd_integer)
     for place, (exchange, value) in found.items():
-        yield Finding(f"{place}: the integer is written {shown(value)}", (exchange,), place)
+        yield Finding(f"{place}: the integer is written {excerpt(value)}", (exchange,), place)
 
 
 def no_undocumented_members(context: RunContext, operation: Operation) -> Findings:
     found = first_parts(answered(context, operation), _is_unmentioned)
     # Where a list is keyed by names the contract does not have, there may be thousands.
     for place, (exchange, value) in list(found.items())[:_MOST]:
-        message = f"{place} is not mentioned anywhere; it came as {shown(value)}"
+        message = f"{place} is not mentioned anywhere; it came as {excerpt(value)}"
         yield Finding(message, (exchange,), place, verdict=Verdict.EXTRA, cause="extra")
 
 

@@ -19,7 +19,7 @@ from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, ids
 from mockserver.values import dataclass
 
-_OF_NAMED = {name: tuple(f"{name}{look}" for look in words.LOOKS) for name in words.NAMED}
+_OF_NAMED = {name: tuple(f"{name}{look}" for look in words.LOOK_UPS) for name in words.NAMED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ def compared(left: Exchange, right: Exchange, reading: Reading) -> Iterator[Diff
     one, other = left.body, right.body
     if not left.succeeded and isinstance(one, Mapping) and isinstance(other, Mapping):
         if left.code != right.code:
-            codes = (_shown(body.get("code", NOTHING)) for body in (one, other))
+            codes = (_short_text(body.get("code", NOTHING)) for body in (one, other))
             yield Difference(Kind.CODE, ("code",), *codes)
         one, other = (
             {name: value for name, value in body.items() if name != "code"} for body in (one, other)
@@ -160,13 +160,13 @@ def differences(
     """Yield where two values differ, with all that is inside them."""
     role = reading.role(place)
     if not same_kind(left, right, role):
-        yield Difference(Kind.TYPE, place, _shown(left), _shown(right), item)
+        yield Difference(Kind.TYPE, place, _short_text(left), _short_text(right), item)
     elif isinstance(left, Mapping):
         yield from _in_members(left, right, reading, place, item)
     elif isinstance(left, list | tuple):
         yield from _in_items(left, right, reading, place, item)
     elif not _same(left, right, role, reading, place):
-        yield Difference(Kind.VALUE, place, _shown(left), _shown(right), item)
+        yield Difference(Kind.VALUE, place, _short_text(left), _short_text(right), item)
 
 
 def _same(left: Json, right: Json, role: Role, reading: Reading, place: Place) -> bool:
@@ -197,7 +197,7 @@ def _in_members(
         elif not (is_map and inside in reading.moving):
             lost, gained = (Kind.LOST, Kind.GAINED) if is_map else (Kind.MISSING, Kind.EXTRA)
             kind = lost if other is NOTHING else gained
-            yield Difference(kind, inside, _shown(one), _shown(other), named)
+            yield Difference(kind, inside, _short_text(one), _short_text(other), named)
 
 
 def _in_items(
@@ -215,7 +215,7 @@ def _in_items(
             yield from differences(one, other, reading, inside, named)
         elif inside not in reading.moving:
             kind = Kind.LOST if other is NOTHING else Kind.GAINED
-            yield Difference(kind, inside, _shown(one), _shown(other), named)
+            yield Difference(kind, inside, _short_text(one), _short_text(other), named)
 
 
 def matched(
@@ -290,7 +290,7 @@ def dotted(place: Place) -> str:
     return text.removeprefix(".")
 
 
-def _shown(value: Json) -> str:
+def _short_text(value: Json) -> str:
     """Return a value as a short text."""
     if value is NOTHING:
         return "nothing"

@@ -36,9 +36,9 @@ from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract, Operation
 from mockserver.values import dataclass
 
-SECOND_LOOKS = 30
+MOST_REPEATS = 30
 """How many requests are asked again, to tell what differs from what moves."""
-_LOOKS_ALIKE = 2
+_MOST_ALIKE = 2
 _NO_BAND = Band(Decimal(0))
 
 
@@ -147,7 +147,7 @@ def compare(
 
 def _transport(target: Target, contract: Contract, options: Options) -> Transport:
     limits = options.limits(target)
-    limits = replace(limits, budget=limits.budget + SECOND_LOOKS)
+    limits = replace(limits, budget=limits.budget + MOST_REPEATS)
     return Transport(target, permit_of(contract, target, options), limits)
 
 
@@ -263,10 +263,10 @@ class _Comparing:
                 one.place for one in self._differences(pair) if one.kind in OF_THE_WORLD
             )
             kind = (pair.source.operation.id, places)
-            if not places or pair.source.operation.writes or len(again) >= SECOND_LOOKS:
+            if not places or pair.source.operation.writes or len(again) >= MOST_REPEATS:
                 continue
             # Requests that differ alike show the same thing again, and looks are few.
-            if alike[kind] >= _LOOKS_ALIKE:
+            if alike[kind] >= _MOST_ALIKE:
                 continue
             alike[kind] += 1
             left, right = self._left.again(pair.source), self._right.again(pair.other)

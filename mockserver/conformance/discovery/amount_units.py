@@ -87,9 +87,9 @@ def accepted(context: RunContext, operation_id: str) -> Attempt | None:
     """Return the try that the service took and understood as it was meant, or None."""
     tried = if_known(attempts, context, operation_id) or ()
     taken = [one for one in tried if any(sent.succeeded for sent in context.sent(one.probe))]
-    meant = [one for one in taken if _shown(context, one) in (one.reading, None)]
+    meant = [one for one in taken if _fitting_reading(context, one) in (one.reading, None)]
     found = next(iter(meant or taken), None)
-    if found is not None and _shown(context, found) is Reading.UNITS:
+    if found is not None and _fitting_reading(context, found) is Reading.UNITS:
         # Whole tokens were meant, and the service has taken their number for one of smallest units,
         # since so many tokens are above its bounds.
         return replace(found, reading=Reading.UNITS)
@@ -118,7 +118,7 @@ def check_needed(context: RunContext, one: Attempt) -> None:
     """Raise `NotRun` where a try before this one worked already."""
     operation_id = one.probe.partition("/")[0]
     found = accepted(context, operation_id)
-    if found is not None and _shown(context, found) in (found.reading, None):
+    if found is not None and _fitting_reading(context, found) in (found.reading, None):
         raise NotRun(f"not needed, {found.probe} was taken")
 
 
@@ -160,7 +160,7 @@ def given(exchange: Exchange, token: Token, reading: Reading) -> Decimal:
     return amounts.EXACT.scaleb(sent, -decimals_of(token))
 
 
-def _shown(context: RunContext, one: Attempt) -> Reading | None:
+def _fitting_reading(context: RunContext, one: Attempt) -> Reading | None:
     """Return the reading that fits the output of a quote, None where neither does."""
     exchange = context.get(one.probe)
     if exchange is None or exchange.operation.id not in (ids.BRIDGE, ids.SWAP_QUOTE):

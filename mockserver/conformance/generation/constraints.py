@@ -1,4 +1,4 @@
-"""What the contract demands of each input of a request, every demand with its own basis.
+"""What the contract demands of each input of a request, every constraint with its own basis.
 
 And the values of inputs whose domain nobody shows: those of examples and earlier exchanges.
 """
@@ -49,8 +49,8 @@ _OF_TEXTS = ("pattern", "minLength", "maxLength")
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
-    """One keyword about an input, and what it stands on. `expects` is the demand in words."""
+class Constraint:
+    """One keyword about an input, and what it stands on. `expects` is the constraint in words."""
 
     keyword: str
     value: Json
@@ -65,7 +65,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A demand on one body field that holds where another has a value.
+    """A constraint on one body field that holds where another has a value.
 
     `wanted` are the values that are right, or where `excluded` is true those that are wrong.
     """
@@ -83,7 +83,7 @@ class Condition:
         return values.get(f"body.{self.when}") in self.values
 
 
-def demands_of(operation: Operation, field: Field) -> tuple[Demand, ...]:
+def constraints_of(operation: Operation, field: Field) -> tuple[Constraint, ...]:
     """Return what is demanded of an input's value."""
     place = f"{field.location}.{field.name}"
     root = _root(operation)
@@ -91,7 +91,7 @@ def demands_of(operation: Operation, field: Field) -> tuple[Demand, ...]:
         replace(
             one, basis=stated(one.basis, operation, "request", (place, one.keyword), one.expects)
         )
-        for one in _demands(field.schema, root)
+        for one in _constraints(field.schema, root)
     )
     if field.location != "headers":
         return found
@@ -144,7 +144,7 @@ def closed(operation: Operation, location: str) -> Basis | None:
 
 
 def conditions(operation: Operation) -> tuple[Condition, ...]:
-    """Return the demands that hold in the company of another field's value."""
+    """Return the constraints that hold in the company of another field's value."""
     part = operation.request_schema.get("properties", {}).get("body", {})
     return tuple(
         replace(
@@ -157,16 +157,16 @@ def conditions(operation: Operation) -> tuple[Condition, ...]:
     )
 
 
-def breaks(demand: Demand, value: Json) -> bool:
-    """Tell whether a typed value breaks a demand of a keyword other than `type`."""
-    test = _TESTS.get(demand.keyword)
-    if demand.keyword == "enum":
-        return value not in demand.value
-    if test is None or (isinstance(value, str) != (demand.keyword in _OF_TEXTS)):
+def breaks(constraint: Constraint, value: Json) -> bool:
+    """Tell whether a typed value breaks a constraint of a keyword other than `type`."""
+    test = _TESTS.get(constraint.keyword)
+    if constraint.keyword == "enum":
+        return value not in constraint.value
+    if test is None or (isinstance(value, str) != (constraint.keyword in _OF_TEXTS)):
         return False
     if not isinstance(value, str | int | Decimal) or isinstance(value, bool):
         return False
-    return not test(value, demand.value)
+    return not test(value, constraint.value)
 
 
 def strict(pattern: str) -> str:
@@ -187,12 +187,12 @@ def _branches(
         yield from _branches(branch, basis)
 
 
-def _demands(node: Mapping[str, Any], inherited: Basis) -> Iterator[Demand]:
+def _constraints(node: Mapping[str, Any], inherited: Basis) -> Iterator[Constraint]:
     for branch, basis in _branches(node, inherited):
         for keyword in _KEYWORDS:
             if keyword in branch:
                 expects = _expects(branch, keyword)
-                yield Demand(keyword, branch[keyword], expects, replace(basis, says=expects))
+                yield Constraint(keyword, branch[keyword], expects, replace(basis, says=expects))
 
 
 def _conditions(part: Mapping[str, Any], root: Basis) -> Iterator[Condition]:
@@ -242,7 +242,7 @@ def assumed_domains(operation: Operation) -> tuple[str, ...]:
 
 
 def pool(
-    context: RunContext, operation: Operation, field: Field, demands: Sequence[Demand]
+    context: RunContext, operation: Operation, field: Field, constraints: Sequence[Constraint]
 ) -> list[Json]:
     """Return the values of an input that are known to mean something, the example's first."""
     found: dict[str, Json] = {}
@@ -250,7 +250,7 @@ def pool(
         fits = isinstance(value, str | int) and not isinstance(value, bool)
         if fits and len(str(value)) <= _LONGEST:
             typed = _typed(value, field)
-            if typed is not None and not any(breaks(one, typed) for one in demands):
+            if typed is not None and not any(breaks(one, typed) for one in constraints):
                 found.setdefault(str(typed), typed)
     return list(found.values())[:_MOST]
 

@@ -202,13 +202,13 @@ class _Fuzz:
         except FailureGroup as group:
             for failure in group.exceptions:
                 for check in failure.checks[:1] or ("custom",):
-                    for problem in self._meant(check, str(failure.title), exchange):
+                    for problem in self._problems_of(check, str(failure.title), exchange):
                         yield f"{PREFIX}{check}", problem
         for problem in judged_alone(self._rules, exchange, self._session.context):
             if problem.key not in self._known:
                 yield "fuzzed-requests", problem
 
-    def _meant(self, check: str, title: str, exchange: Exchange) -> Iterator[Problem]:
+    def _problems_of(self, check: str, title: str, exchange: Exchange) -> Iterator[Problem]:
         """Yield what a failure means by our own contract; nothing where it means nothing."""
         match check:
             case "response_schema_conformance":

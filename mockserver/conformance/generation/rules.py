@@ -203,7 +203,7 @@ STAGES = tuple(
 )
 """All of them, in the order of reports."""
 _BY_WORDS = {stage.words: stage for stage in STAGES}
-KEPT, GENERATED, FUZZED = (_BY_WORDS[words] for words in ("kept", "generated", "fuzzed"))
+SAVED, GENERATED, FUZZED = (_BY_WORDS[words] for words in ("kept", "generated", "fuzzed"))
 FLOWS = READS, ORDERS, TICKETS, TRANSFERS = tuple(
     _BY_WORDS[words] for words in ("reads", "orders", "tickets", "transfers")
 )
@@ -212,7 +212,7 @@ FLOWS = READS, ORDERS, TICKETS, TRANSFERS = tuple(
 
 def saved_line(exchange: Exchange) -> str:
     """Return the line that saves a request which chance has made; empty for a planned one."""
-    is_made_up = any(stage.has_sent(exchange) for stage in (KEPT, GENERATED, FUZZED))
+    is_made_up = any(stage.has_sent(exchange) for stage in (SAVED, GENERATED, FUZZED))
     saved = saved_request(exchange) if is_made_up else None
     return "" if saved is None else saved.line
 

@@ -4,7 +4,7 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.rules import (
-    KEPT,
+    SAVED,
     Key,
     accepted_though_broken,
     judged_alone,
@@ -23,15 +23,15 @@ def saved(session: Session, options: Options) -> tuple[Outcome, ...]:
         _outcome(session, operation, requests)
         for operation in session.context.contract
         if (requests := [one for one in options.probes if one.operation_id == operation.id])
-        and options.chooses(KEPT.rule(), operation.id)
+        and options.chooses(SAVED.rule(), operation.id)
     )
 
 
 def _outcome(session: Session, operation: Operation, requests: list[SavedRequest]) -> Outcome:
-    rule, context = KEPT.rule(operation.id), session.context
+    rule, context = SAVED.rule(operation.id), session.context
     if not is_answered(session, operation):
         return Outcome(rule, operation, Verdict.NOT_RUN, reason="the service did not answer")
-    asking = Asking(session, KEPT.words)
+    asking = Asking(session, SAVED.words)
     findings: dict[Key, Finding] = {}
     for request in requests:
         exchange = asking.ask(operation.id, request.draft(context, operation))

@@ -16,7 +16,7 @@ from mockserver.conformance.generation.constraints import (
     Condition,
     closed,
     conditions,
-    demands_of,
+    constraints_of,
     forbidden,
     is_another_way,
     pool,
@@ -149,7 +149,8 @@ class Requests:
         self._caller: Caller = context.caller
         self._conditions = conditions(operation)
         self._fields = {_key(field): field for field in operation.fields}
-        self._demands = {key: demands_of(operation, field) for key, field in self._fields.items()}
+        fields = self._fields.items()
+        self._constraints = {key: constraints_of(operation, field) for key, field in fields}
         self._pairs = Pairs(operation, context)
         self._plain = {key: self._usual(context, key) for key in self._fields}
         self._unsigned = self._drafts()
@@ -209,10 +210,10 @@ class Requests:
 
     def wrong(self) -> Iterator[SearchStrategy[Broken]]:
         """Yield the ways in which an input that is there can be wrong."""
-        for key, demands in self._demands.items():
+        for key, constraints in self._constraints.items():
             field = self._fields[key]
-            for demand, values in wrong(field, demands):
-                says = (demand.keyword, f"breaks {demand.expects}", demand.basis)
+            for constraint, values in wrong(field, constraints):
+                says = (constraint.keyword, f"breaks {constraint.expects}", constraint.basis)
                 yield self._broken(field, values, *says)
             basis = forbidden(self._operation, field)
             if basis is not None:
@@ -261,20 +262,20 @@ class Requests:
         return st.builds(build, self._bases, values)
 
     def _usual(self, context: RunContext, key: str) -> SearchStrategy[Json]:
-        field, demands = self._fields[key], self._demands[key]
-        known = pool(context, self._operation, field, demands)
+        field, constraints = self._fields[key], self._constraints[key]
+        known = pool(context, self._operation, field, constraints)
         if field.role == "signature" and self._operation.auth == "wallet-signature":
             return st.just(self._caller.wallet_signature)
         if field.role == "userAddress":
             return st.just(self._caller.address)
         if self._is_free or not known:
-            return fitting(field, demands)
+            return fitting(field, constraints)
         if field.role in HANDED_OUT:
-            return st.one_of(st.sampled_from(known), fitting(field, demands))
+            return st.one_of(st.sampled_from(known), fitting(field, constraints))
         is_of_list = bool(self._pairs.tokens) or field.role in _ADDRESSES
         if field.role in UNKNOWN_DOMAINS or not is_of_list:
             return st.sampled_from(known)
-        return fitting(field, demands)
+        return fitting(field, constraints)
 
     def _drafts(self) -> SearchStrategy[Draft]:
         operation = self._operation

@@ -86,7 +86,7 @@ class SubmissionFlow(Flow):
         number = self.kind.number(exchange)
         return number if self.kind.is_second(one.number, number) else None
 
-    def _found(self, one: Accepted, exchange: Exchange | None) -> bool:
+    def _finds(self, one: Accepted, exchange: Exchange | None) -> bool:
         """Tell whether a look shows what was accepted: it has to, but for an outage."""
         if exchange is None or exchange.answer.status in IN_BETWEEN:
             return False
@@ -157,7 +157,7 @@ class OrderFlow(SubmissionFlow):
         """Ask how an order stands, once or several times."""
         for _ in range(times):
             look = self._ask(f"check order {placed.number!r}", ORDER.look_id, id=placed.number)
-            if self._found(placed, look) and look is not None:
+            if self._finds(placed, look) and look is not None:
                 self._check(placed, look)
 
     def _check(self, placed: Accepted, look: Exchange) -> None:
@@ -243,7 +243,7 @@ class TransferFlow(SubmissionFlow):
         """Look a transfer up by its transaction and its user, once or several times."""
         for _ in range(times):
             look = self._look_up(sent)
-            if look is not None and self._found(sent, look):
+            if look is not None and self._finds(sent, look):
                 self._compare(sent, look)
 
     def _look_up(self, sent: Accepted) -> Exchange | None:
@@ -385,7 +385,7 @@ class TicketFlow(SubmissionFlow):
 
     def _check(self, one: Accepted) -> Exchange | None:
         look = self._ask(f"check ticket {one.number!r}", TICKET.look_id, ticketId=one.number)
-        self._found(one, look)
+        self._finds(one, look)
         return look
 
     def _listed(self, one: Accepted, statuses: Sequence[str]) -> tuple[str, Json]:

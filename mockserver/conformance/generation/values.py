@@ -1,4 +1,4 @@
-"""Values of one input: those that meet every demand, and those that break exactly one."""
+"""Values of one input: those that meet every constraint, and those that break exactly one."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.discovery.amounts import units_of
-from mockserver.conformance.generation.constraints import Demand, breaks
+from mockserver.conformance.generation.constraints import Constraint, breaks
 from mockserver.contract import Field
 from mockserver.contract.diff.regexes import LAST, Ahead, Chars, Choice, Repeat, Tree, parse
 from mockserver.jsontext import Json
@@ -34,57 +34,59 @@ _CLEARLY_WRONG: dict[str, tuple[Json, ...]] = {
 _NO_NUMBER = ("", "soon", "1x", "--1", "0x", "1 2", "NaN", "one")
 
 
-def fitting(field: Field, demands: Sequence[Demand]) -> SearchStrategy[Json]:
-    """Return values that meet every demand on an input."""
-    return _typed(field, demands).filter(
-        lambda value: not is_reserved(value) and not any(breaks(one, value) for one in demands)
+def fitting(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Json]:
+    """Return values that meet every constraint on an input."""
+    return _typed(field, constraints).filter(
+        lambda value: not is_reserved(value) and not any(breaks(one, value) for one in constraints)
     )
 
 
-def wrong(field: Field, demands: Sequence[Demand]) -> Iterator[tuple[Demand, SearchStrategy[Json]]]:
-    """Yield each demand with the values that break it, and no demand that stands firmer.
+def wrong(
+    field: Field, constraints: Sequence[Constraint]
+) -> Iterator[tuple[Constraint, SearchStrategy[Json]]]:
+    """Yield each constraint with the values that break it, and no constraint that stands firmer.
 
     Values that a lenient reader may take for what was meant, such as a number written as text, are
     not among them.
     """
-    for demand in demands:
-        if demand.keyword == "type":
+    for constraint in constraints:
+        if constraint.keyword == "type":
             values: SearchStrategy[Json] | None = _of_wrong_type(field)
         else:
-            values = _bad(field, demand, demands)
+            values = _bad(field, constraint, constraints)
         if values is not None:
-            yield demand, values
+            yield constraint, values
 
 
-def _typed(field: Field, demands: Sequence[Demand]) -> SearchStrategy[Json]:
-    choices = [one.value for one in demands if one.keyword == "enum"]
+def _typed(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Json]:
+    choices = [one.value for one in constraints if one.keyword == "enum"]
     if choices:
         return st.sampled_from(choices[-1])
-    kinds = [_of_type(kind, field, demands) for kind in field.types or ("string",)]
+    kinds = [_of_type(kind, field, constraints) for kind in field.types or ("string",)]
     return st.one_of(kinds)
 
 
-def _of_type(kind: str, field: Field, demands: Sequence[Demand]) -> SearchStrategy[Json]:
+def _of_type(kind: str, field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Json]:
     match kind:
         case "boolean":
             return st.booleans()
         case "integer":
-            least, most = _bounds(demands)
+            least, most = _bounds(constraints)
             return _integers(least, most)
         case "number":
             return whole_tokens(18)
         case "null":
             return st.none()
-    return _texts(field, demands)
+    return _texts(field, constraints)
 
 
-def _texts(field: Field, demands: Sequence[Demand]) -> SearchStrategy[str]:
+def _texts(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[str]:
     alphabet = ASCII if field.location == "headers" else WIDE
-    patterns = [one.value for one in demands if one.keyword == "pattern"]
+    patterns = [one.value for one in constraints if one.keyword == "pattern"]
     if patterns:
         # The last one is the narrowest: assumptions come after what is documented.
         return matching(patterns[-1], alphabet)
-    most = next((one.value for one in demands if one.keyword == "maxLength"), 24)
+    most = next((one.value for one in constraints if one.keyword == "maxLength"), 24)
     return st.text(alphabet, max_size=min(most, 24))
 
 
@@ -114,9 +116,9 @@ def _weighed(everyday: SearchStrategy[Json], *others: SearchStrategy[Json]) -> S
     return found.filter(lambda value: not is_reserved(value) and len(str(value)) <= _MOST_DIGITS)
 
 
-def _bounds(demands: Sequence[Demand]) -> tuple[int | None, int | None]:
+def _bounds(constraints: Sequence[Constraint]) -> tuple[int | None, int | None]:
     least = most = None
-    for one in demands:
+    for one in constraints:
         match one.keyword:
             case "minimum":
                 least = int(one.value)
@@ -166,15 +168,17 @@ def _is_of(value: Json, kinds: Sequence[str]) -> bool:
     return "number" in kinds
 
 
-def _bad(field: Field, demand: Demand, demands: Sequence[Demand]) -> SearchStrategy[Json] | None:
-    """Return values of the right type that break a demand, but none that stands firmer."""
-    firmer = [one for one in demands if one.is_documented and not demand.is_documented]
-    candidates = _candidates(field, demand, demands)
+def _bad(
+    field: Field, constraint: Constraint, constraints: Sequence[Constraint]
+) -> SearchStrategy[Json] | None:
+    """Return values of the right type that break a constraint, but none that stands firmer."""
+    firmer = [one for one in constraints if one.is_documented and not constraint.is_documented]
+    candidates = _candidates(field, constraint, constraints)
     if candidates is None:
         return None
     return candidates.filter(
         lambda value: (
-            breaks(demand, value)
+            breaks(constraint, value)
             and not any(breaks(one, value) for one in firmer)
             and not is_reserved(value)
         )
@@ -182,22 +186,22 @@ def _bad(field: Field, demand: Demand, demands: Sequence[Demand]) -> SearchStrat
 
 
 def _candidates(
-    field: Field, demand: Demand, demands: Sequence[Demand]
+    field: Field, constraint: Constraint, constraints: Sequence[Constraint]
 ) -> SearchStrategy[Json] | None:
-    match demand.keyword:
+    match constraint.keyword:
         case "minimum":
-            return st.sampled_from([demand.value - 1, demand.value - _SMALL])
+            return st.sampled_from([constraint.value - 1, constraint.value - _SMALL])
         case "exclusiveMinimum":
-            below = (demand.value, demand.value - 1, demand.value - Decimal("0.5"))
-            return st.sampled_from([*below, demand.value - _HUGE])
+            below = (constraint.value, constraint.value - 1, constraint.value - Decimal("0.5"))
+            return st.sampled_from([*below, constraint.value - _HUGE])
         case "maximum":
-            return st.sampled_from([demand.value + 1, demand.value * 10 + 1])
+            return st.sampled_from([constraint.value + 1, constraint.value * 10 + 1])
         case "exclusiveMaximum":
-            return st.sampled_from([demand.value, demand.value + 1])
+            return st.sampled_from([constraint.value, constraint.value + 1])
         case "enum":
-            return _near(st.sampled_from(demand.value))
+            return _near(st.sampled_from(constraint.value))
         case "pattern" | "minLength" | "maxLength":
-            return _near(_texts(field, demands))
+            return _near(_texts(field, constraints))
     return None
 
 

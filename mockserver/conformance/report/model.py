@@ -14,9 +14,9 @@ from mockserver.conformance.generation.rules import saved_line
 from mockserver.conformance.report.causes import Acceptance, Cause, causes_of
 from mockserver.conformance.report.coverage import Coverage
 from mockserver.conformance.report.expectations import clearest
-from mockserver.conformance.report.explain import ground_of
 from mockserver.conformance.report.masking import BodyText, body_text, visible
 from mockserver.conformance.report.report import Report
+from mockserver.conformance.report.rule_explanation import ground_of
 from mockserver.conformance.report.snippets import curl, needs, url_of
 from mockserver.conformance.report.testing import test_of, tests_of
 from mockserver.conformance.session.exchange import Exchange

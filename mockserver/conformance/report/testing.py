@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from mockserver.conformance.generation.rules import STAGES
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.expectations import expectation_of
-from mockserver.conformance.report.explain import ground_of
 from mockserver.conformance.report.masking import label_of, visible
 from mockserver.conformance.report.report import Report
+from mockserver.conformance.report.rule_explanation import ground_of
 from mockserver.conformance.report.snippets import (
     literal_url,
     placeholder,

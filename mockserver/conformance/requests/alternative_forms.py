@@ -28,7 +28,7 @@ from mockserver.contract import Basis, fact_basis, ids
 from mockserver.contract.reading import AMOUNT_ROLES
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
-from mockserver.tables import known
+from mockserver.tables import look_up
 from mockserver.values import dataclass
 
 _TIME_OUT = "headers.expireTime"
@@ -266,7 +266,7 @@ def forms_of(document: Document) -> tuple[AlternativeForm, ...]:
 def _form(row: Mapping[str, Json]) -> AlternativeForm:
     """Return a row of the table. Raises `UnknownName`."""
     change = (
-        _sending(row["input"], row["send"]) if "send" in row else known(_CHANGES, row["change"])
+        _sending(row["input"], row["send"]) if "send" in row else look_up(_CHANGES, row["change"])
     )
     basis = fact_basis(row["fact"])
     return AlternativeForm(row["of"], row["words"], row["input"], row["with"], basis, change)

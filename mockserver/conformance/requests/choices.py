@@ -52,7 +52,7 @@ from mockserver.conformance.requests.valid import (
 )
 from mockserver.conformance.session.caller import EXAMPLE_ADDRESS
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.looks import FIRST_LOOK
+from mockserver.conformance.session.list_probes import FIRST_LIST_WORDS
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import ids
 
@@ -65,8 +65,8 @@ _FINE = 15
 
 def chain_of_first_look(context: RunContext, operation_id: str) -> str | None:
     """Return the chain of the first look at a list, by the name that was taken."""
-    first = context.require(f"{operation_id}/{FIRST_LOOK[0]}")
-    other = context.get(f"{operation_id}/{FIRST_LOOK[-1]}")
+    first = context.require(f"{operation_id}/{FIRST_LIST_WORDS[0]}")
+    other = context.get(f"{operation_id}/{FIRST_LIST_WORDS[-1]}")
     return asked_chain(other if other is not None and other.succeeded else first) or None
 
 

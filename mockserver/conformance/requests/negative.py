@@ -29,7 +29,7 @@ from mockserver.contract import Basis, Contract, Field, Operation, assumed, fact
 from mockserver.contract.basis import basis_in_words
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
-from mockserver.tables import known
+from mockserver.tables import look_up
 from mockserver.values import dataclass
 
 Change = Callable[[Draft, RunContext], Draft]
@@ -357,12 +357,12 @@ class WrongValues:
 
     def __init__(self, document: Document) -> None:
         """Take the table. Raises `InvalidFile` for a name that nothing has."""
-        found = made_of(document, "mistakes", _known)
+        found = made_of(document, "mistakes", _checked_mistake)
         mistakes = {str(name): mistake for name, mistake in found.items()}
         self._rows = made_of(
             document,
             "wrong",
-            lambda row: [(role, known(mistakes, name)) for role in row for name in row[role]],
+            lambda row: [(role, look_up(mistakes, name)) for role in row for name in row[role]],
         )
 
     def probes_with_a(self, kind: Kind) -> tuple[str, ...]:
@@ -392,9 +392,9 @@ class WrongValues:
         )
 
 
-def _known(row: Mapping[str, Json]) -> Mistake:
+def _checked_mistake(row: Mapping[str, Json]) -> Mistake:
     if "value" in row:
-        known(_VALUES, row["value"])
+        look_up(_VALUES, row["value"])
     return row
 
 

@@ -17,7 +17,7 @@ from mockserver.conformance.verdict import NotRun
 from mockserver.contract import ids, shipped_facts
 from mockserver.documents import Document
 from mockserver.jsontext import Json
-from mockserver.tables import UnknownName, function_of, known
+from mockserver.tables import UnknownName, function_of, look_up
 from mockserver.values import dataclass
 
 _MODULES = (choices, valid, amount_units)
@@ -126,7 +126,7 @@ def read(document: Document) -> Iterator[Probe]:
     found: set[str] = set()
     for number, block in enumerate(document.value["probes"]):
         with tables.row(document, "probes", number, "each"):
-            every = known(words, block["each"]) if "each" in block else ("",)
+            every = look_up(words, block["each"]) if "each" in block else ("",)
         for one in every:
             for name, row in block["rows"].items():
                 with tables.row(document, "probes", number, "rows", name):
@@ -160,7 +160,7 @@ def _probe(
         wait_ms=row.get("wait", 0),
         conditional=row.get("conditional", False),
     )
-    return replace(probe, settled=known(_SETTLED, row["awaits"])) if "awaits" in row else probe
+    return replace(probe, settled=look_up(_SETTLED, row["awaits"])) if "awaits" in row else probe
 
 
 def _choice(told: str) -> Callable[[RunContext], Any]:

@@ -62,7 +62,7 @@ ANOTHER, OTHER_CHAIN = "another address", "another chain"
 AGGREGATE, NO_CHAIN = "aggregate", "without optional inputs"
 READ = "read"
 """How the lists of tickets are called that are read for an account that was named."""
-LOOKS = ("", " again", " once more", " at last")
+LOOK_UPS = ("", " again", " once more", " at last")
 """The looks at what was named: several times each, since it should stay as it is."""
 NAMED, LISTED = _WORDS["named"], _WORDS["listed"]
 """What somebody named, and the tickets that lists show."""

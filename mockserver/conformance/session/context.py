@@ -9,7 +9,7 @@ from typing import TypeVar
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Cached, Exchange
-from mockserver.conformance.session.looks import FIRST_LOOK, is_first_look
+from mockserver.conformance.session.list_probes import FIRST_LIST_WORDS, is_first_list
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Contract, Operation, ids
 from mockserver.values import dataclass
@@ -113,7 +113,7 @@ class RunContext(Cached):
         self._by_probe[exchange.probe] = exchange
         self._by_operation.setdefault(exchange.operation.id, []).append(exchange)
         self._reasons.pop(exchange.probe, None)
-        if exchange.succeeded and is_first_look(exchange):
+        if exchange.succeeded and is_first_list(exchange):
             # What was worked out follows from the lists alone.
             self._cached.clear()
 
@@ -186,7 +186,9 @@ class RunContext(Cached):
         if found.succeeded:
             return found
         # The lists may be read by all, also under the other name of their chain.
-        renamed = self._by_probe.get(probe.replace(f"/{FIRST_LOOK[0]}", f"/{FIRST_LOOK[-1]}"))
+        renamed = self._by_probe.get(
+            probe.replace(f"/{FIRST_LIST_WORDS[0]}", f"/{FIRST_LIST_WORDS[-1]}")
+        )
         if renamed is not None and renamed.succeeded:
             # The list was refused under one name of its chain, and given under another.
             return renamed

@@ -55,7 +55,7 @@ def generating(options: Options, selected: Sequence[Case], every: Sequence[Case]
         sequences=options.sequences if checks.intersection(generated.FLOWS) else 0,
         deep=options.deep if generated.FUZZED in checks else 0,
         generated_for=wanted,
-        probes=options.probes if generated.KEPT in checks else (),
+        probes=options.probes if generated.SAVED in checks else (),
     )
 
 

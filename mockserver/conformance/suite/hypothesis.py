@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mockserver.conformance.generation.rules import KEPT, saved_line
+from mockserver.conformance.generation.rules import SAVED, saved_line
 from mockserver.conformance.requests.saved import SavedRequest, saved_in
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.target import UnsafeOrWrong
@@ -63,7 +63,7 @@ def store(result: Result) -> None:
         if (line := saved_line(exchange))
     }
     for exchange in result.exchanges:
-        line = saved_line(exchange) if KEPT.has_sent(exchange) else ""
+        line = saved_line(exchange) if SAVED.has_sent(exchange) else ""
         if line and line not in found:
             database.delete(_KEY, line.encode())
     for line in found:

@@ -22,7 +22,7 @@ from mockserver.contract.diff.languages import Automaton, counterexample
 from mockserver.contract.diff.nodes import ANY_TYPE, Fact, Node, basis_of, kind
 from mockserver.contract.diff.regexes import Chars, Choice, NotSimple, Sequence, of_length, parse
 from mockserver.jsontext import Json, canonical
-from mockserver.validation import shown
+from mockserver.validation import excerpt
 
 _NUMBERS = frozenset(["integer", "fraction"])
 _SCALARS = frozenset(["string", "integer", "fraction", "boolean", "null"])
@@ -112,7 +112,7 @@ def _values(was: Node, now: Node) -> Iterator[Difference]:
             both(lambda one: one.types_basis if one.values is None else one.values_basis, was, now),
             # A list that no document states was never said to be all there is.
             expected=was.values is not None and was.values_basis.kind != "documented",
-            example=shown((lost or gained)[0]) if lost or gained else "",
+            example=excerpt((lost or gained)[0]) if lost or gained else "",
         )
 
 
@@ -141,7 +141,7 @@ def _value_words(node: Node, apart: list[Json]) -> str:
     values = list(node.values.values())
     if len(values) > _MOST_VALUES:
         values = [*apart, *(value for value in values if value not in apart)]
-    words = ", ".join(map(shown, values[:_MOST_VALUES]))
+    words = ", ".join(map(excerpt, values[:_MOST_VALUES]))
     more = len(values) - _MOST_VALUES
     return f"{words} and {more} more" if more > 0 else words or "no value"
 
@@ -254,7 +254,7 @@ def _texts(was: Node, now: Node) -> Iterator[Difference]:
             effect, reason = Effect.UNDECIDED, f"the two forms cannot be compared: {error}"
     else:
         told = ((gone, "not taken any more"), (come, "taken now"))
-        example = "; ".join(f"{shown(text)} is {how}" for text, how in told if text is not None)
+        example = "; ".join(f"{excerpt(text)} is {how}" for text, how in told if text is not None)
         effect = effect_of(gone is not None, come is not None)
         if gone is None and come is None:
             effect, reason = Effect.TEXT, "written in another way for the same texts"

@@ -9,7 +9,7 @@ from mockserver.contract.basis import Basis
 from mockserver.contract.diff.changes import DOCUMENTED, CannotCompare
 from mockserver.contract.diff.references import MAPS, References
 from mockserver.jsontext import Json, canonical, type_of
-from mockserver.validation import shown
+from mockserver.validation import excerpt
 from mockserver.values import dataclass
 
 ANY_TYPE = frozenset(["null", "boolean", "object", "array", "string", "integer", "fraction"])
@@ -349,11 +349,11 @@ def _is_for_people(key: str, value: Any) -> bool:
 def _in_words(test: Any) -> str:
     """Return a condition as people say it: `where orderType is '1'`."""
     said = [
-        f"{name} is {' or '.join(map(shown, values))}"
+        f"{name} is {' or '.join(map(excerpt, values))}"
         for name, node in _object(_object(test).get("properties")).items()
         if (values := [node["const"]] if "const" in _object(node) else _object(node).get("enum"))
     ]
-    return f"where {' and '.join(said)}" if said else f"where {shown(canonical(test))} is met"
+    return f"where {' and '.join(said)}" if said else f"where {excerpt(canonical(test))} is met"
 
 
 def _object(value: Any) -> Mapping[str, Any]:

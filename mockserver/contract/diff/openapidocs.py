@@ -11,7 +11,7 @@ from mockserver.contract.diff.references import References, problems
 from mockserver.contract.diff.sides import Answer, Body, Input, Side, SideOperation
 from mockserver.errors import InvalidFile, Problem
 from mockserver.jsontext import Json, canonical
-from mockserver.validation import shown
+from mockserver.validation import excerpt
 
 _METHODS = ("delete", "get", "head", "options", "patch", "post", "put", "trace")
 _LOCATIONS = ("cookie", "header", "path", "query")
@@ -28,7 +28,7 @@ def read_document(document: Any, file: PurePath | str, label: str) -> Side:
         raise references.broken("", text)
     version = document.get("openapi", document.get("swagger"))
     if not isinstance(version, str) or not version.startswith("3.1"):
-        raise references.broken("openapi", f"expected version 3.1, got {shown(version)}")
+        raise references.broken("openapi", f"expected version 3.1, got {excerpt(version)}")
     return Side(label, references, tuple(_Reader(references).operations()))
 
 

@@ -17,7 +17,7 @@ from mockserver.contract.load import ENDPOINTS, ERRATA, REFUSALS, Contract, Cont
 from mockserver.contract.openapi import document
 from mockserver.contract.operation import Operation
 from mockserver.errors import InvalidFile, Problem
-from mockserver.validation import shown
+from mockserver.validation import excerpt
 
 
 def read_side(name: str, dialect: str = DOCUMENTED) -> Side:
@@ -185,10 +185,10 @@ def _lost_references(source: ContractSource, name: str) -> Iterator[Problem]:
     for place, reference in references_in(source.raw[name], ""):
         target = resolved(folder, reference)
         if target not in source.raw:
-            text = f"the reference {shown(reference)} leads nowhere"
+            text = f"the reference {excerpt(reference)} leads nowhere"
             yield Problem(source.root / name, None, place, text)
         elif name in _reached(source, target):
-            text = f"the reference {shown(reference)} leads back to the file itself"
+            text = f"the reference {excerpt(reference)} leads back to the file itself"
             yield Problem(source.root / name, None, place, text)
 
 
@@ -209,12 +209,12 @@ def _lost_names(source: ContractSource) -> Iterator[Problem]:
     for name, row in table["generations"].items():
         if row["envelope"] not in source.raw:
             place = f"generations.{name}.envelope"
-            yield Problem(file, None, place, f"there is no file {shown(row['envelope'])}")
+            yield Problem(file, None, place, f"there is no file {excerpt(row['envelope'])}")
     for index, row in enumerate(table["operations"]):
         place = f"operations[{index}]"
         if row["generation"] not in table["generations"]:
-            text = f"there is no generation {shown(row['generation'])}"
+            text = f"there is no generation {excerpt(row['generation'])}"
             yield Problem(file, None, f"{place}.generation", text)
         for key in ("request", "data"):
             if row[key] not in source.raw:
-                yield Problem(file, None, f"{place}.{key}", f"there is no file {shown(row[key])}")
+                yield Problem(file, None, f"{place}.{key}", f"there is no file {excerpt(row[key])}")

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from mockserver.documents import foreign_check
 from mockserver.errors import InvalidFile, Problem
-from mockserver.validation import kind_of, shown
+from mockserver.validation import excerpt, kind_of
 from mockserver.values import dataclass
 
 _MISSING = object()
@@ -30,15 +30,15 @@ class References:
     def target(self, reference: object, place: str) -> Any:
         """Return what a reference names. Raises `InvalidFile` where it leads nowhere."""
         if not isinstance(reference, str):
-            raise self.broken(place, f"expected a reference as text, got {shown(reference)}")
+            raise self.broken(place, f"expected a reference as text, got {excerpt(reference)}")
         if reference != "#" and not reference.startswith("#/"):
-            text = f"the reference {shown(reference)} is not followed; expected one such as '#/...'"
-            raise self.broken(place, f"{text} inside the document")
+            text = f"the reference {excerpt(reference)} is not followed; expected one such as"
+            raise self.broken(place, f"{text} '#/...' inside the document")
         found = self.document
         for part in reference.split("/")[1:]:
             found = _member(found, unquote(part).replace("~1", "/").replace("~0", "~"))
             if found is _MISSING:
-                raise self.broken(place, f"the reference {shown(reference)} leads nowhere")
+                raise self.broken(place, f"the reference {excerpt(reference)} leads nowhere")
         return found
 
     def followed(self, value: Any, place: str) -> Any:
@@ -48,7 +48,7 @@ class References:
             reference = value["$ref"]
             value = self.target(reference, place)
             if reference in seen:
-                raise self.broken(place, f"the reference {shown(reference)} leads back to itself")
+                raise self.broken(place, f"the reference {excerpt(reference)} leads back to itself")
             seen.add(reference)
         return value
 

@@ -24,7 +24,7 @@ class Outcome:
     names: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
+    def note(self) -> str:
         """The breaks in one line, for the journal."""
         return ", ".join(f"break ({name})" for name in self.names)
 

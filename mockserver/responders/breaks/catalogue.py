@@ -71,7 +71,7 @@ submission.
 """
 
 
-def shown(one: Break) -> dict[str, Json]:
+def break_json(one: Break) -> dict[str, Json]:
     """Return a break as JSON for programs."""
     members = jsontext.members_of(one, "act", "methods", "longer_paths")
     return {**members, "because": one.because or None}

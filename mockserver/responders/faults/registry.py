@@ -295,7 +295,7 @@ def fault_of(
     return Fault(fault_id, told["kind"], trigger, disturb, done, dict(told))
 
 
-def shown(fault: Fault, tally: Tally) -> dict[str, Json]:
+def fault_json(fault: Fault, tally: Tally) -> dict[str, Json]:
     """Return a fault as JSON for the control API: what was told, and its counts."""
     return {
         **fault.told,

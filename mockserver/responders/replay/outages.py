@@ -77,7 +77,7 @@ def forbidden(call: Call, rule: MatchRule) -> Response | None:
     try:
         world.outages.calendar.check(route, Phase(rule.route.phase), world.now())
     except Refusal as refusal:
-        told, generation = refusal.told(call.naming), call.operation.generation
+        told, generation = refusal.reason_in(call.naming), call.operation.generation
         return call.hosted.refuser.refuse(generation, refusal.name, told)
     return None
 

@@ -88,9 +88,9 @@ def announce(request: ControlRequest) -> Json:
     return chain.announce(request.hosted, request.body)
 
 
-def seen(request: ControlRequest) -> Json:
+def transactions(request: ControlRequest) -> Json:
     """Return the transactions a world has seen."""
-    return {"transactions": [chain.shown(one) for one in request.hosted.transactions.values()]}
+    return {"transactions": [chain.tx_json(one) for one in request.hosted.transactions.values()]}
 
 
 def call(request: ControlRequest) -> Json:

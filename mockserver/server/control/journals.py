@@ -25,7 +25,7 @@ def show(request: ControlRequest) -> Json:
     """Return what a world has seen; `next` is the cursor that goes on from here."""
     journal = request.hosted.journal
     search = search_of(request.query, request.hosted.contract)
-    found = search.found(journal)
+    found = search.matching(journal)
     limit = request.query.get("limit", len(found))
     shown = found[:limit]
     return {
@@ -53,7 +53,7 @@ def detail(request: ControlRequest) -> Json:
 def record(request: ControlRequest) -> Json:
     """Return requests of the journal as the text of a recording file, without secrets."""
     hosted, query = request.hosted, request.query
-    found = search_of(query, hosted.contract).found(hosted.journal)
+    found = search_of(query, hosted.contract).matching(hosted.journal)
     title = query.get("title", f"Requests of the world {hosted.key}")
     text, count = _recorded(hosted, found[: query.get("limit", len(found))], title)
     return {"text": text, "exchanges": count}

@@ -41,10 +41,10 @@ def show(request: ControlRequest) -> Iterator[bytes]:
     else:
         stored = iter(orders.page(start, limit, newest=newest))
     page = range(start, start + limit) if searched else None
-    return _shown(stored, orders.count(), standing, query, page)
+    return _json_pages(stored, orders.count(), standing, query, page)
 
 
-def _shown(
+def _json_pages(
     stored: Iterator[Order],
     total: int,
     standing: Standing,
@@ -71,12 +71,12 @@ def _shown(
 
 
 def _without(standing: Standing, order: Order) -> dict[str, Json]:
-    return shown(standing.view(order))
+    return order_json(standing.view(order))
 
 
 def _with_events(standing: Standing, order: Order) -> dict[str, Json]:
     events = _events(standing.events(order), standing.now_ms)
-    return {**shown(standing.view(order)), "events": events}
+    return {**order_json(standing.view(order)), "events": events}
 
 
 def detail(request: ControlRequest) -> Json:
@@ -110,7 +110,7 @@ def steer(request: ControlRequest) -> Json:
     return _whole(world, order)
 
 
-def shown(view: OrderView) -> dict[str, Json]:
+def order_json(view: OrderView) -> dict[str, Json]:
     """Return an order as the control API shows it; amounts in smallest units, as text."""
     order, route = view.order, view.order.route
     return {
@@ -159,7 +159,7 @@ def _has(order: Order, standing: Standing, wanted: str) -> bool:
 
 def _whole(world: World, order: str) -> Json:
     return {
-        **shown(world.orders.look(order)),
+        **order_json(world.orders.look(order)),
         "events": _events(world.orders.events(order), world.now()),
         "moves": _moves(world, order),
     }

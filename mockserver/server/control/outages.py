@@ -22,14 +22,14 @@ def show(request: ControlRequest) -> Json:
     outages, now = request.hosted.world.outages, request.hosted.world.now()
     which = request.query.get("which", "all")
     windows = {"all": outages.all, "active": outages.active, "announced": outages.announced}
-    return {"now": iso(now), "outages": [shown(window, now) for window in windows[which]()]}
+    return {"now": iso(now), "outages": [outage_json(window, now) for window in windows[which]()]}
 
 
 def suspend(request: ControlRequest) -> Json:
     """Suspend a chain or a token, from now on or from a time, until restored or until a time."""
     world = request.hosted.world
     _room(world, 1)
-    return shown(world.outages.suspend(_window(request.body, world.now())), world.now())
+    return outage_json(world.outages.suspend(_window(request.body, world.now())), world.now())
 
 
 def restore(request: ControlRequest) -> Json:
@@ -41,7 +41,7 @@ def restore(request: ControlRequest) -> Json:
     world = request.hosted.world
     end = world.outages.cancel if given.get("planned") else world.outages.restore
     ended = end(given.get("chain"), given.get("token"), direction)
-    return {"restored": [shown(window, world.now()) for window in ended]}
+    return {"restored": [outage_json(window, world.now()) for window in ended]}
 
 
 def calendar(request: ControlRequest) -> Json:
@@ -60,7 +60,7 @@ def calendar(request: ControlRequest) -> Json:
     ahead = [window for window in windows if window.until_ms is None or window.until_ms > now]
     _room(world, len(ahead))
     added = world.outages.suspend_all(ahead)
-    return {"added": [shown(one, now) for one in added], "past": len(windows) - len(added)}
+    return {"added": [outage_json(one, now) for one in added], "past": len(windows) - len(added)}
 
 
 def timeline(request: ControlRequest) -> Json:
@@ -85,7 +85,7 @@ def timeline(request: ControlRequest) -> Json:
     }
 
 
-def shown(window: Window, now_ms: int) -> dict[str, Json]:
+def outage_json(window: Window, now_ms: int) -> dict[str, Json]:
     """Return an outage as the control API shows it; durations in milliseconds."""
     return {
         **jsontext.picked(window, "subject", "chain", "token", "mode", "direction", "in_flight"),

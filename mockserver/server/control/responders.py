@@ -13,20 +13,20 @@ from mockserver.server.control.row import ControlRequest
 def show_faults(request: ControlRequest) -> Json:
     """Return the faults of a world in the order they are asked."""
     found = request.hosted.faults
-    return {"faults": [faults.shown(fault, found.tally(fault)) for fault in found]}
+    return {"faults": [faults.fault_json(fault, found.tally(fault)) for fault in found]}
 
 
 def add_fault(request: ControlRequest) -> Json:
     """Set a fault."""
     hosted = request.hosted
     fault = hosted.faults.add(request.body, hosted.contract, hosted.world.scenario)
-    return faults.shown(fault, hosted.faults.tally(fault))
+    return faults.fault_json(fault, hosted.faults.tally(fault))
 
 
 def remove_fault(request: ControlRequest) -> Json:
     """Take one fault away."""
     fault, tally = request.hosted.faults.remove(request.place["id"])
-    return faults.shown(fault, tally or Tally())
+    return faults.fault_json(fault, tally or Tally())
 
 
 def clear_faults(request: ControlRequest) -> Json:
@@ -37,19 +37,19 @@ def clear_faults(request: ControlRequest) -> Json:
 def show_stubs(request: ControlRequest) -> Json:
     """Return the stubs of a world, oldest first; the newest that fits answers."""
     found = request.hosted.stubs
-    return {"stubs": [stubs.shown(stub, found.used(stub)) for stub in found]}
+    return {"stubs": [stubs.stub_json(stub, found.used(stub)) for stub in found]}
 
 
 def add_stub(request: ControlRequest) -> Json:
     """Set a stub."""
     hosted = request.hosted
-    return stubs.shown(hosted.stubs.add(request.body, hosted.contract, hosted.refuser), 0)
+    return stubs.stub_json(hosted.stubs.add(request.body, hosted.contract, hosted.refuser), 0)
 
 
 def remove_stub(request: ControlRequest) -> Json:
     """Take one stub away."""
     stub, used = request.hosted.stubs.remove(request.place["id"])
-    return stubs.shown(stub, used or 0)
+    return stubs.stub_json(stub, used or 0)
 
 
 def clear_stubs(request: ControlRequest) -> Json:
@@ -59,11 +59,11 @@ def clear_stubs(request: ControlRequest) -> Json:
 
 def show_breaks(request: ControlRequest) -> Json:
     """Return all breaks that a world can have, and the names of those it has."""
-    from mockserver.responders.breaks.catalogue import CATALOGUE, shown  # noqa: PLC0415 - as said above
+    from mockserver.responders.breaks.catalogue import CATALOGUE, break_json  # noqa: PLC0415 - as said above
 
     return {
         "active": request.hosted.breaks.names,
-        "breaks": [shown(one) for one in CATALOGUE.values()],
+        "breaks": [break_json(one) for one in CATALOGUE.values()],
     }
 
 

@@ -28,7 +28,7 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
 
 def show(request: ControlRequest) -> Iterator[bytes]:
     """Return the worlds of the server."""
-    worlds = jsontext.Each(shown(hosted, request.server) for hosted in request.server.worlds)
+    worlds = jsontext.Each(world_json(hosted, request.server) for hosted in request.server.worlds)
     return jsontext.pieces({"worlds": worlds})
 
 
@@ -44,14 +44,14 @@ def make(request: ControlRequest) -> Json:
     hosted = request.server.factory.create(body["key"], **changes)
     worlds.bind(body.get("appKeys", ()), hosted.key)
     worlds.put(hosted)
-    return shown(hosted, request.server)
+    return world_json(hosted, request.server)
 
 
 def drop(request: ControlRequest) -> Json:
     """Forget a world with everything in it; asked for again, it begins afresh."""
     key = request.place["key"]
     if not request.server.worlds.drop(key):
-        raise BadControl(f"world {key[:80]!r} does not exist; {_known(request.server)}")
+        raise BadControl(f"world {key[:80]!r} does not exist; {_known_keys(request.server)}")
     return {"dropped": key}
 
 
@@ -60,13 +60,13 @@ def fork(request: ControlRequest) -> Json:
     _free(request, request.body["to"])
     twin = request.hosted.fork(request.body["to"])
     request.server.worlds.put(twin)
-    return shown(twin, request.server)
+    return world_json(twin, request.server)
 
 
 def reset(request: ControlRequest) -> Json:
     """Begin the scenario anew, without faults, stubs and journal; snapshots, keys, breaks stay."""
     request.hosted.reset()
-    return shown(request.hosted, request.server)
+    return world_json(request.hosted, request.server)
 
 
 def snapshots(request: ControlRequest) -> Json:
@@ -104,7 +104,7 @@ def load(request: ControlRequest) -> Json:
     loaded.keys = request.hosted.keys
     worlds.bind(request.body["appKeys"], key)
     worlds.put(loaded)
-    return shown(loaded, request.server)
+    return world_json(loaded, request.server)
 
 
 def bind(request: ControlRequest) -> Json:
@@ -124,7 +124,7 @@ def unbind(request: ControlRequest) -> Json:
     return {"released": request.server.worlds.unbind(request.hosted.key)}
 
 
-def shown(hosted: HostedWorld, server: ServerState) -> dict[str, Json]:
+def world_json(hosted: HostedWorld, server: ServerState) -> dict[str, Json]:
     """Return a world as the control API shows it."""
     world = hosted.world
     return {
@@ -153,7 +153,7 @@ def _free(request: ControlRequest, key: str) -> None:
         raise BadControl(f"world {key!r} exists already; drop it first, or choose another key")
 
 
-def _known(server: ServerState) -> str:
+def _known_keys(server: ServerState) -> str:
     keys = [hosted.key for hosted in server.worlds]
     more = f" and {len(keys) - 20} more" if len(keys) > 20 else ""
     return f"known: {', '.join(keys[:20])}{more}"

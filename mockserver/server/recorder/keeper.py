@@ -18,7 +18,7 @@ from mockserver.responders.dialects import Contracts
 from mockserver.server.codings import unpacked
 from mockserver.values import dataclass
 
-_LOOKED_AT = 8
+_MOST_SAMPLES = 8
 _HIGHEST_STATUS = 599
 """The highest that a file of ours takes; what is beyond is passed on, and not kept."""
 
@@ -34,7 +34,7 @@ class Dialects:
 
     def note(self, exchange: RecordedExchange) -> None:
         """Hold an answer against the contract in each dialect; a few of each operation suffice."""
-        if self._seen[exchange.operation] >= _LOOKED_AT or exchange.response.status != 200:
+        if self._seen[exchange.operation] >= _MOST_SAMPLES or exchange.response.status != 200:
             return
         try:
             body = exchange.response_json()

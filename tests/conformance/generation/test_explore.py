@@ -4,7 +4,7 @@ from mockserver import conformance
 from mockserver import contract as contracts
 from mockserver.conformance import generation
 from mockserver.conformance.generation import check_installed
-from mockserver.conformance.generation.constraints import demands_of
+from mockserver.conformance.generation.constraints import constraints_of
 from mockserver.conformance.generation.explore import explore
 from mockserver.conformance.generation.rules import (
     GENERATED,
@@ -192,7 +192,7 @@ def test_an_amount_beyond_the_bound_of_our_mock_may_be_quoted_and_none_below_zer
     operation = contract.operation("v1.getCrossChainQuote")
     [amount] = [field for field in operation.fields if field.name == "amount"]
     bounds = {
-        demand.keyword: is_to_be_refused(contract, demand.basis)
-        for demand in demands_of(operation, amount)
+        constraint.keyword: is_to_be_refused(contract, constraint.basis)
+        for constraint in constraints_of(operation, amount)
     }
     assert bounds == {"type": True, "exclusiveMinimum": True, "maximum": False}

@@ -5,7 +5,7 @@ from hypothesis import given, seed, settings
 
 from mockserver.conformance.generation.constraints import (
     UNKNOWN_DOMAINS,
-    demands_of,
+    constraints_of,
     pool,
     requirement,
     strict,
@@ -39,12 +39,12 @@ OPERATIONS = [
 ]
 PATTERNS = sorted(
     {
-        demand.value
+        constraint.value
         for contract in CONTRACTS.values()
         for operation in contract
         for field in operation.fields
-        for demand in demands_of(operation, field)
-        if demand.keyword == "pattern"
+        for constraint in constraints_of(operation, field)
+        if constraint.keyword == "pattern"
     }
 )
 
@@ -144,13 +144,13 @@ def test_values_of_unknown_domains_come_from_examples_only(draft):
     assert draft.body["feeLevel"] == 0
 
 
-def test_a_pool_takes_nothing_that_breaks_a_demand():
+def test_a_pool_takes_nothing_that_breaks_a_constraint():
     contract = CONTRACTS["documented"]
     for operation in contract:
         for field in operation.fields:
             if field.role in UNKNOWN_DOMAINS:
-                demands = demands_of(operation, field)
-                for value in pool(RunContext(contract), operation, field, demands):
+                constraints = constraints_of(operation, field)
+                for value in pool(RunContext(contract), operation, field, constraints):
                     draft = Draft(body={}).having(field.location, field.name, value)
                     assert field.name in draft.part(field.location)
 

@@ -3,7 +3,12 @@
 import pytest
 
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.report.explain import explain_basis, explained, rule_named, section
+from mockserver.conformance.report.rule_explanation import (
+    explain_basis,
+    explained,
+    rule_named,
+    section,
+)
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.contract import Basis, BasisKind, assumed, fact_basis, observed

@@ -13,7 +13,7 @@ from jsonschema.protocols import Validator
 
 from mockserver.compiledschema import Compiled
 from mockserver.jsontext import Json
-from mockserver.violations import Violation, did_you_mean, kind_of, shown
+from mockserver.violations import Violation, did_you_mean, excerpt, kind_of
 
 Schema = Mapping[str, Any]
 Path = tuple[str | int, ...]
@@ -260,8 +260,8 @@ def _alternatives(error: ValidationError | _Error) -> str:
 
 def _got(value: Json) -> str:
     if isinstance(value, str):
-        return shown(value)
-    return f"{kind_of(value)}, {shown(value)}" if value is not None else "null"
+        return excerpt(value)
+    return f"{kind_of(value)}, {excerpt(value)}" if value is not None else "null"
 
 
 def _expected(error: ValidationError | _Error, schema: Schema) -> str:
@@ -276,13 +276,13 @@ def _expected(error: ValidationError | _Error, schema: Schema) -> str:
             return " or ".join(_WITH_ARTICLE.get(kind, kind) for kind in kinds)
         case "enum":
             near = did_you_mean(str(error.instance), [str(item) for item in wanted])
-            return f"one of {', '.join(map(shown, wanted))}{near.removesuffix('?')}"
+            return f"one of {', '.join(map(excerpt, wanted))}{near.removesuffix('?')}"
         case "const":
-            return shown(wanted)
+            return excerpt(wanted)
         case "pattern":
             return f"text that matches {wanted}"
         case keyword:
-            return _LIMITS.get(str(keyword), f"{keyword} {{}}").format(shown(wanted))
+            return _LIMITS.get(str(keyword), f"{keyword} {{}}").format(excerpt(wanted))
 
 
 def _mapping(schema: object) -> Schema:
