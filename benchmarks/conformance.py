@@ -92,7 +92,7 @@ def _tally(mock: MockServer, way: Way, breaks: Sequence[Break], controls: Sequen
             tally.found[layer] = tally.found.get(layer, 0) + 1
     for item in controls:
         said = _told(mock, way, (item.name,), tally) - known
-        tally.alarms += any(verdict != item.verdict.value for _, verdict in said)
+        tally.alarms += any(verdict != item.verdict for _, verdict in said)
     return tally
 
 

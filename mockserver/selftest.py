@@ -17,7 +17,7 @@ from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from mockserver.jsontext import Json, picked
 from mockserver.responders.breaks import Break
-from mockserver.responders.breaks.catalogue import CATALOGUE
+from mockserver.responders.breaks.catalogue import CATALOGUE, NOTHING
 from mockserver.testing import running
 from mockserver.testing.server import MockServer
 from mockserver.values import dataclass
@@ -74,7 +74,7 @@ class Trial:
     def verdict(self) -> str:
         """The worst verdict of what was found; `none` where nothing was."""
         order = [verdict.value for verdict in Verdict]
-        return min((one.verdict for one in self.findings), key=order.index, default="none")
+        return min((one.verdict for one in self.findings), key=order.index, default=NOTHING)
 
     @property
     def right(self) -> bool:
@@ -112,7 +112,7 @@ def tried(
     return Trial(
         name=f"{HEALTHY} (seed {seed})" if broken is None else called,
         layer=HEALTHY if broken is None else broken.layer.value,
-        expected="none" if broken is None else broken.verdict.value,
+        expected=(broken and broken.verdict) or NOTHING,
         control=broken is None or broken.control,
         needs_writes=broken is not None and broken.needs_writes,
         armed=armed,

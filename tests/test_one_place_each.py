@@ -6,7 +6,6 @@ The latter are added to a copy of the package.
 import ast
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mockserver.contract import ids, load
+from mockserver.contract import Verdict, ids, load
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "mockserver"
@@ -157,24 +156,27 @@ def _texts(source: str) -> Iterator[tuple[int, str]]:
 
 def _spelled(source: str, words: Iterable[str]) -> list[tuple[int, str]]:
     """Return the texts in code that are one of some words, or begin with it as probes do."""
-    found = ((line, text, re.split(r"[/ ]", text, maxsplit=1)[0]) for line, text in _texts(source))
-    return [(line, text) for line, text, first in found if first in words]
+    return [(line, text) for line, text in _texts(source) if text.partition("/")[0] in words]
 
 
-def _code(*elsewhere: str) -> Iterator[tuple[str, str]]:
-    """Yield the files of the package and what is in them, but for some."""
+def _code() -> Iterator[tuple[str, str]]:
+    """Yield the files of the package, and what is in them."""
     for file in sorted(PACKAGE.rglob("*.py")):
-        name = str(file.relative_to(PACKAGE))
-        if name not in elsewhere:
-            yield name, file.read_text("utf-8")
+        yield file.relative_to(PACKAGE).as_posix(), file.read_text("utf-8")
 
 
 OPERATIONS = frozenset(operation.id for operation in load("observed"))
+VERDICTS = frozenset(Verdict)
 
 
-def test_ids_of_operations_are_spelled_in_one_file():
-    files = {name: _spelled(source, OPERATIONS) for name, source in _code("contract/ids.py")}
-    assert {name: found for name, found in files.items() if found} == {}
+@pytest.mark.parametrize(
+    ("words", "home"),
+    [(OPERATIONS, "contract/ids.py"), (VERDICTS, "contract/basis.py")],
+    ids=["operations", "verdicts"],
+)
+def test_a_word_is_spelled_in_one_file(words, home):
+    files = {name: _spelled(source, words) for name, source in _code()}
+    assert [name for name, found in files.items() if found] == [home]
 
 
 def test_each_of_these_ids_is_that_of_an_operation():
@@ -188,3 +190,4 @@ def test_an_id_that_is_spelled_elsewhere_is_found():
     assert _spelled(code, OPERATIONS) == [(3, "v2.getChain/usual")]
     assert _spelled("a = {'v2.getChain': 1}", OPERATIONS) == [(1, "v2.getChain")]
     assert _spelled("fact = 'v2.get-chain'", OPERATIONS) == []
+    assert _spelled("NONE, WORST = 'none', 'violation'", VERDICTS) == [(1, "violation")]

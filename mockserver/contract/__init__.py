@@ -5,7 +5,7 @@
 contracts.
 """
 
-from mockserver.contract.basis import Basis, BasisKind, Layer, assumed, observed
+from mockserver.contract.basis import Basis, BasisKind, Layer, Verdict, assumed, observed
 from mockserver.contract.dialect import Dialect, Erratum, UnknownDialect
 from mockserver.contract.envelope import Generation, RefusalRule
 from mockserver.contract.facts import Fact, FactRegister, UnknownFact, fact_basis, shipped_facts
@@ -31,6 +31,7 @@ __all__ = [
     "RefusalRule",
     "UnknownDialect",
     "UnknownFact",
+    "Verdict",
     "assumed",
     "describe",
     "fact_basis",

@@ -1,4 +1,4 @@
-"""Where a fact comes from, and how closely one has to look to see that a service breaks it."""
+"""What a fact stands on, what is said of a service that breaks it, and how hard that is to see."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,6 +6,46 @@ from enum import StrEnum
 from typing import Any
 
 from mockserver.values import dataclass
+
+
+class Verdict(StrEnum):
+    """The outcome of a rule for one operation, the worst of its findings."""
+
+    VIOLATION = "violation"
+    """Contradicts a documented fact; the finding names the section."""
+    DIFFERS_OBSERVED = "differs-from-observed"
+    """Contradicts what public material shows; the finding names the cite key."""
+    DIFFERS_ASSUMPTION = "differs-from-assumption"
+    """Contradicts something we chose; the finding names the assumption."""
+    EXTRA = "undocumented-extra"
+    """Something the contract does not mention."""
+    VACUOUS = "vacuous"
+    """Its requests went out, but the answers gave it nothing to judge."""
+    INCONCLUSIVE = "inconclusive"
+    """Something came in between: an outage, a moving price, a broken connection."""
+    NOT_RUN = "not-run"
+    """Its requests were not sent: no budget, nothing to make them of."""
+    NOT_APPLICABLE = "not-applicable"
+    """Nothing could tell, by nature: the description does not show what it is about, or the run has
+    no leave to ask."""
+    HOLDS = "holds"
+    """Judged, and kept."""
+
+    @property
+    def words(self) -> str:
+        """The verdict in words."""
+        return self.value.replace("-", " ")
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether something was found that a person should look at."""
+        return self in Verdict.EXTRA.or_worse
+
+    @property
+    def or_worse(self) -> tuple["Verdict", ...]:
+        """The verdicts that are as bad as this one, or worse; the worst is first."""
+        order = tuple(Verdict)
+        return order[: order.index(self) + 1]
 
 
 class BasisKind(StrEnum):
@@ -16,15 +56,15 @@ class BasisKind(StrEnum):
     ASSUMED = "assumed"
 
     @property
-    def contradicted(self) -> str:
-        """The verdict on what contradicts a fact of this kind, as reports and breaks spell it."""
+    def contradicted(self) -> Verdict:
+        """The verdict on what contradicts a fact of this kind."""
         return _CONTRADICTED[self]
 
 
 _CONTRADICTED = {
-    BasisKind.DOCUMENTED: "violation",
-    BasisKind.OBSERVED: "differs-from-observed",
-    BasisKind.ASSUMED: "differs-from-assumption",
+    BasisKind.DOCUMENTED: Verdict.VIOLATION,
+    BasisKind.OBSERVED: Verdict.DIFFERS_OBSERVED,
+    BasisKind.ASSUMED: Verdict.DIFFERS_ASSUMPTION,
 }
 _FIRMNESS = {BasisKind.ASSUMED: 0, BasisKind.OBSERVED: 1, BasisKind.DOCUMENTED: 2}
 

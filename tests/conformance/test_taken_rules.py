@@ -13,7 +13,7 @@ from mockserver.conformance.session.permit import Arming, Limits, Permit, Refusi
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target, target_of
 from mockserver.conformance.session.transport import Transport
-from mockserver.conformance.verdict import Verdict, verdict_on
+from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
 from tests.conformance.exchanges import JSON_HEADERS, answer, by_probe
 from tests.conformance.pack import broken, conform, data_of, found, healthy_run, rejudged
@@ -76,7 +76,7 @@ def test_a_break_of_reads_is_told(mock, fault, rule, operation):
         # With the first seed the quote of the usual swap has no routeSummary.
         result = conform(url, seed=1, rules=only(rule))
     outcome = found(result)[f"{rule}[{operation}]"]
-    assert outcome.verdict is verdict_on(outcome.rule.basis)
+    assert outcome.verdict is outcome.rule.basis.kind.contradicted
     assert outcome.verdict in (VIOLATION, ASSUMED)
 
 
@@ -96,7 +96,7 @@ def test_a_break_of_submissions_is_told(mock, fault, rule, operation):
     with broken(mock, fault) as url:
         result = conform(url, armed=True, rules=only(rule))
     outcome = found(result)[f"{rule}[{operation}]"]
-    assert outcome.verdict is verdict_on(outcome.rule.basis)
+    assert outcome.verdict is outcome.rule.basis.kind.contradicted
     assert outcome.verdict in (VIOLATION, ASSUMED)
 
 

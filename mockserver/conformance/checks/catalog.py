@@ -77,7 +77,7 @@ def _check(file: str, row: Mapping[str, Any]) -> FramedCheck:
         if strange:
             raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(strange))}")
         check = partial(check, **row["given"])
-    kinds = {"vacuous": Vacuous, "not-shown": NotApplicable}
+    kinds = {Vacuous.verdict.value: Vacuous, "not-shown": NotApplicable}
     return FramedCheck(
         check,
         things=_function(row["of"], "evidence") if "of" in row else None,

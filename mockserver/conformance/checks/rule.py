@@ -7,7 +7,7 @@ from enum import Enum
 from mockserver.conformance.requests.probe import Need
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import Severity, Verdict, verdict_on
+from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Basis, Layer, Operation
 from mockserver.values import dataclass
 
@@ -107,7 +107,7 @@ class Outcome:
 
     def verdict_of(self, finding: Finding) -> Verdict:
         """Return the verdict of one of its findings."""
-        return finding.verdict or verdict_on(self.basis_of(finding))
+        return finding.verdict or self.basis_of(finding).kind.contradicted
 
     def basis_of(self, finding: Finding) -> Basis:
         """Return what one of its findings stands on."""

@@ -37,7 +37,7 @@ def as_html(model: ReportModel) -> str:
 
 
 def _parts(model: ReportModel) -> Iterator[str]:
-    tone = {0: "good", 1: "violation"}.get(model.exit_code, "differs-from-observed")
+    tone = {0: "good", 1: Verdict.VIOLATION}.get(model.exit_code, Verdict.DIFFERS_OBSERVED)
     yield _part(
         "banner",
         tone=tone,

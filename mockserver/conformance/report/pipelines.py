@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from mockserver import __version__, jsontext
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.model import CauseModel, OutcomeModel, ReportModel
-from mockserver.conformance.verdict import UNJUDGED, Severity, Verdict, verdict_on
+from mockserver.conformance.verdict import UNJUDGED, Severity, Verdict
 from mockserver.contract import Contract, Layer
 from mockserver.jsontext import Json
 from mockserver.wording import github_command, listed, one_line
@@ -175,7 +175,7 @@ def _rule(rule: Rule) -> dict[str, Json]:
         "id": rule.name,
         "shortDescription": {"text": rule.summary or rule.name},
         "help": {"text": f"crosschain-mock conform explain {rule.name}"},
-        "defaultConfiguration": {"level": _sarif_level(verdict_on(rule.basis))},
+        "defaultConfiguration": {"level": _sarif_level(rule.basis.kind.contradicted)},
         "properties": {
             "layer": rule.layer.value,
             "severity": rule.severity.value,

@@ -6,7 +6,7 @@ from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.requests.probe import Group, Probe, ProbeIndex, Stage
 from mockserver.conformance.session.target import UnsafeOrWrong
-from mockserver.conformance.verdict import Severity, Verdict, verdict_on
+from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Basis, BasisKind, Contract, shipped_facts
 from mockserver.validation import did_you_mean
 
@@ -98,7 +98,7 @@ def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
 
 def _example(rule: Rule) -> str:
     operation = rule.operations[0] if rule.operations else "an operation"
-    verdict = verdict_on(rule.basis)
+    verdict = rule.basis.kind.contradicted
     said = rule.summary.rstrip(".")
     said = said[:1].lower() + said[1:]
     return f"{verdict}: {rule.name} [{operation}], if this does not hold: {said}"

@@ -20,6 +20,7 @@ from mockserver.conformance.report.snippets import (
     variable_of,
 )
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.verdict import Verdict
 from mockserver.exchange import is_loopback
 from mockserver.values import dataclass
 from mockserver.wording import one_line
@@ -254,13 +255,13 @@ def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
         given += [f'{one.lower()}=os.environ["{variable_of(one)}"]' for one in _DEVELOPER]
     imports = ("import os",) if report.own_keys else ()
     arguments = "".join(f"        {one},\n" for one in given)
+    holds = f"    assert outcome.verdict == {Verdict.HOLDS.value!r}, outcome.reason\n"
     test = (
         f"def {_name(cause)}():\n"
         f"    result = run(\n{arguments}    )\n"
         "    (outcome,) = (\n        one\n        for one in result.outcomes\n"
         f"        if one.id == {f'{cause.rule.name}[{operation}]'!r}\n    )\n"
-        "    assert not outcome.findings, outcome.findings[0].message\n"
-        + ("    assert outcome.verdict == 'holds', outcome.reason\n" if alone else "")
+        "    assert not outcome.findings, outcome.findings[0].message\n" + (holds if alone else "")
     )
     return _Parts(remarks, (*imports, "from mockserver.conformance import run"), (), "", test)
 

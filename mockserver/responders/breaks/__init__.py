@@ -6,7 +6,7 @@ The catalogue of them is imported where somebody asks for one: most servers have
 from typing import TYPE_CHECKING, Any
 
 from mockserver.responders.breaks.active import Breaks, Outcome, breaks_named
-from mockserver.responders.breaks.mutations import Break, Mutation, MutationContext, Verdict
+from mockserver.responders.breaks.mutations import Break, Mutation, MutationContext
 
 if TYPE_CHECKING:
     from mockserver.responders.breaks.catalogue import CATALOGUE
@@ -18,7 +18,6 @@ __all__ = [
     "Mutation",
     "MutationContext",
     "Outcome",
-    "Verdict",
     "breaks_named",
 ]
 

@@ -5,12 +5,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from mockserver import documents, jsontext, markdown, resources, tables
-from mockserver.contract import Layer, fact_basis, shipped_facts
+from mockserver.contract import Layer, Verdict, fact_basis, shipped_facts
 from mockserver.jsontext import Json
-from mockserver.responders.breaks.mutations import Break, Verdict
+from mockserver.responders.breaks.mutations import Break
 from mockserver.responders.breaks.verbs import VERBS, only
 
-Groups = Mapping[str, Iterable[str]]
+NOTHING = "none"
+"""What the table, the page and programs call the verdict on what is right."""
 
 
 def read(file: Path) -> Iterator[Break]:
@@ -36,13 +37,14 @@ def _break(
     ((verb, spec),) = ((verb, row[verb]) for verb in VERBS if verb in row)
     act = VERBS[verb](spec)
     basis = fact_basis(row["fact"])
+    told = row.get("verdict", basis.kind.contradicted)
     return Break(
         name=name,
         layer=layer,
         summary=row["says"],
         fact=basis.fact,
         section=basis.reference,
-        verdict=Verdict(row.get("verdict", basis.kind.contradicted)),
+        verdict=None if told == NOTHING else Verdict(told),
         operations=tuple(one for place in row["at"] for one in groups.get(place, [place])),
         act=only(row["when"], act) if "when" in row else act,
         control=control,
@@ -74,7 +76,7 @@ submission.
 def break_json(one: Break) -> dict[str, Json]:
     """Return a break as JSON for programs."""
     members = jsontext.members_of(one, "act", "methods", "longer_paths")
-    return {**members, "because": one.because or None}
+    return {**members, "verdict": one.verdict or NOTHING, "because": one.because or None}
 
 
 def page(note: str) -> str:
@@ -101,7 +103,7 @@ def _allowed(controls: Iterable[Break]) -> str:
 
 def _rows(heads: Sequence[str], found: Iterable[tuple[Break, str, str]]) -> str:
     rows = (
-        (f"`{one.name}`{' *' * one.needs_writes}", what, more, one.verdict.value, one.section)
+        (f"`{one.name}`{' *' * one.needs_writes}", what, more, one.verdict or NOTHING, one.section)
         for one, what, more in found
     )
     return "\n".join(markdown.table(heads, rows)) + "\n"

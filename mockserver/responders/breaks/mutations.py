@@ -6,11 +6,10 @@ A break is one way in which a re-implementation of the service is wrong all the 
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from enum import StrEnum
 from urllib.parse import quote, urlencode
 
 from mockserver import jsontext
-from mockserver.contract import Layer, Operation
+from mockserver.contract import Layer, Operation, Verdict
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Headers, Request, Response, pairs_or
@@ -19,16 +18,6 @@ from mockserver.responders.delivery import Delivery
 from mockserver.responders.refusing import REFUSAL_HEADER
 from mockserver.responders.responder import Call
 from mockserver.values import dataclass
-
-
-class Verdict(StrEnum):
-    """What a good contract test says of it."""
-
-    VIOLATION = "violation"
-    OBSERVED = "differs-from-observed"
-    ASSUMED = "differs-from-assumption"
-    EXTRA = "undocumented-extra"
-    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +69,7 @@ class Break:
 
     `fact` is the id of what is contradicted; of a control it is what allows it, and `because` tells
     why. `section` is the fact's section, or the source of one that is observed or assumed.
+    `verdict` is what a good contract test says of it; None where that finds nothing wrong.
     `operations` are the only ones it touches; with `methods` it answers these on their paths as
     well, with `longer_paths` paths that begin like theirs. `needs_writes` tells that only a
     submission brings it to light.
@@ -90,7 +80,7 @@ class Break:
     summary: str
     fact: str
     section: str
-    verdict: Verdict
+    verdict: Verdict | None
     operations: tuple[str, ...]
     act: Mutation
     control: bool = False
