@@ -106,6 +106,11 @@ class HostedWorld(CalledWorld):
         self.began_ms = self.world.now()
         self.horizon = self._begun()
 
+    @property
+    def requests(self) -> int:
+        """How many requests the world has seen since it began, or was reset."""
+        return self.journal.last_sequence - self.horizon.sequence
+
     def in_front(self) -> bool:
         """Tell whether anything may answer in front of the simulation."""
         return bool(self.stubs.items or self.generated or self.replay)

@@ -5,6 +5,7 @@ transactions that it has seen. Each transaction has a block of its own, with `_B
 ones behind it, so that nobody waits for confirmations on a clock that stands still.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -21,6 +22,7 @@ from mockserver.jsontext import Json
 from mockserver.operations.calls import SWAP, VAULT_OUT, ContractCall, Reverted
 from mockserver.operations.deposits import GAS_NATIVE, GAS_TOKEN, gas_price
 from mockserver.values import dataclass
+from mockserver.violations import excerpt
 from mockserver.worlds.chain import BadTransaction, approved_order_in, take_raw
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.seen import SeenTransaction
@@ -55,6 +57,19 @@ _VAULT_IN_LOG = "0x74aaf2992820754761f714bb3dcf12d7e3bb2e5f41949629e2e88a4a219e2
 _TRANSFER_LOG = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 _APPROVAL_LOG = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925"
 
+_Form = tuple[re.Pattern[str], str]
+"""What a text has to match, and how that is told."""
+
+# `int` alone would take signs, blanks, underscores and the digits of other scripts as well.
+_QUANTITY: _Form = re.compile("0x[0-9a-fA-F]{1,64}"), "0x and hex"
+_BYTES: _Form = re.compile("0x(?:[0-9a-fA-F]{2})*"), "0x and hex of whole bytes"
+_BLOCK: _Form = (
+    re.compile("latest|pending|safe|finalized|earliest|0x[0-9a-fA-F]{1,64}"),
+    "a tag such as 'latest', or 0x and hex",
+)
+_ADDRESS: _Form = re.compile("0x[0-9a-fA-F]{40}"), "0x and 40 hex digits"
+_HASH: _Form = re.compile("0x[0-9a-fA-F]{64}"), "0x and 64 hex digits"
+
 _Log = tuple[str, tuple[str, ...], bytes]
 """The contract that logs, the topics and the data."""
 
@@ -76,18 +91,21 @@ class RpcCall:
     chain: Chain
     params: Sequence[Json]
 
-    def text(self, place: int) -> str:
-        """Return a parameter that is text."""
-        if place < len(self.params) and isinstance(self.params[place], str):
-            return str(self.params[place])
-        raise RpcError(_BAD_PARAMS, f"parameter {place + 1}: expected text")
+    def parameter(self, place: int) -> Json:
+        """Return a parameter; None where it was left out."""
+        return self.params[place] if place < len(self.params) else None
 
-    def members(self, place: int) -> Mapping[str, Json]:
-        """Return a parameter that is an object."""
-        value = self.params[place] if place < len(self.params) else None
+    def text(self, form: _Form) -> str:
+        """Return the first parameter, which is text of a form."""
+        return _checked(self.parameter(0), "parameter 1", form)
+
+    @property
+    def members(self) -> Mapping[str, Json]:
+        """The members of the first parameter, which is an object."""
+        value = self.parameter(0)
         if isinstance(value, Mapping):
             return value
-        raise RpcError(_BAD_PARAMS, f"parameter {place + 1}: expected an object")
+        raise _bad_parameter("parameter 1", "an object", value)
 
     @property
     def head(self) -> int:
@@ -100,6 +118,17 @@ class RpcCall:
         price = gas_price(self.hosted.world, self.chain)
         tip = -(-price // 10)
         return (0, price) if self.chain.evm_is_legacy else (price - tip, tip)
+
+
+def _bad_parameter(where: str, right: str, value: Json) -> RpcError:
+    return RpcError(_BAD_PARAMS, f"{where}: expected {right}, got {excerpt(value)}")
+
+
+def _checked(value: Json, where: str, form: _Form) -> str:
+    pattern, right = form
+    if isinstance(value, str) and pattern.fullmatch(value):
+        return value
+    raise _bad_parameter(where, right, value)
 
 
 def answer(hosted: HostedWorld, nickname: str, body: Json) -> Json:
@@ -155,15 +184,16 @@ def _tried(call: RpcCall) -> tuple[ContractCall, str]:
 
     Raises `RpcError` where a contract would revert, or is none that anybody knows.
     """
-    given = call.members(0)
-    text = {name: str(given.get(name) or "") for name in ("from", "to", "value")}
-    data = str(given.get("data") or given.get("input") or "0x")
-    try:
-        value, raw = int(text["value"] or "0", 16), bytes.fromhex(data.removeprefix("0x"))
-    except ValueError:
-        raise RpcError(_BAD_PARAMS, "parameter 1: 'value' and 'data' are 0x and hex") from None
-    to = text["to"].lower()
-    tried = ContractCall(call.chain.nickname, "", text["from"] or _ZERO, to, value, raw)
+    # Members that libraries leave empty are as good as left out.
+    given = {name: one for name, one in call.members.items() if one not in (None, "", "0x")}
+    named = "data" if "data" in given else "input"
+    forms = (("from", _ZERO, _ADDRESS), ("to", _ZERO, _ADDRESS), ("value", "0x0", _QUANTITY))
+    sender, to, value, data = (
+        _checked(given.get(name, default), f"parameter 1: {name!r}", form)
+        for name, default, form in (*forms, (named, "0x", _BYTES))
+    )
+    raw = bytes.fromhex(data[2:])
+    tried = ContractCall(call.chain.nickname, "", sender, to.lower(), int(value, 16), raw)
     if raw[:4] in (VAULT_OUT, SWAP):
         try:
             # What the service would not take is taken by the contract all the same.
@@ -207,7 +237,7 @@ def _read(call: RpcCall, tried: ContractCall) -> str:
 
 def _code(call: RpcCall) -> Json:
     """Return code that is not empty for whatever the world knows as a contract."""
-    chain, address = call.chain, call.text(0).lower()
+    chain, address = call.chain, call.text(_ADDRESS).lower()
     contracts = {chain.minter_proxy, chain.minter_proxy_v2, chain.swap_proxy, chain.weth}
     if address in contracts | set(ROUTERS.values()) or _token(call, address):
         return "0x60806040"
@@ -221,15 +251,15 @@ def _token(call: RpcCall, address: str) -> Placed | None:
 
 
 def _send(call: RpcCall) -> Json:
-    nickname, raw = call.chain.nickname, call.text(0)
+    raw = call.text(_BYTES)
     try:
-        return take_raw(call.hosted, nickname, raw, approved=False).hash
+        return take_raw(call.hosted, call.chain.nickname, raw, approved=False).hash
     except BadTransaction as error:
         raise RpcError(_BAD_PARAMS, str(error)) from None
 
 
 def _sent(call: RpcCall) -> SeenTransaction | None:
-    return call.hosted.transactions.get(call.chain.nickname, call.text(0))
+    return call.hosted.transactions.get(call.chain.nickname, call.text(_HASH))
 
 
 def _word(value: int) -> str:
@@ -259,7 +289,7 @@ def _receipt(call: RpcCall) -> Json:
     """Return the receipt of what was sent, or of what the service has paid out."""
     seen = _sent(call)
     if seen is None:
-        return _payout(call, call.text(0).lower())
+        return _payout(call, call.text(_HASH).lower())
     ends, logs = (seen.sender, seen.to), list(_logs(call, seen))
     return _mined(seen.hash, seen.number * _BLOCKS, ends, logs, reverted=seen.reverted)
 
@@ -353,19 +383,21 @@ def _padded(address: str) -> str:
 
 def _found_logs(call: RpcCall) -> Json:
     """Return the logs that a filter takes: by blocks, contracts and topics."""
-    wanted = call.members(0)
-    least, most = (_number(call, wanted.get(name, "latest")) for name in ("fromBlock", "toBlock"))
+    wanted = call.members
+    ends = ("fromBlock", "toBlock")
+    least, most = (_number(call, wanted.get(name), repr(name)) for name in ends)
     if "blockHash" in wanted:
-        least = most = _number_of_hash(wanted["blockHash"])
+        least = most = _number_of_hash(_checked(wanted["blockHash"], "'blockHash'", _HASH))
     topics = wanted.get("topics") or []
     if not isinstance(topics, Sequence) or isinstance(topics, str):
-        raise RpcError(_BAD_PARAMS, "'topics': expected an array")
-    asked = [_listed(one) for one in (wanted.get("address"), *topics)]
+        raise _bad_parameter("'topics'", "an array", topics)
+    asked = [_any_of(wanted.get("address"), "'address'", _ADDRESS)]
+    asked += [_any_of(one, "'topics'", _HASH) for one in topics]
     found: list[Json] = []
     for seen in call.hosted.transactions.values():
         if seen.chain == call.chain.nickname and least <= seen.number * _BLOCKS <= most:
             for log in _logs(call, seen):
-                own = [log["address"], *log["topics"]]
+                own = (log["address"], *log["topics"])
                 if len(asked) <= len(own) and all(
                     not any_of or str(one).lower() in any_of
                     for one, any_of in zip(own, asked, strict=False)
@@ -374,31 +406,23 @@ def _found_logs(call: RpcCall) -> Json:
     return found
 
 
-def _listed(value: Json) -> list[str]:
+def _any_of(value: Json, where: str, form: _Form) -> list[str]:
     """Return what a place of a filter takes, in lower case; nothing stands for anything."""
     many = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    return [str(one).lower() for one in many if one is not None]
+    return [_checked(one, where, form).lower() for one in many if one is not None]
 
 
-def _number(call: RpcCall, tag: Json) -> int:
-    """Return the number that a tag, or 0x and hex, stands for."""
-    text = str(tag)
-    if text in ("latest", "pending", "safe", "finalized"):
-        return call.head
-    try:
-        return 0 if text == "earliest" else int(text, 16)
-    except ValueError:
-        raise RpcError(
-            _BAD_PARAMS, f"{text[:60]!r} is no block: give a tag or 0x and hex"
-        ) from None
+def _number(call: RpcCall, block: Json, where: str) -> int:
+    """Return the number that a tag, or 0x and hex, stands for; without either it is the newest."""
+    text = "latest" if block is None else _checked(block, where, _BLOCK)
+    if text.startswith("0x"):
+        return int(text, 16)
+    return 0 if text == "earliest" else call.head
 
 
-def _number_of_hash(block: Json) -> int:
-    """Return the number of a block by its hash; -1 for a hash that no block has."""
-    try:
-        return int(str(block), 16) - 1
-    except ValueError:
-        return -1
+def _number_of_hash(block: str) -> int:
+    """Return the number of the block that has a hash; -1 for the hash of none."""
+    return int(block, 16) - 1
 
 
 def _block(call: RpcCall, number: int) -> Json:
@@ -413,7 +437,7 @@ def _block(call: RpcCall, number: int) -> Json:
         at_ms = call.hosted.world.now()
     shown: Json = []
     if own is not None:
-        full = len(call.params) > 1 and call.params[1] is True
+        full = call.parameter(1) is True
         shown = [_transaction(own) if full else own.hash]
     return {
         "number": hex(number),
@@ -442,21 +466,21 @@ def _block(call: RpcCall, number: int) -> Json:
 
 def _history(call: RpcCall) -> Json:
     """Return the fees of the newest blocks, which are those of now."""
-    given = call.params[0] if call.params else None
-    try:
-        asked = int(given, 16) if isinstance(given, str) else int(str(given))
-    except ValueError:
-        raise RpcError(_BAD_PARAMS, "parameter 1: expected a count of blocks") from None
-    shares = call.params[2] if len(call.params) > 2 else None
-    many = len(shares) if isinstance(shares, Sequence) and not isinstance(shares, str) else 0
-    newest = min(call.head, _number(call, call.params[1] if len(call.params) > 1 else "latest"))
-    count = max(0, min(asked, newest + 1, _MOST_HISTORY))
+    asked, shares = call.parameter(0), call.parameter(2)
+    if isinstance(asked, str):
+        asked = int(_checked(asked, "parameter 1", _QUANTITY), 16)
+    if type(asked) is not int or asked < 0:
+        raise _bad_parameter("parameter 1", "a count of blocks", asked)
+    if shares is not None and not isinstance(shares, list):
+        raise _bad_parameter("parameter 3", "an array of percentiles", shares)
+    newest = min(call.head, _number(call, call.parameter(1), "parameter 2"))
+    count = min(asked, newest + 1, _MOST_HISTORY)
     base_fee, tip = map(hex, call.fees)
     return {
         "oldestBlock": hex(newest - count + 1),
         "baseFeePerGas": [base_fee] * (count + 1),
         "gasUsedRatio": [0] * count,
-        **({"reward": [[tip] * min(many, 100)] * count} if many else {}),
+        **({"reward": [[tip] * min(len(shares), 100)] * count} if shares else {}),
     }
 
 
@@ -479,17 +503,17 @@ METHODS: Mapping[str, Callable[[RpcCall], Json]] = MappingProxyType(
         "eth_syncing": lambda _: False,
         "eth_accounts": lambda _: [],
         "eth_blockNumber": lambda call: hex(call.head),
-        "eth_getBlockByNumber": lambda call: _block(call, _number(call, call.text(0))),
-        "eth_getBlockByHash": lambda call: _block(call, _number_of_hash(call.text(0))),
+        "eth_getBlockByNumber": lambda call: _block(call, _number(call, call.text(_BLOCK), "")),
+        "eth_getBlockByHash": lambda call: _block(call, _number_of_hash(call.text(_HASH))),
         "eth_gasPrice": lambda call: hex(sum(call.fees)),
         "eth_maxPriorityFeePerGas": lambda call: hex(call.fees[1]),
         "eth_feeHistory": _history,
         "eth_estimateGas": _estimate,
         "eth_getTransactionCount": lambda call: hex(
-            call.hosted.world.orders.sent_from(call.chain.nickname, call.text(0))
+            call.hosted.world.orders.sent_from(call.chain.nickname, call.text(_ADDRESS))
         ),
         "eth_getBalance": lambda call: hex(
-            call.hosted.world.balances.of(call.chain.nickname, NATIVE, call.text(0)).units
+            call.hosted.world.balances.of(call.chain.nickname, NATIVE, call.text(_ADDRESS)).units
         ),
         "eth_getCode": _code,
         "eth_call": lambda call: _tried(call)[1],

@@ -228,6 +228,10 @@ def test_reset_forgets_everything_but_snapshots(control, line):
     assert (told["orders"], told["faults"], told["stubs"], told["snapshots"]) == (0, 0, 0, ["kept"])
     assert control.get("/dump") == begun
     assert control.get("/journal")["entries"] == []
+    assert told["requests"] == 0
+    line.submit()
+    (shown,) = (one for one in control.get("/worlds")["worlds"] if one["key"] == told["key"])
+    assert shown["requests"] == 1
 
 
 def test_many_worlds_do_not_see_each_other(server):

@@ -137,7 +137,7 @@ def world_json(hosted: HostedWorld, server: ServerState) -> dict[str, Json]:
         "orders": world.orders.count(),
         "faults": len(hosted.faults),
         "stubs": len(hosted.stubs),
-        "requests": hosted.journal.last_sequence,
+        "requests": hosted.requests,
         "snapshots": list(world.snapshots()),
         "appKeys": server.worlds.bound(hosted.key),
         "breaks": hosted.breaks.names,
