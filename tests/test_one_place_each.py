@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mockserver.contract import Verdict, ids, load
+from mockserver.contract import Verdict, ids, load, shipped_facts
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "mockserver"
@@ -167,16 +167,18 @@ def _code() -> Iterator[tuple[str, str]]:
 
 OPERATIONS = frozenset(operation.id for operation in load("observed"))
 VERDICTS = frozenset(Verdict)
+SOURCES = frozenset(fact.source for fact in shipped_facts().evidence)
+"""Assumptions and cite keys: code names the facts that they carry."""
 
 
 @pytest.mark.parametrize(
     ("words", "home"),
-    [(OPERATIONS, "contract/ids.py"), (VERDICTS, "contract/basis.py")],
-    ids=["operations", "verdicts"],
+    [(OPERATIONS, ["contract/ids.py"]), (VERDICTS, ["contract/basis.py"]), (SOURCES, [])],
+    ids=["operations", "verdicts", "sources"],
 )
 def test_a_word_is_spelled_in_one_file(words, home):
     files = {name: _spelled(source, words) for name, source in _code()}
-    assert [name for name, found in files.items() if found] == [home]
+    assert [name for name, found in files.items() if found] == home
 
 
 def test_each_of_these_ids_is_that_of_an_operation():
@@ -191,3 +193,4 @@ def test_an_id_that_is_spelled_elsewhere_is_found():
     assert _spelled("a = {'v2.getChain': 1}", OPERATIONS) == [(1, "v2.getChain")]
     assert _spelled("fact = 'v2.get-chain'", OPERATIONS) == []
     assert _spelled("NONE, WORST = 'none', 'violation'", VERDICTS) == [(1, "violation")]
+    assert _spelled("basis = Basis(ASSUMED, '', 'A-213')", SOURCES) == [(1, "A-213")]

@@ -5,7 +5,7 @@
 contracts.
 """
 
-from mockserver.contract.basis import Basis, BasisKind, Layer, Verdict, assumed, observed
+from mockserver.contract.basis import Basis, BasisKind, Layer, Verdict
 from mockserver.contract.dialect import Dialect, Erratum, UnknownDialect
 from mockserver.contract.envelope import Generation, RefusalRule
 from mockserver.contract.facts import Fact, FactRegister, UnknownFact, fact_basis, shipped_facts
@@ -32,11 +32,9 @@ __all__ = [
     "UnknownDialect",
     "UnknownFact",
     "Verdict",
-    "assumed",
     "describe",
     "fact_basis",
     "load",
-    "observed",
     "sentence",
     "shipped_facts",
 ]

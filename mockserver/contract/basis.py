@@ -112,16 +112,6 @@ class Basis:
         return Basis(kind_of(node["x-basis"]), section, source)
 
 
-def observed(source: str, says: str = "") -> Basis:
-    """Return the basis of what public material shows of one input or request, by its cite key."""
-    return Basis(BasisKind.OBSERVED, "", source, says)
-
-
-def assumed(assumption: str, says: str = "") -> Basis:
-    """Return the basis of what an assumption says of one input or request, by its id."""
-    return Basis(BasisKind.ASSUMED, "", assumption, says)
-
-
 def kind_of(word: object) -> BasisKind:
     """Return the kind of a word. Whoever writes another one shows no evidence: it is assumed."""
     try:

@@ -5,6 +5,7 @@ from copy import deepcopy
 from dataclasses import field
 from typing import Any
 
+from mockserver.contract.basis import Basis, BasisKind
 from mockserver.errors import CrosschainMockError
 from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
@@ -30,6 +31,12 @@ class Erratum:
     section: str = ""
     operations: tuple[str, ...] = ()
     changes: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def basis(self) -> Basis:
+        """The basis of what stands on it: what public clients show."""
+        says = f"{self.title}: {self.observed}"
+        return Basis(BasisKind.OBSERVED, "", self.source[0], says, self.id)
 
 
 @dataclass(frozen=True, slots=True)

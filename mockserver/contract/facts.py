@@ -1,7 +1,7 @@
 """The register of facts: each statement that rules and breaks stand on, and what carries it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -102,7 +102,6 @@ class FactRegister:
         self.sections: Mapping[str, str] = raw["sections"]
         self.facts = tuple(_fact(row) for row in raw["facts"])
         self.lists: tuple[str, ...] = tuple(raw["lists"])
-        self.statuses = {name: _statuses(row) for name, row in raw["statuses"].items()}
         self.names: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             kind: {name: tuple(words) for name, words in rows.items()}
             for kind, rows in raw["names"].items()
@@ -113,14 +112,14 @@ class FactRegister:
             for name, says in rows.items()
         )
         self._by_id = {fact.id: fact for fact in (*self.facts, *self.evidence)}
+        self.statuses = {
+            name: documents.value_of(Statuses, row, basis=self.fact(row["fact"]).basis)
+            for name, row in raw["statuses"].items()
+        }
         self._behind: dict[tuple[str, str, str, str], Fact | None] = {}
 
     def __iter__(self) -> Iterator[Fact]:
         return iter(self.facts)
-
-    def groups(self, table: Mapping[str, Any]) -> dict[str, Iterable[str]]:
-        """Return the groups of operations that a table can name: its own and the register's."""
-        return {"lists": self.lists, **table["groups"]}
 
     def fact(self, fact_id: str) -> Fact:
         """Return the fact of an id. Raises `UnknownFact`."""
@@ -193,8 +192,3 @@ def _matches(glob: str, text: str) -> bool:
 def _fact(row: Mapping[str, Any]) -> Fact:
     schema = [carrier(text) for text in row.get("schema", ())]
     return documents.value_of(Fact, row, schema=schema)
-
-
-def _statuses(row: Mapping[str, Any]) -> Statuses:
-    basis = Basis(BasisKind(row["basis"]), "", row["source"])
-    return documents.value_of(Statuses, row, basis=basis)

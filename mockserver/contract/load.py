@@ -101,6 +101,25 @@ class Contract:
             return known.generation
         return self.generations["v1" if path.startswith("/open") else "v2"]
 
+    @cached_property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """The groups of operations that tables of rules and breaks name, by their ids.
+
+        `open` ones ask for no authentication. `v1-offers` and `v2-offers` are the reads of a
+        generation that need neither an order nor a ticket.
+        """
+        reads = [one for one in self if not one.writes]
+        found = {"every": self.operations, "reads": reads}
+        found["open"] = [one for one in self if one.auth == "none"]
+        for name in self.generations:
+            found[f"{name}-offers"] = [
+                one
+                for one in reads
+                if one.generation.id == name and not {"orders", "tickets"} & {*one.row["tags"]}
+            ]
+        ids = {name: tuple(one.id for one in every) for name, every in found.items()}
+        return {"lists": self.facts.lists, **ids}
+
     @property
     def errata(self) -> tuple[Erratum, ...]:
         """The register of errata."""

@@ -49,6 +49,12 @@ class Field:
         return (kind,) if isinstance(kind, str) else tuple(kind)
 
     @property
+    def values(self) -> tuple[Json, ...]:
+        """The only values that the contract allows; empty where it does not list them."""
+        nodes = (self.schema, *self.schema.get("allOf", ()))
+        return next((tuple(node["enum"]) for node in nodes if "enum" in node), ())
+
+    @property
     def is_amount(self) -> bool:
         """Whether it says how much is to be transferred, swapped or quoted."""
         return self.role in AMOUNT_ROLES

@@ -27,7 +27,7 @@ FORM = (
 )
 MISTAKE = (
     "  of spaces: {words: of spaces, kind: form, says: nothing but blanks, put: ' ',"
-    " by: A-213, assumes: is more than blanks}\n"
+    " fact: inputs.listed}\n"
 )
 
 
@@ -72,6 +72,7 @@ def test_a_wrong_value_more_is_a_name_and_a_row_where_it_is_new(tmp_path):
     [
         ("change: with summary", "change: with sumary", "'with sumary' is none of with summary"),
         ("fact: v1.raw.amount", "fact: v1.raw.amounts", "v1.raw.amounts"),
+        ("fact: inputs.recipient", "fact: inputs.receiver", "inputs.receiver"),
         ("value: zero", "value: nought", "'nought' is none of"),
         ("amount: [zero]", "amount: [nought]", "'nought' is none of"),
         ('send: "3600"', 'put: "3600"', "either change or send"),

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from mockserver import documents, resources
+from mockserver.conformance.requests.words import FILTERS
 from mockserver.contract import Basis, BasisKind, Contract, Operation, UnknownFact, load
 from mockserver.contract.facts import Carrier, FactRegister, carrier, shipped_facts
 from mockserver.engine.courses import Status
+from mockserver.engine.tickets import TicketStatus
 
 Keyword = tuple[str, str, str, str]
 
@@ -231,6 +233,10 @@ def test_statuses_of_v1_are_those_of_its_orders():
     order = _contract().operation("v1.getOrderDetailByHashAndEvmAddress").data_schema
     schema = order["allOf"][0]["properties"]["order"]["properties"]["status"]
     assert [int(one) for one in (*statuses.open, *statuses.final)] == schema["enum"]
+
+
+def test_statuses_of_tickets_are_those_of_the_contract_and_of_the_engine():
+    assert tuple(status.value for status in TicketStatus) == FILTERS
 
 
 def test_the_lists_are_operations_that_answer_a_list():

@@ -32,7 +32,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.list_probes import FIRST_LIST_WORDS
 from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
-from mockserver.contract import Basis, Operation, fact_basis, ids, observed, shipped_facts
+from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
 from mockserver.exchange import query_pairs
 
@@ -106,7 +106,7 @@ def _observed_leave(context: RunContext, exchange: Exchange) -> Basis | None:
     for erratum in contract.errata:
         for name in lacking if operation_id in erratum.operations else ():
             if any(str(one.get("path")).endswith(f"/required/{name}") for one in erratum.changes):
-                return observed(erratum.source[0], f"{name} is {erratum.observed}")
+                return erratum.basis
     return None
 
 

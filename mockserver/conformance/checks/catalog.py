@@ -16,7 +16,7 @@ from mockserver.conformance.checks.submitted import ORDER
 from mockserver.conformance.requests.negative import WRONG_VALUES, Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
 from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
-from mockserver.contract import Layer, fact_basis, load, shipped_facts
+from mockserver.contract import Layer, fact_basis, load
 from mockserver.tables import UnknownName, function_of
 
 _FOLDER = __name__.rpartition(".")[0]
@@ -38,9 +38,7 @@ _NEEDS: Mapping[str, tuple[Need, ...]] = {
 def read(file: Path) -> Iterator[Rule]:
     """Yield the rules of a file, in the order of reports. Raises `InvalidFile`."""
     document = documents.read(file, "rules")
-    every = [operation.id for operation in load()]
-    groups = {"every": every, **shipped_facts().groups(document.value)}
-    table = {**document.value, "groups": groups}
+    table = {**document.value, "groups": {**load().groups, **document.value["groups"]}}
     for place, part in table["rules"].items():
         for name, row in part["rules"].items():
             # What a row asks of each operation stands in place of what the others ask for.

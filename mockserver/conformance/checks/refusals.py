@@ -16,7 +16,7 @@ from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Basis, Operation, assumed, ids
+from mockserver.contract import Basis, Operation, fact_basis, ids
 
 
 def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Findings:
@@ -48,7 +48,7 @@ def _taken(context: RunContext, case: NegativeCase, exchange: Exchange) -> Findi
         return
     if case.kind is Kind.UNLISTED and is_empty(exchange):
         # A list without items says that there is nothing, which is a way of saying no.
-        basis = assumed("A-213", basis.says)
+        basis = fact_basis("inputs.listed")
     what = case.problem if case.kind is Kind.MISSING else f"{case.place} is {case.problem}"
     yield Finding(
         f"{what}, and the answer is a success",
@@ -69,7 +69,7 @@ def _basis(negative: NegativeCase, exchange: Exchange) -> Basis | None:
         if ".".join(map(str, violation.path[:2])) == negative.place:
             basis = basis_of(operation, violation, "request")
             # The type is published; that a reader refuses the same value in another one is not.
-            return assumed("A-243", basis.says) if negative.as_meant else basis
+            return fact_basis("inputs.types") if negative.as_meant else basis
     return None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from mockserver.conformance.basis import basis_of_required, stated
 from mockserver.conformance.requests.negative import missing_inputs
 from mockserver.conformance.session.context import RunContext
-from mockserver.contract import Basis, BasisKind, Field, Operation, assumed
+from mockserver.contract import Basis, BasisKind, Field, Operation, fact_basis
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
@@ -96,10 +96,8 @@ def constraints_of(operation: Operation, field: Field) -> tuple[Constraint, ...]
     if field.location != "headers":
         return found
     # Headers are texts; that a service reads them as more is published for none of them.
-    return tuple(
-        replace(one, basis=assumed("A-220", one.expects)) if one.keyword == "type" else one
-        for one in found
-    )
+    of_header = fact_basis("inputs.header-types")
+    return tuple(replace(one, basis=of_header) if one.keyword == "type" else one for one in found)
 
 
 def requirement(operation: Operation, field: Field) -> Basis | None:

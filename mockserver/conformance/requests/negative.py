@@ -25,7 +25,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
-from mockserver.contract import Basis, Contract, Field, Operation, assumed, fact_basis, ids
+from mockserver.contract import Basis, Contract, Field, Operation, fact_basis, ids
 from mockserver.contract.basis import basis_in_words
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
@@ -395,6 +395,8 @@ class WrongValues:
 def _checked_mistake(row: Mapping[str, Json]) -> Mistake:
     if "value" in row:
         look_up(_VALUES, row["value"])
+    if "fact" in row:
+        fact_basis(row["fact"])
     return row
 
 
@@ -421,18 +423,15 @@ def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None
     if basis_in_words(field.schema):
         return None
     match mistake.get("by"):
-        case None:
-            return None
         case "lists" if operation.id in _OF_NO_LIST:
             # Of these only the names are published, not where they are taken from; and an order is
             # carried out by its contract call, so that nobody may look at its target before.
-            return assumed("A-213", f"{field.name} is taken from the lists")
+            return fact_basis("inputs.listed")
         case "user" if "integer" in field.types:
-            return assumed("A-012", f"{field.name} is the EVM address, read as a number")
+            return fact_basis("v1-inputs.address-number")
         case "lists" | "user" | "input":
             return basis_of_input(operation, field)
-        case assumption:
-            return assumed(str(assumption), f"{field.name} {mistake['assumes']}")
+    return fact_basis(mistake["fact"]) if "fact" in mistake else None
 
 
 WRONG_VALUES = WrongValues(shipped_requests())

@@ -9,7 +9,7 @@ from mockserver.conformance.discovery import amount_units
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.requests import choices, valid
 from mockserver.conformance.requests.probe import UNKNOWN, Probe, Stage
-from mockserver.conformance.requests.words import shipped_probes
+from mockserver.conformance.requests.words import FILTERS, shipped_probes
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -122,7 +122,7 @@ class Planned:
 def read(document: Document) -> Iterator[Probe]:
     """Yield the probes of a table. Raises `InvalidFile` for a name that nothing has."""
     sets = document.value["sets"]
-    words = {"lists": shipped_facts().lists, **document.value["words"]}
+    words = {"lists": shipped_facts().lists, "statuses": FILTERS, **document.value["words"]}
     found: set[str] = set()
     for number, block in enumerate(document.value["probes"]):
         with tables.row(document, "probes", number, "each"):

@@ -164,8 +164,7 @@ def inputs(operation: Operation) -> Iterator[Field]:
 
 def _allowed(field: Field, usual: Draft) -> Iterable[tuple[str, Json]]:
     before = usual.part(field.location).get(field.name)
-    nodes = (field.schema, *field.schema.get("allOf", ()))
-    values: Iterable[Json] = next((node["enum"] for node in nodes if "enum" in node), ())
+    values: Iterable[Json] = field.values
     if "boolean" in field.types:
         return [("is true", True), ("is false", False)]
     if field.is_amount and not values:

@@ -5,7 +5,7 @@ from functools import cache
 from typing import TypeVar, cast
 
 from mockserver import documents, resources, tables
-from mockserver.contract import ids
+from mockserver.contract import ids, load
 from mockserver.documents import Document
 from mockserver.jsontext import Json
 
@@ -49,8 +49,10 @@ PRICED, LARGER, CONTROL, NEIGHBOUR = AFTER_A_REFUSAL = _WORDS["after a refusal"]
 is larger that may not have covered the fees; the same number, of the token quoted before; and
 another token between the same chains, which may be out of service."""
 OF_THE_COIN = "of the coin"
-FILTERS = _WORDS["statuses"]
-"""The statuses of tickets that lists are asked for."""
+FILTERS: tuple[str, ...] = next(
+    field.values for field in load().operation(ids.TICKETS).fields if field.role == "filter"
+)
+"""The statuses of tickets that lists are asked for: those of the contract."""
 SOLVED = FILTERS[-1]
 POLLS = (*_WORDS["polls"], *_WORDS["further polls"])
 """The looks at the first order, each some time after the one before."""

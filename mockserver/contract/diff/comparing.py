@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from mockserver.contract.basis import Basis, BasisKind
+from mockserver.contract.basis import Basis
 from mockserver.contract.diff.changes import (
     DOCUMENTED,
     NOT_THERE,
@@ -20,9 +20,8 @@ from mockserver.contract.diff.changes import (
 from mockserver.contract.diff.operations import compare_operations
 from mockserver.contract.diff.schemas import SchemaComparer
 from mockserver.contract.diff.sides import Refusal, Side, SideOperation
+from mockserver.contract.facts import fact_basis
 from mockserver.jsontext import Json
-
-_ALL_NAMES = Basis(BasisKind.ASSUMED, "", "A-001")
 
 Pair = tuple[SideOperation, SideOperation]
 
@@ -120,8 +119,8 @@ def _unknown_names(old: Side, new: Side) -> Iterator[Change]:
     was, now = old.unknown_names, new.unknown_names
     if was is not None and now is not None and was != now:
         effect = Effect.NARROWER if now == "refused" else Effect.WIDER
-        place = "names that no operation declares"
-        found = Difference("unknown-names", effect, (was, now), (_ALL_NAMES, _ALL_NAMES), place)
+        place, basis = "names that no operation declares", fact_basis("inputs.unknown")
+        found = Difference("unknown-names", effect, (was, now), (basis, basis), place)
         yield judged(found, Role.REQUEST, "*")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from mockserver import documents, jsontext, markdown, resources, tables
-from mockserver.contract import Layer, Verdict, fact_basis, shipped_facts
+from mockserver.contract import Layer, Verdict, fact_basis, load
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.mutations import Break
 from mockserver.responders.breaks.verbs import VERBS, only
@@ -18,7 +18,7 @@ def read(file: Path) -> Iterator[Break]:
     """Yield the breaks of a file, the controls last. Raises `InvalidFile`."""
     document = documents.read(file, "breaks")
     table = document.value
-    groups = shipped_facts().groups(table)
+    groups = load().groups
     for part in ("breaks", "controls"):
         for layer, rows in table[part].items():
             for name, row in rows.items():
@@ -31,7 +31,7 @@ def _break(
     name: str,
     layer: Layer,
     row: Mapping[str, Json],
-    groups: Mapping[str, Iterable[str]],
+    groups: Mapping[str, Sequence[str]],
     control: bool,
 ) -> Break:
     ((verb, spec),) = ((verb, row[verb]) for verb in VERBS if verb in row)

@@ -11,7 +11,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import draft_of
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Inconclusive, Severity, Vacuous, Verdict
-from mockserver.contract import Layer, Operation, assumed, fact_basis, observed
+from mockserver.contract import Basis, BasisKind, Layer, Operation, fact_basis
 
 READS = (
     *("v2.getChain", "v2.getAssets", "v2.getAssetsByChain", "v2.getBridgeQuote"),
@@ -105,6 +105,14 @@ def order_is_taken(context: RunContext, operation: Operation) -> Iterator[Findin
     exchange = context.require_success(f"{operation.id}/usual")
     if not exchange.text("id"):
         yield Finding("no id came", (exchange,), "data.id")
+
+
+def observed(source: str, says: str = "") -> Basis:
+    return Basis(BasisKind.OBSERVED, "", source, says)
+
+
+def assumed(assumption: str) -> Basis:
+    return Basis(BasisKind.ASSUMED, "", assumption)
 
 
 def _named(*operations: str, name: str = "usual") -> tuple[str, ...]:

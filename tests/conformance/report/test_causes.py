@@ -4,8 +4,8 @@ import pytest
 
 from mockserver.conformance.report.causes import causes_of
 from mockserver.conformance.verdict import Verdict
-from mockserver.contract import observed
 from tests.conformance.report.made import finding, outcome, rule
+from tests.conformance.report.pack import observed
 
 BOTH = ("v2.getBridgeQuote", "v2.getAggregateQuote")
 

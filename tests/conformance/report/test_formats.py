@@ -17,8 +17,9 @@ from mockserver.conformance.report.writing import FORMATS, destination_of, write
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
-from mockserver.contract import assumed, fact_basis, observed
+from mockserver.contract import fact_basis
 from tests.conformance.report.made import exchange, finding, outcome, report, result, rule
+from tests.conformance.report.pack import assumed, observed
 
 HOSTILE = (
     "\x00\x1b[31m\x9b2J\u202e ]]> <script>alert(1)</script> & \"quoted\" 'so' "

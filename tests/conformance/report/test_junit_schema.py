@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from mockserver.cli import _cli
 from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.writing import FORMATS
-from mockserver.contract import observed
 from tests.conformance.report.made import finding, report
+from tests.conformance.report.pack import observed
 from tests.conformance.report.test_formats import told
 from tests.recordings.test_drift import price, side
 

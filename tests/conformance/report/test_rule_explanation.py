@@ -11,9 +11,9 @@ from mockserver.conformance.report.rule_explanation import (
 )
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.session.target import UnsafeOrWrong
-from mockserver.contract import Basis, BasisKind, assumed, fact_basis, observed
+from mockserver.contract import Basis, BasisKind, fact_basis
 from tests.conformance.report.made import CONTRACT, rule
-from tests.conformance.report.pack import JSON, PACK, PROBES, UNKNOWN
+from tests.conformance.report.pack import JSON, PACK, PROBES, UNKNOWN, assumed, observed
 
 
 def told(one, rules=PACK, probes=PROBES):
