@@ -14,6 +14,7 @@ from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import draft_of
 from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.contract import load
@@ -32,11 +33,11 @@ def answer(body=b"", status=200, headers=JSON_HEADERS, **more):
     return Answer(status, headers, raw, **more)
 
 
-def exchange(operation_id, came, words="usual", number=1):
-    """Return an exchange of an operation's example with an answer."""
+def exchange(operation_id, came, words="usual", number=1, edge=None):
+    """Return an exchange of an operation's example with an answer, maybe as one at an edge."""
     operation = CONTRACT.operation(operation_id)
     draft = draft_of(operation.row["example"], operation)
-    name = f"{operation_id}/{words}"
+    name = ProbeName.at(operation_id, edge) if edge else f"{operation_id}/{words}"
     return Exchange(number, name, operation, draft.request(operation), came)
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from mockserver.conformance import run
 from mockserver.conformance.report.report import coverage_of
-from mockserver.conformance.requests.words import is_odd_target, is_target
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
 from tests.blind.counting import NAMED
@@ -42,10 +41,10 @@ def test_the_healthy_mock_keeps_its_rules_at_every_edge(dialect):
     with running(clock="frozen", refusals="allow", dialect=dialect) as mock:
         result, _ = told(mock.url, dialect=dialect)
     assert [outcome for outcome in result.outcomes if outcome.verdict.is_finding] == []
-    asked = [one for one in result.exchanges if is_target(one.probe)]
+    asked = [one for one in result.exchanges if one.probe.edge]
     assert len(asked) > 300
     assert result.submissions == 0
-    assert any(is_odd_target(one.probe) and one.refused for one in asked)
+    assert any(one.probe.edge and not one.probe.edge.sound and one.refused for one in asked)
 
 
 def test_fees_of_a_swap_that_another_chain_executes_are_counted_there():
@@ -59,7 +58,7 @@ def test_the_report_counts_the_edges_and_says_why_some_were_left_out():
     with running(clock="frozen", refusals="allow") as mock:
         result, _ = told(mock.url, budget=300)
     targets = coverage_of(result).targets
-    asked = [one for one in result.exchanges if is_target(one.probe)]
+    asked = [one for one in result.exchanges if one.probe.edge]
     assert len(targets.hit) == len(asked)
     assert targets.total > 500
     assert list(targets.reasons) == [
@@ -71,14 +70,14 @@ def test_the_report_counts_the_edges_and_says_why_some_were_left_out():
 def test_edges_are_asked_by_itself_here_and_within_the_budget():
     with running(clock="frozen", refusals="allow") as mock:
         assert run(mock.url, examples=0, budget=160).requests <= 160
-        assert not [one for one in run(mock.url, edges=False).exchanges if is_target(one.probe)]
+        assert not [one for one in run(mock.url, edges=False).exchanges if one.probe.edge]
 
 
 def test_submissions_have_edges_where_writes_are_armed_and_within_their_cap():
     with running(clock="frozen", refusals="allow") as mock:
         result, _ = told(mock.url, arm_writes=True, most_writes=65)
     assert [outcome for outcome in result.outcomes if outcome.verdict.is_finding] == []
-    written = [one for one in result.exchanges if is_target(one.probe) and one.operation.writes]
+    written = [one for one in result.exchanges if one.probe.edge and one.operation.writes]
     assert len({one.operation.id for one in written}) == 3
     assert result.submissions <= 65
 
@@ -87,7 +86,7 @@ def test_more_examples_leave_submissions_for_the_edges_and_for_every_operation()
     with running(clock="frozen", refusals="allow") as mock:
         result, _ = told(mock.url, arm_writes=True, examples=25)
     written = [one for one in result.exchanges if one.operation.writes]
-    edges = [one.operation.id for one in written if is_target(one.probe)]
+    edges = [one.operation.id for one in written if one.probe.edge]
     generated = [one.operation.id for one in written if "/generated " in one.probe]
     assert len(set(edges)) == len(set(generated)) == 3
     assert not [one for one in coverage_of(result).targets.reasons if "submissions" in one]

@@ -278,7 +278,7 @@ def test_lists_without_any_decimals_are_told():
 
     lists = ("v2.getAssets/", "v2.getAssetsByChain/")
     answers = {
-        one.probe: {"version": 1, "list": [bare(item) for item in data_of(one.probe)["list"]]}
+        str(one.probe): {"version": 1, "list": [bare(item) for item in data_of(one.probe)["list"]]}
         for one in healthy_run().exchanges
         if one.succeeded and one.probe.startswith(lists)
     }

@@ -244,7 +244,7 @@ def test_fixed_costs_may_leave_little_of_a_small_amount():
 )
 def test_a_hash_may_lack_zeros_and_have_another_form(told, verdict):
     rules, rule = named("success-has-a-hash"), f"success-has-a-hash[{CHECK}]"
-    looks = [one.probe for one in healthy_run().exchanges if one.operation.id == CHECK]
+    looks = [str(one.probe) for one in healthy_run().exchanges if one.operation.id == CHECK]
     done = [one for one in looks if data_or_nothing(one).get("status") == "Succeeded"]
     assert done
     same = {one: {**data_of(one), "execHash": told} for one in done}

@@ -151,7 +151,7 @@ def test_usual_requests_are_taken(dialect, seed):
     options = Options(seed=seed, dialect=dialect, arming=Arming(writes=True))
     with running(clock="auto", dialect=dialect) as mock:
         result = run(Target(mock.url, mock.url), options, rules=(rule,))
-    by_probe = {one.probe: one for one in result.exchanges}
+    by_probe = {str(one.probe): one for one in result.exchanges}
     assert [probe for probe in probes if not by_probe[probe].succeeded] == []
 
 

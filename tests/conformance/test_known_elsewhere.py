@@ -1,11 +1,14 @@
 """Chains and tokens that are known and in no list: who they are, and that they are refused."""
 
+from dataclasses import replace
+
 import pytest
 
 from mockserver.conformance import Verdict, run
 from mockserver.conformance.discovery.inventory import Token
 from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.requests.negative import suspended_chain
+from mockserver.conformance.session.names import Edge, EdgeKind
 from mockserver.conformance.verdict import NotRun
 from tests.blind.serve import blind_service
 from tests.conformance.exchanges import answer, context_of, exchange, judged, success
@@ -14,7 +17,7 @@ RULE = "refuses-what-is-known-and-not-listed"
 BRIDGE = "v2.getBridgeQuote"
 QUOTE = {"price": "1", "outAmount": "9", "outAmountUsd": "1", "serviceFee": "0", "gasFee": "0"}
 REFUSED = {"code": 3, "msg": "chain is not supported", "data": {}}
-LABEL = "odd edge: known and not listed, fromChain FTM"
+EDGE = Edge("any", EdgeKind.UNLISTED, sound=False, of="fromChain", name="FTM")
 
 
 def lists(second=(), first=()):
@@ -69,7 +72,10 @@ def test_tokens_of_other_chains():
 
 def said(*came):
     usual = exchange(BRIDGE, answer(success(BRIDGE, QUOTE)))
-    others = [exchange(BRIDGE, answer(one), LABEL, number) for number, one in enumerate(came, 2)]
+    others = [
+        exchange(BRIDGE, answer(one), number=number, edge=EDGE)
+        for number, one in enumerate(came, 2)
+    ]
     return judged(RULE, BRIDGE, usual, *others)
 
 
@@ -91,7 +97,7 @@ def test_a_chain_that_came_back_meanwhile_is_no_finding():
     told = judged(
         RULE,
         BRIDGE,
-        exchange(BRIDGE, answer(success(BRIDGE, QUOTE)), LABEL, 1),
+        exchange(BRIDGE, answer(success(BRIDGE, QUOTE)), edge=EDGE),
         exchange("v2.getChain", answer(back), "last look", 2),
     )
     assert told.verdict is Verdict.VACUOUS
@@ -105,11 +111,11 @@ def test_a_list_without_items_is_a_way_of_saying_no():
     name = "v2.getAssetsByChain"
     empty = success(name, {"version": 1, "list": []})
     full = success(name, {"version": 1, "list": [{"symbol": "A"}]})
-    label = "odd edge: known and not listed, chain FTM"
+    edge = replace(EDGE, of="chain")
     usual = exchange(name, answer(full))
-    assert judged(RULE, name, usual, exchange(name, answer(empty), label, 2)).verdict is (
-        Verdict.HOLDS
-    )
+    assert judged(
+        RULE, name, usual, exchange(name, answer(empty), number=2, edge=edge)
+    ).verdict is (Verdict.HOLDS)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +136,7 @@ def test_a_service_that_does_not_look_at_its_list_is_found_out(fault, told):
 
 
 def test_where_everything_known_is_listed_nothing_could_be_asked():
-    edge = exchange(BRIDGE, answer(success(BRIDGE, QUOTE)), "edge: as usual")
+    edge = exchange(BRIDGE, answer(success(BRIDGE, QUOTE)), edge=Edge("as usual"))
     told = judged(RULE, BRIDGE, edge)
     assert told.verdict is Verdict.NOT_APPLICABLE
     assert told.reason == "every chain and token that is known here is listed"

@@ -3,7 +3,6 @@
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.requests.words import BACK, label_of
 from tests.blind.edits import drop, put, times, when
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service
@@ -78,10 +77,8 @@ def test_a_region_that_breaks_a_relation_is_found(rule):
 
 
 def test_a_way_back_that_gains_is_found_on_any_route(healthy):
-    [back, *_] = [
-        one for one in healthy.exchanges if label_of(one.probe).startswith(BACK) and one.succeeded
-    ]
-    source, target = label_of(back.probe).removeprefix(BACK).split(" to ")
+    [back, *_] = [one for one in healthy.exchanges if "edge: back: " in one.probe and one.succeeded]
+    source, target = back.probe.edge.label.removeprefix("back: ").split(" to ")
     gains = row(
         back.operation.id,
         lambda call: (call.text("fromChain"), call.text("toChain")) == (source, target),

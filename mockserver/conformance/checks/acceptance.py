@@ -124,7 +124,7 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
     every = [
         one
         for one in context.of(operation)
-        if is_its_own(one) and not words.is_odd_target(one.probe)
+        if is_its_own(one) and (one.probe.edge is None or one.probe.edge.sound)
     ]
     for field in operation.fields:
         if "boolean" not in field.types:

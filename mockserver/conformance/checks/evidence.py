@@ -9,7 +9,6 @@ from mockserver.conformance.discovery.inventory import Chain, chains_of
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.requests.odd_http import is_beneath
-from mockserver.conformance.requests.words import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.list_probes import LAST_LIST_WORD
@@ -79,7 +78,7 @@ def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
     found = context.of(operation)
     if found:
         return found
-    mine = [probe for probe in context.unsent if probe.startswith(f"{operation.id}/")]
+    mine = [probe for probe in context.unsent_probes if probe.operation_id == operation.id]
     raise context.not_sent(*mine, otherwise=f"no request for {operation.id} was sent")
 
 
@@ -166,7 +165,9 @@ def check_answered(every: Sequence[Exchange]) -> None:
 
 def check_edges_are_asked(context: RunContext) -> None:
     """Raise `NotApplicable` where the run was not to ask at the edges of inputs."""
-    if not any(map(label_of, (*(one.probe for one in context.exchanges), *context.unsent))):
+    if not any(
+        name.edge for name in (*(one.probe for one in context.exchanges), *context.unsent_probes)
+    ):
         raise NotApplicable("edge cases of inputs are not requested (--edges)")
 
 

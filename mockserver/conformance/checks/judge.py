@@ -19,6 +19,7 @@ from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.probe import Group, Stage
 from mockserver.conformance.session.context import Access, RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Unjudged, Verdict
 from mockserver.contract import Contract, Operation
 from mockserver.jsontext import Json
@@ -143,8 +144,8 @@ def outcome_of(rule: Rule, context: RunContext, operation: Operation) -> Outcome
 def _access(rule: Rule, contract: Contract) -> Access:
     index = index_of(contract)
     spelled = [need for need in rule.probes if isinstance(need, str)]
-    probes = frozenset((*index.closure((*rule.probes, _EVERY_LIST)), *spelled))
-    return Access(probes, frozenset((*rule.operations, *rule.reads)))
+    probes = map(ProbeName, (*index.closure((*rule.probes, _EVERY_LIST)), *spelled))
+    return Access(frozenset(probes), frozenset((*rule.operations, *rule.reads)))
 
 
 def placed(finding: Finding) -> Finding:

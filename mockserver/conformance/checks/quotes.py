@@ -21,9 +21,9 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import Reading, require_accepted
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import Route, is_stable, price_of
-from mockserver.conformance.requests.words import label_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import usual
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, fact_basis, ids
 
@@ -106,7 +106,7 @@ def gas_fee_is_not_a_share(context: RunContext, operation: Operation) -> Judgeme
 def amount_is_read_as_smallest_units(context: RunContext, operation: Operation) -> Findings:
     one = require_accepted(context, operation.id)
     if one.reading is Reading.WHOLE:
-        tried = [each for each in context.of(operation.id) if each.probe.endswith("usual")]
+        tried = [each for each in context.of(operation.id) if each.probe == usual(operation)]
         seen = (*tried, context.require(one.probe))
         place = "query.amount" if operation.id == ids.BRIDGE else "query.fromAmount"
         yield Finding("the amount of the request is read as whole tokens", seen, place)
@@ -278,7 +278,7 @@ def gained(first: Quote, back: Quote) -> Findings:
 
 def _ways_back(given: tuple[Quote, ...]) -> Iterator[tuple[Quote, Quote]]:
     """Yield one quote at an edge for each route, with one of the way back where that was quoted."""
-    asked = [quote for quote in given if label_of(quote.exchange.probe)]
+    asked = [quote for quote in given if quote.exchange.probe.edge]
     by_route = {quote.route: quote for quote in asked if quote.got is not None and quote.got > 0}
     told: set[Route] = set()
     for route, quote in by_route.items():

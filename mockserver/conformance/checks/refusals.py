@@ -9,12 +9,12 @@ from mockserver.conformance.checks.evidence import (
 )
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.requests import words
 from mockserver.conformance.requests.negative import Kind, NegativeCase, negative_cases
 from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import EdgeKind
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, fact_basis, ids
 
@@ -26,10 +26,10 @@ def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Findi
     names = [one.probe_name(operation) for one in cases]
     asked = [(one, context.get(name)) for one, name in zip(cases, names, strict=True)]
     # Those at the edges are wrong in the same way, and about something else.
-    odd = [one for one in context.of(operation) if words.is_odd_target(one.probe)]
+    edges = [(one.probe.edge, one) for one in context.of(operation)]
+    wrong = [(edge.of, one) for edge, one in edges if edge and edge.kind is EdgeKind.WRONG]
     for case in cases:
-        begins = words.wrong_elsewhere(case.words)
-        asked += [(case, one) for one in odd if words.label_of(one.probe).startswith(begins)]
+        asked += [(case, one) for of, one in wrong if of == case.words]
     there = [(one, exchange) for one, exchange in asked if exchange is not None]
     if not there:
         raise context.not_sent(*names, otherwise="nothing of the kind was sent")
@@ -120,11 +120,10 @@ def refusal_is_told(_: RunContext, exchange: Exchange) -> Findings:
 
 def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operation) -> Judgements:
     places = {field.role: f"{field.location}.{field.name}" for field in operation.fields}
-    asked = [
-        one for one in context.of(operation) if words.label_of(one.probe).startswith(words.KNOWN)
-    ]
-    unsent = any(words.label_of(probe).startswith(words.KNOWN) for probe in context.unsent)
-    if not asked and not unsent:
+    edges = [(one.probe.edge, one) for one in context.of(operation)]
+    asked = [(edge, one) for edge, one in edges if edge and edge.kind is EdgeKind.UNLISTED]
+    unsent = (name.edge for name in context.unsent_probes)
+    if not asked and not any(edge and edge.kind is EdgeKind.UNLISTED for edge in unsent):
         check_edges_are_asked(context)
         raise NotApplicable("every chain and token that is known here is listed")
     back = {
@@ -133,8 +132,8 @@ def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operati
         for name in chain.names
     }
     told: set[str] = set()
-    for exchange in asked:
-        role, _, name = words.label_of(exchange.probe).removeprefix(words.KNOWN).partition(" ")
+    for edge, exchange in asked:
+        role, name = edge.of, edge.name
         if not is_its_own(exchange) or folded(name) in back:
             continue
         yield JUDGED

@@ -9,9 +9,9 @@ from mockserver.conformance.checks.evidence import check_is_there, is_its_own, s
 from mockserver.conformance.checks.quoting import Quote, quote_of, quotes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import EdgeKind
 from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json
 
@@ -34,11 +34,9 @@ def same_meaning_same_answer(context: RunContext, operation: Operation) -> Judge
         yield from _taken_in_any_case(context, operation)
         return
     moved = needs.value(_moved(context, operation))
-    for base, other in _pairs(
-        context, operation, (words.REVERSED, words.UPPER_HEX, words.LOWER_HEX)
-    ):
+    for base, other in _pairs(context, operation, EdgeKind.SAME_MEANING):
         yield JUDGED
-        for finding in differences(context, base, other, words.label_of(other.probe)):
+        for finding in differences(context, base, other, _label(other)):
             if finding.place not in moved:
                 yield finding
 
@@ -61,12 +59,12 @@ def calls_for_others(
     context: RunContext, operation: Operation
 ) -> Iterator[tuple[Exchange, Exchange]]:
     """Yield the usual call of a swap with each for another recipient or slippage."""
-    pairs = _pairs(context, operation, (words.RECIPIENT, words.SLIPPAGE_IS))
+    pairs = _pairs(context, operation, EdgeKind.RECIPIENT, EdgeKind.SLIPPAGE)
     return (pair for pair in pairs if pair[1].succeeded)
 
 
 def output_is_the_same_for_anybody(_: RunContext, base: Exchange, other: Exchange) -> Findings:
-    return other_output(base, other, words.label_of(other.probe))
+    return other_output(base, other, _label(other))
 
 
 def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
@@ -90,11 +88,11 @@ def pays_less(less: Quote, more: Quote) -> Findings:
 
 def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, ...]]:
     """Yield the quote of an amount, and those of its parts, where all were given."""
-    labels = (*words.PARTS, words.WHOLE_OF_PARTS)
-    asked = [one for label in labels for one in _labelled(context, operation, label)[:1]]
+    parts = _at(context, operation, EdgeKind.PART)
+    asked = (*_at(context, operation, EdgeKind.WHOLE), *parts)
     found = [quote for one in asked if (quote := quote_of(context, one))]
-    if len(found) == len(labels) and all(quote.got for quote in found):
-        yield found[-1], *found[:-1]
+    if len(found) > len(parts) > 1 and all(quote.got for quote in found):
+        yield tuple(found)
 
 
 def parts_add_up(_: RunContext, whole: Quote, *parts: Quote) -> Findings:
@@ -133,8 +131,8 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
 def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Judgements:
     asked = {
         frozenset(one.parameters.items()): one
-        for one in context.of(operation)
-        if words.is_combination(one.probe) and is_its_own(one)
+        for one in _at(context, operation, EdgeKind.COMBINATION)
+        if is_its_own(one)
     }
     optional = [field.name for field in operation.fields if not field.required]
     for name in optional:
@@ -165,14 +163,13 @@ def _with_and_without(
 def _taken_in_any_case(context: RunContext, operation: Operation) -> Judgements:
     """Judge submissions, of which no two are the same: each is taken, or none is."""
     every = sent(context, operation)
-    base = next((one for one in every if one.succeeded and words.label_of(one.probe)), None)
+    base = next((one for one in every if one.succeeded and one.probe.edge), None)
     if base is None:
         return
-    for other in every:
-        if words.UPPER_HEX in words.label_of(other.probe) and is_its_own(other):
-            yield JUDGED
-            if other.refused:
-                yield from differences(context, base, other, words.label_of(other.probe))
+    for other in filter(is_its_own, _at(context, operation, EdgeKind.SAME_MEANING)):
+        yield JUDGED
+        if other.refused:
+            yield from differences(context, base, other, _label(other))
 
 
 def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
@@ -181,7 +178,7 @@ def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
     None where it was not asked for again. A balance falls while orders are submitted.
     """
     last, base = (
-        _labelled(context, operation, label) for label in (words.AFTERWARDS, words.AS_USUAL)
+        _at(context, operation, kind) for kind in (EdgeKind.AFTERWARDS, EdgeKind.ONCE_MORE)
     )
     if not (last and base and last[0].succeeded):
         return None
@@ -189,17 +186,22 @@ def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
 
 
 def _pairs(
-    context: RunContext, operation: Operation, forms: tuple[str, ...]
+    context: RunContext, operation: Operation, *kinds: EdgeKind
 ) -> Iterator[tuple[Exchange, Exchange]]:
-    """Yield the usual request, where it succeeded, with each that is of one of some forms."""
-    for base in _labelled(context, operation, words.AS_USUAL)[:1]:
-        for one in context.of(operation) if base.succeeded else ():
-            if is_its_own(one) and any(form in words.label_of(one.probe) for form in forms):
+    """Yield the usual request, where it succeeded, with each that is at an edge of some kinds."""
+    for base in _at(context, operation, EdgeKind.ONCE_MORE)[:1]:
+        for one in _at(context, operation, *kinds) if base.succeeded else ():
+            if is_its_own(one):
                 yield base, one
 
 
-def _labelled(context: RunContext, operation: Operation, label: str) -> list[Exchange]:
-    return [one for one in context.of(operation) if words.label_of(one.probe) == label]
+def _at(context: RunContext, operation: Operation, *kinds: EdgeKind) -> list[Exchange]:
+    edges = ((one.probe.edge, one) for one in context.of(operation))
+    return [one for edge, one in edges if edge and edge.kind in kinds]
+
+
+def _label(exchange: Exchange) -> str:
+    return exchange.probe.edge.label if exchange.probe.edge else ""
 
 
 def _apart(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json]]:
@@ -238,7 +240,7 @@ def ladders(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, 
     by_route: dict[tuple[str, ...], list[Quote]] = {}
     for quote in quotes(context, operation):
         # Others may have been asked for at another time, and prices move.
-        if quote.got is not None and words.label_of(quote.exchange.probe):
+        if quote.got is not None and quote.exchange.probe.edge:
             ends = (quote.route.source, quote.route.target)
             key = tuple(part for end in ends for part in (end.chain, end.symbol, end.address))
             by_route.setdefault(key, []).append(quote)

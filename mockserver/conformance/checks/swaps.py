@@ -11,9 +11,10 @@ from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import usual_attempt
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import text
-from mockserver.conformance.requests.words import OF_THE_COIN, SLIPPAGE_IS, label_of
+from mockserver.conformance.requests.words import OF_THE_COIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import EdgeKind
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Operation, fact_basis, ids
 from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_SWAP
@@ -37,7 +38,7 @@ _SEVERAL, _MANY = Decimal(5), Decimal(20)
 _LEAST_TIME, _MOST_TIME = 10**9, 10**10
 _THIS_DECADE = 1_577_836_800
 _SLACK_S, _HOUR_S, _DAY_S = 60, 3_600, 86_400
-_SLIPPAGES = (f"{SLIPPAGE_IS}50", f"{SLIPPAGE_IS}500")
+_SLIPPAGES = ("50", "500")
 _OF_COINS = tuple(f"{ids.SWAP}/{name}" for name in ("usual", OF_THE_COIN, "tenfold"))
 """The calls for amounts of some worth, which may well be of the chain's coin."""
 
@@ -236,9 +237,13 @@ def _timeless(call: Exchange) -> tuple[str, ...]:
 
 def slippage_is_in_hundredths_of_a_percent(context: RunContext, _: Operation) -> Judgements:
     usual = context.require_each(f"{ids.SWAP}/usual", f"{ids.SWAP}/to another")
-    named = {label_of(one.probe): one for one in context.of(ids.SWAP) if one.succeeded}
+    named = {
+        one.parameters.get("slippage"): one
+        for one in context.of(ids.SWAP)
+        if one.succeeded and one.probe.edge and one.probe.edge.kind is EdgeKind.SLIPPAGE
+    }
     # Two more calls for the usual amount may be there, of a small slippage and a larger one.
-    more = [named[label] for label in _SLIPPAGES if label in named]
+    more = [named[slippage] for slippage in _SLIPPAGES if slippage in named]
     for one, other in (usual, more) if len(more) == len(_SLIPPAGES) else (usual,):
         told = list(_told_of_slippage(context, one, other))
         yield from told

@@ -19,7 +19,7 @@ _DATE = re.compile(
 )
 _LIKE_A_TIME = re.compile(r"(?=.*\b20\d\d\b).*\b\d{1,2}\b\D+\d{1,2}\b.*")
 _STALE = "timestamp long past"
-"""How the probes end that stamp a request with a time that ought to be refused."""
+"""The words of the probes that stamp a request with a time that ought to be refused."""
 
 
 def seconds_of(value: str) -> int | None:
@@ -57,7 +57,7 @@ def service_time(context: RunContext, exchange: Exchange) -> int | None:
 def _taken_stamps(context: RunContext) -> list[int]:
     """Return the stamps that v1 took, in seconds; none where it takes stale ones as well."""
     v1 = [one for one in context.exchanges if "timestamp" in one.request.headers]
-    stale = [one for one in v1 if one.probe.endswith(_STALE)]
+    stale = [one for one in v1 if one.probe.words == _STALE]
     if not any(one.refused for one in stale) or any(one.succeeded for one in stale):
         return []
     stamps = [seconds_of(text(one.request.headers["timestamp"])) for one in v1 if one.succeeded]

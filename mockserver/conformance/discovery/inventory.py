@@ -20,7 +20,7 @@ from mockserver.conformance.discovery.listing import (
 from mockserver.conformance.session.bindings import ROLES, Bindings
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES, FIRST_LIST_WORDS
+from mockserver.conformance.session.list_probes import ANOTHER_NAME, FIRST_LIST_PROBES
 from mockserver.contract import ids, shipped_facts
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
@@ -364,7 +364,7 @@ def _called(
     lists: Sequence[Exchange], looks: Iterable[Exchange], bindings: Bindings
 ) -> dict[str, str]:
     """Return the names by which chains of 2.0 are asked for tokens, where another one was taken."""
-    other = [one for one in looks if one.probe.endswith(FIRST_LIST_WORDS[-1])]
+    other = [one for one in looks if one.probe.words == ANOTHER_NAME]
     asked = {asked_chain(one) for one in other if one.operation.generation.id == "v2"}
     if not asked or not lists:
         return {}

@@ -8,6 +8,7 @@ from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Verdict, if_known
@@ -39,7 +40,8 @@ class Asking:
         if self.stopped:
             return None
         try:
-            exchange = self.session.ask(f"{operation_id}/{self.words} {self.count + 1}", draft)
+            name = f"{operation_id}/{self.words} {self.count + 1}"
+            exchange = self.session.ask(ProbeName(name, stage=self.words), draft)
         except (Spent, Refusing) as error:
             self.stopped = str(error)
             return None

@@ -165,7 +165,7 @@ class Stage:
 
     def has_sent(self, exchange: Exchange) -> bool:
         """Tell whether a request is one that the stage has made up."""
-        return exchange.probe.startswith(f"{exchange.operation.id}/{self.words} ")
+        return exchange.probe.stage == self.words
 
     def __call__(self, context: RunContext, operation: Operation) -> Iterator[Finding]:
         """Yield what is wrong with single exchanges of the stage."""

@@ -8,8 +8,8 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_at, general, joined
 from mockserver.conformance.checks.schema import AppliedSchema, walk
-from mockserver.conformance.requests.words import is_target
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName
 from mockserver.contract import Basis, Contract, Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
@@ -132,8 +132,8 @@ class Coverage:
 
 def targets_of_run(exchanges: Iterable[Exchange], unsent: Mapping[str, str]) -> Targets:
     """Return the targets that the exchanges of a run hit, and those that were left out of it."""
-    asked = [one for one in exchanges if is_target(one.probe)]
-    missed = {name: why for name, why in unsent.items() if is_target(name)}
+    asked = [one for one in exchanges if one.probe.edge]
+    missed = {name: why for name, why in unsent.items() if ProbeName(name).edge}
     missed |= {one.probe: "no whole answer came" for one in asked if not one.whole}
     return Targets(tuple(one.probe for one in asked if one.whole), missed)
 

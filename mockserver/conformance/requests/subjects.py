@@ -23,9 +23,9 @@ from mockserver.conformance.discovery.routes import (
     usable_tokens,
     v1_bridges,
 )
-from mockserver.conformance.requests import words
 from mockserver.conformance.requests.valid import fresh_address, fresh_hash, valid_request
 from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.names import Edge, EdgeKind
 from mockserver.contract import ids
 
 _T = TypeVar("_T")
@@ -66,35 +66,37 @@ _POOLS: Mapping[str, _Pool] = {
 }
 
 
-def subjects(context: RunContext, operation_id: str) -> Iterator[tuple[str, About]]:
+def subjects(context: RunContext, operation_id: str) -> Iterator[tuple[Edge, About]]:
     """Yield what an operation that reads is asked about beside the usual. Raises `NotRun`."""
     quoted = accepted(context, operation_id) if operation_id in _QUOTES else None
     if quoted is not None:
-        for label in (*words.PARTS, words.WHOLE_OF_PARTS):
-            yield label, {"route": quoted.route, "times": int(label.partition(" ")[0])}
+        for times, kind in _AMOUNTS:
+            about = {"route": quoted.route, "times": times}
+            yield Edge(f"{times} usual amounts", kind), about
     if operation_id in _POOLS:
         what, name, items = _POOLS[operation_id]
         drawn = _drawn(context, name, items(context))
         if operation_id == ids.BRIDGE:
             for label, route in covering(drawn, lambda one: (f"{one.source.decimals} decimals",)):
                 about = {"route": route, "amount": _NEXT_TO_NOTHING}
-                yield f"next to nothing of {label}", about
+                yield Edge(f"next to nothing of {label}"), about
         chosen = list(covering(drawn, features(context)))
-        yield from ((label, {what: item}) for label, item in chosen)
+        yield from ((Edge(label), {what: item}) for label, item in chosen)
         if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
             for _, route in chosen[:_MOST_BACK]:
-                label = f"{words.BACK}{route.target.chain} to {route.source.chain}"
-                yield label, {"route": Route(route.target, route.source)}
+                label = f"back: {route.target.chain} to {route.source.chain}"
+                yield Edge(label), {"route": Route(route.target, route.source)}
     if operation_id == ids.SWAP:
         coins = [route for route in _within_chains(context) if route.source.is_native]
         for route in _drawn(context, "large calls", coins)[:1]:
-            yield f"{_MANY_COINS} coins", {"route": route, "whole": _MANY_COINS}
-        yield words.RECIPIENT, {"recipient": fresh_address(context, "recipient at an edge")}
+            yield Edge(f"{_MANY_COINS} coins"), {"route": route, "whole": _MANY_COINS}
+        edge = Edge("recipient other than the sender", EdgeKind.RECIPIENT)
+        yield edge, {"recipient": fresh_address(context, "recipient at an edge")}
     if operation_id in (ids.OF_CHAIN, ids.V1_TOKENS):
         inventory = inventory_of(context, operation_id.partition(".")[0])
         for chain in inventory.chains[:_MOST_ROUTES]:
             if chain.offered:
-                yield chain.name, {"chain": inventory.asked_as(chain.name)}
+                yield Edge(chain.name), {"chain": inventory.asked_as(chain.name)}
 
 
 _QUOTES = (ids.BRIDGE, ids.SWAP_QUOTE, ids.V1_QUOTE)
@@ -147,9 +149,11 @@ _TOKENS = {
 """The inputs that take a token of a listed chain, by their roles."""
 
 _FEW, _SOME = 3, 6
+_AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.WHOLE))
+"""Two parts of an amount, and the whole, in usual amounts."""
 
 
-def known_elsewhere(context: RunContext, operation_id: str) -> Iterator[tuple[str, About]]:
+def known_elsewhere(context: RunContext, operation_id: str) -> Iterator[tuple[Edge, About]]:
     """Yield what is known and not listed, for the operations alone whose names are said to come
     from the lists: a balance or a price on a suspended chain is told by whoever knows it.
     """
@@ -158,10 +162,15 @@ def known_elsewhere(context: RunContext, operation_id: str) -> Iterator[tuple[st
     chains = unlisted_chains(context, context.contract.operation(operation_id).generation.id)
     for chain in chains[:_SOME] if operation_id == ids.SWAP_QUOTE else chains:
         for role in _CHAINS.get(operation_id, ()):
-            yield f"{words.KNOWN}{role} {chain.name}", {role: chain.name}
+            yield _unlisted(role, chain.name), {role: chain.name}
 
 
-def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, About]]:
+def _unlisted(role: str, name: str) -> Edge:
+    label = f"known and not listed, {role} {name}"
+    return Edge(label, EdgeKind.UNLISTED, sound=False, of=role, name=name)
+
+
+def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[Edge, About]]:
     """Yield routes of tokens that other chains have, and the chain of the request has not."""
     tokens = inventory_of(context, operation_id.partition(".")[0]).tokens
     sound = [one for one in tokens if one.decimals is not None and one.offered]
@@ -171,12 +180,11 @@ def _with_tokens(context: RunContext, operation_id: str) -> Iterator[tuple[str, 
         there = [one for one in sound if one.chain != chain]
         for token in list(tokens_elsewhere(sound, chain))[:_FEW]:
             route = Route(replace(token, chain=chain), draw.choice(there))
-            yield f"{words.KNOWN}{role} {token.symbol} on {chain}", {"route": route}
+            yield _unlisted(role, f"{token.symbol} on {chain}"), {"route": route}
 
 
-def submissions(context: RunContext, operation_id: str) -> Iterator[tuple[str, About, bool]]:
-    """Yield what is submitted beside the usual, each for a deposit of its own, and whether nothing
-    of it is doubtful. Raises `NotRun`.
+def submissions(context: RunContext, operation_id: str) -> Iterator[tuple[Edge, About]]:
+    """Yield what is submitted beside the usual, each for a deposit of its own. Raises `NotRun`.
 
     Each may be an order that somebody pays for, so there are few: they are sent only where writes
     are armed, and within the cap of submissions.
@@ -186,31 +194,33 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[tuple[str, A
         swap = usual_attempt(context, ids.SWAP_QUOTE).route
         for slippage in _SLIPPAGES:
             about = {"route": swap, "orderType": "2", "slippage": slippage}
-            yield f"orderType 2, slippage {slippage}", about, True
+            yield Edge(f"orderType 2, slippage {slippage}"), about
         label = "sourceCerts in upper-case hex"
-        yield label, {"sourceCerts": _certificate(context, label).upper()}, True
+        upper = _certificate(context, label).upper()
+        yield Edge(label, EdgeKind.SAME_MEANING), {"sourceCerts": upper}
     for level in _FEE_LEVELS if operation_id == ids.V1_ORDER else ():
-        yield f"feeLevel is {level}", {"feeLevel": level}, True
+        yield Edge(f"feeLevel is {level}"), {"feeLevel": level}
     if operation_id in pools:
         routes, name = pools[operation_id]
         ends = features(context)
         drawn = _drawn(context, name, routes(context))
         for label, route in covering(drawn, lambda one: ends(one)[2:3], _MOST_ORDERS):
-            yield label, {"route": route}, True
+            yield Edge(label), {"route": route}
     if operation_id == ids.ORDER:
-        yield "channel that is not ASCII", {"channel": "é漢"}, False
-        yield f"channel of {_LONG} characters", {"channel": "x" * _LONG}, False
+        yield Edge("channel that is not ASCII", sound=False), {"channel": "é漢"}
+        yield Edge(f"channel of {_LONG} characters", sound=False), {"channel": "x" * _LONG}
         label = "long sourceCerts"
         told = jsontext.decode(bytes.fromhex(_certificate(context, label)))
         longer = jsontext.encode({**told, "fromPublicKey": "a" * _VERY_LONG}).hex()
-        yield label, {"sourceCerts": longer}, False
+        yield Edge(label, sound=False), {"sourceCerts": longer}
     if operation_id == ids.TICKET:
         yield from _tickets(context)
 
 
-def _tickets(context: RunContext) -> Iterator[tuple[str, About, bool]]:
+def _tickets(context: RunContext) -> Iterator[tuple[Edge, About]]:
     label = "hash in upper-case hex"
-    yield label, {"hash": f"0x{deposit_of(context, label)[2:].upper()}"}, True
+    upper = f"0x{deposit_of(context, label)[2:].upper()}"
+    yield Edge(label, EdgeKind.SAME_MEANING), {"hash": upper}
     is_plain = plain_tokens(context)
     tokens = _drawn(context, "tickets", inventory_of(context).tokens)
     for label, token in covering(
@@ -219,8 +229,8 @@ def _tickets(context: RunContext) -> Iterator[tuple[str, About, bool]]:
         hashed = deposit_of(context, label)
         # How a hash looks elsewhere is not shown.
         told = hashed if is_plain(token) else hashed[2:]
-        yield label, {"chain": token.chain, "hash": told}, is_plain(token)
-    yield f"hash of {_LONG} characters", {"hash": "9" * _LONG}, False
+        yield Edge(label, sound=is_plain(token)), {"chain": token.chain, "hash": told}
+    yield Edge(f"hash of {_LONG} characters", sound=False), {"hash": "9" * _LONG}
 
 
 def deposit_of(context: RunContext, label: str) -> str:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
-from mockserver.conformance.requests import words
 from mockserver.conformance.requests.negative import WRONG_VALUES, missing_inputs, signed
 from mockserver.conformance.requests.subjects import (
     About,
@@ -24,6 +23,7 @@ from mockserver.conformance.requests.subjects import (
 from mockserver.conformance.requests.valid import usual_or_unknown, valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation
 from mockserver.jsontext import Json
@@ -33,6 +33,7 @@ DIGITS = (1, 2, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
 """Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
 notation, 128 bits, and the 77 that the contract allows."""
 _LONG, _VERY_LONG = 120, 400
+_OF_HEX = ("in upper-case hex", "in lower-case hex")
 _ODD_AMOUNTS = ("0", "01", "+1", "-1", "1.5", "1e3", "")
 _ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
 _LARGE_NUMBERS = (Decimal(100_000), Decimal(2_000_000), Decimal(10) ** 12)
@@ -54,17 +55,16 @@ _FROM_A_QUOTE = ("aggregator", "routeSummary")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A request at an edge. `sound` tells that the description lets nothing be wrong with it."""
+    """A request at an edge."""
 
     operation_id: str
-    label: str
+    edge: Edge
     draft: Draft
-    sound: bool = True
 
     @property
-    def probe(self) -> str:
+    def probe(self) -> ProbeName:
         """The name of its probe."""
-        return f"{self.operation_id}/{words.edge(self.label, sound=self.sound)}"
+        return ProbeName.at(self.operation_id, self.edge)
 
 
 def targets_of(context: RunContext, operation: Operation) -> tuple[Target, ...]:
@@ -77,10 +77,10 @@ def targets_of(context: RunContext, operation: Operation) -> tuple[Target, ...]:
 
 def _submissions(context: RunContext, operation: Operation) -> Iterator[Target]:
     with suppress(NotRun, Inconclusive):
-        for label, about, sound in submissions(context, operation.id):
-            deposit = deposit_of(context, label)
+        for edge, about in submissions(context, operation.id):
+            deposit = deposit_of(context, edge.label)
             draft = valid_request(context, operation.id, deposit=deposit, **about)
-            yield Target(operation.id, label, draft, sound)
+            yield Target(operation.id, edge, draft)
 
 
 def _reads(context: RunContext, operation: Operation) -> Iterator[Target]:
@@ -89,22 +89,17 @@ def _reads(context: RunContext, operation: Operation) -> Iterator[Target]:
         yield from _sound(context, operation, usual)
     yield from _about(context, operation, subjects(context, operation.id))
     yield from _wrong_elsewhere(context, operation)
-    yield from _about(context, operation, known_elsewhere(context, operation.id), sound=False)
+    yield from _about(context, operation, known_elsewhere(context, operation.id))
     if usual is not None:
         yield from _doubtful(context, operation, usual)
 
 
 def _about(
-    context: RunContext,
-    operation: Operation,
-    about: Iterable[tuple[str, About]],
-    *,
-    sound: bool = True,
+    context: RunContext, operation: Operation, about: Iterable[tuple[Edge, About]]
 ) -> Iterator[Target]:
     with suppress(NotRun, Inconclusive):
-        for label, one in about:
-            draft = valid_request(context, operation.id, **one)
-            yield Target(operation.id, label, draft, sound)
+        for edge, one in about:
+            yield Target(operation.id, edge, valid_request(context, operation.id, **one))
 
 
 def _wrong_elsewhere(context: RunContext, operation: Operation) -> Iterator[Target]:
@@ -118,21 +113,24 @@ def _wrong_elsewhere(context: RunContext, operation: Operation) -> Iterator[Targ
             for label, about in other_subjects(context, operation.id, case.place.partition(".")[2]):
                 base = valid_request(context, operation.id, **about)
                 draft = signed(case.change(base, context), operation, context.caller)
-                name = words.wrong_elsewhere(case.words, label)
-                yield Target(operation.id, name, draft, sound=False)
+                words = f"{case.words} of {label}"
+                edge = Edge(words, EdgeKind.WRONG, sound=False, of=case.words)
+                yield Target(operation.id, edge, draft)
 
 
 def _sound(context: RunContext, operation: Operation, usual: Draft) -> Iterator[Target]:
     """Yield the usual request with one input at an edge that the contract allows."""
-    yield Target(operation.id, words.AS_USUAL, usual)
+    yield Target(operation.id, Edge("once more", EdgeKind.ONCE_MORE), usual)
     if len(usual.query) > 1 or len(usual.body or ()) > 1:
         turned = signed(reversed_inputs(usual), operation, context.caller)
-        yield Target(operation.id, words.REVERSED, turned)
+        edge = Edge("parameters in reverse order", EdgeKind.SAME_MEANING)
+        yield Target(operation.id, edge, turned)
     for field in inputs(operation):
         for label, value in _allowed(field, usual):
             draft = _changed(context, operation, usual, field, value)
-            yield Target(operation.id, f"{field.name} {label}", draft)
-    yield Target(operation.id, words.AFTERWARDS, usual)
+            yield Target(operation.id, _edge_of(field, label), draft)
+    afterwards = Edge("once more, after other forms of it", EdgeKind.AFTERWARDS)
+    yield Target(operation.id, afterwards, usual)
     yield from _combinations(context, operation, usual)
 
 
@@ -146,7 +144,13 @@ def _doubtful(context: RunContext, operation: Operation, usual: Draft) -> Iterat
             values.append((roles[other], f"as {one}", value))
     for field, label, value in values:
         draft = _changed(context, operation, usual, field, value)
-        yield Target(operation.id, f"{field.name} {label}", draft, sound=False)
+        yield Target(operation.id, _edge_of(field, label, sound=False), draft)
+
+
+def _edge_of(field: Field, label: str, *, sound: bool = True) -> Edge:
+    kind = EdgeKind.SLIPPAGE if field.role == "slippage" else EdgeKind.OTHER
+    kind = EdgeKind.SAME_MEANING if label in _OF_HEX else kind
+    return Edge(f"{field.name} {label}", kind, sound)
 
 
 def reversed_inputs(draft: Draft) -> Draft:
@@ -174,7 +178,7 @@ def _allowed(field: Field, usual: Draft) -> Iterable[tuple[str, Json]]:
     values = values or _ALLOWED.get(field.role, ())
     if not values and field.role in (*_ADDRESSES, *_CONTRACTS, "hash") and is_hex(before):
         text = str(before)
-        return [(words.UPPER_HEX, f"0x{text[2:].upper()}"), (words.LOWER_HEX, text.lower())]
+        return list(zip(_OF_HEX, (f"0x{text[2:].upper()}", text.lower()), strict=True))
     return [(f"is {value}", value) for value in values]
 
 
@@ -237,7 +241,7 @@ def _combinations(context: RunContext, operation: Operation, usual: Draft) -> It
                 said = f"{field.name} {str(value).lower()}" if is_flag else f"with {field.name}"
                 words.append(said)
         draft = signed(draft, operation, context.caller)
-        yield Target(operation.id, ", ".join(words), draft)
+        yield Target(operation.id, Edge(", ".join(words), EdgeKind.COMBINATION), draft)
 
 
 def _optional_value(operation: Operation, field: Field, usual: Draft) -> Json:

@@ -9,7 +9,8 @@ from typing import TypeVar
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Cached, Exchange
-from mockserver.conformance.session.list_probes import FIRST_LIST_WORDS, is_first_list
+from mockserver.conformance.session.list_probes import ANOTHER_NAME, is_first_list
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Contract, Operation, ids
 from mockserver.values import dataclass
@@ -24,7 +25,7 @@ SLOW_MS = 3_000
 class Access:
     """What may be read of a run: probes by name, and every exchange of some operations by id."""
 
-    probes: frozenset[str]
+    probes: frozenset[ProbeName]
     operations: frozenset[str]
 
     def shows(self, exchange: Exchange) -> bool:
@@ -107,6 +108,11 @@ class RunContext(Cached):
         """Why probes were not sent, by name."""
         return self._reasons
 
+    @property
+    def unsent_probes(self) -> tuple[ProbeName, ...]:
+        """The names of those that were not sent."""
+        return tuple(map(ProbeName, self._reasons))
+
     def add(self, exchange: Exchange) -> None:
         """Take in an exchange."""
         self._all.append(exchange)
@@ -120,7 +126,7 @@ class RunContext(Cached):
     def leave_out(self, probe: str, reason: str, *, forbidden: bool = False) -> None:
         """Note why a probe was not sent; `forbidden` tells that the run has no leave to send it."""
         if probe not in self._by_probe:
-            self._reasons[probe] = reason
+            self._reasons[ProbeName(probe)] = reason
             if forbidden:
                 self._forbidden.add(probe)
 
@@ -138,7 +144,7 @@ class RunContext(Cached):
         found, access = self._by_operation.get(wanted, ()), self._access
         if access is None or wanted in access.operations:
             return tuple(found)
-        if not any(probe.startswith(f"{wanted}/") for probe in access.probes):
+        if not any(probe.operation_id == wanted for probe in access.probes):
             raise Undeclared(f"{wanted} is read, and no request of it is asked for")
         return tuple(filter(access.shows, found))
 
@@ -186,10 +192,8 @@ class RunContext(Cached):
         if found.succeeded:
             return found
         # The lists may be read by all, also under the other name of their chain.
-        renamed = self._by_probe.get(
-            probe.replace(f"/{FIRST_LIST_WORDS[0]}", f"/{FIRST_LIST_WORDS[-1]}")
-        )
-        if renamed is not None and renamed.succeeded:
+        renamed = self._by_probe.get(f"{found.operation.id}/{ANOTHER_NAME}")
+        if probe == usual(found.operation) and renamed is not None and renamed.succeeded:
             # The list was refused under one name of its chain, and given under another.
             return renamed
         said = found.answer.reason or found.member("msg") or f"HTTP {found.answer.status}"

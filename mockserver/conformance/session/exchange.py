@@ -7,6 +7,7 @@ from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from mockserver import jsontext
+from mockserver.conformance.session.names import ProbeName
 from mockserver.contract import Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
@@ -93,7 +94,7 @@ class Exchange(Cached):
         """Keep both sides; `number` counts what was sent, from 1. `request.path` is whole."""
         super().__init__()
         self.number = number
-        self.probe = probe
+        self.probe = ProbeName(probe)
         self.operation = operation
         self.request = request
         self.answer = answer

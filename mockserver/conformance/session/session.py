@@ -9,6 +9,7 @@ from typing import Protocol
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Operation
@@ -94,7 +95,7 @@ class Session:
         Raises `Refusing` where it may not leave or where the service no longer answers, `Spent`
         where budget or time is used up.
         """
-        operation = self.context.contract.operation(probe.partition("/")[0])
+        operation = self.context.contract.operation(ProbeName(probe).operation_id)
         request = self._fresh(draft, operation).request(operation)
         recalled = self._keeper.recall(probe, request) if self._keeper else None
         if recalled is None:
