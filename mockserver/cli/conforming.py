@@ -82,7 +82,7 @@ def rules(as_json: bool) -> None:
 def _every_rule() -> "tuple[Rule, ...]":
     from mockserver import contract as contracts
     from mockserver.conformance.checks.catalog import RULES
-    from mockserver.conformance.generation.rules import stage_rules
+    from mockserver.conformance.generation.stages import stage_rules
 
     return (*RULES, *stage_rules(contracts.load()))
 

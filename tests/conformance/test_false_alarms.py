@@ -14,7 +14,7 @@ from mockserver.conformance.checks.quoting import quotes
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.clocks import seconds_of
 from mockserver.conformance.discovery.routes import is_plausible
-from mockserver.conformance.generation.rules import server_error
+from mockserver.conformance.generation.stages import server_error
 from mockserver.conformance.requests.planned import orders_settled, v1_orders_settled
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mockserver.conformance import UnsafeOrWrong, run
-from mockserver.conformance.generation.rules import saved_line
+from mockserver.conformance.generation.stages import saved_line
 from tests.blind.edits import boom, when
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service

@@ -34,15 +34,20 @@ def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], 
     which there are only some.
     """
     outcomes: list[Outcome] = []
-    for wanted, name in _STAGES.items():
+    for wanted, (module, name) in _STAGES.items():
         if getattr(options, wanted):
             try:
-                stage = getattr(import_module(f"{__name__}.{name}"), name)
+                stage = getattr(import_module(f"{__name__}.{module}"), name)
                 outcomes.extend(stage(session, options))
             except KeyboardInterrupt:
                 return tuple(outcomes), (INTERRUPTED,)
     return tuple(outcomes), ()
 
 
-_STAGES = {"probes": "saved", "sequences": "sequences", "examples": "explore", "deep": "deep"}
-"""The stages by the option that wants them: each is a function in a module of its own name."""
+_STAGES = {
+    "probes": ("stages", "saved"),
+    "sequences": ("sequences", "sequences"),
+    "examples": ("explore", "explore"),
+    "deep": ("deep", "deep"),
+}
+"""The stages by the option that wants them: module and function."""

@@ -32,13 +32,15 @@ from mockserver import __version__, jsontext
 from mockserver.conformance.basis import basis_of, place_of
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
-from mockserver.conformance.generation.asking import Asking, is_answered
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
-from mockserver.conformance.generation.rules import (
+from mockserver.conformance.generation.stages import (
     FUZZED,
+    Key,
     Problem,
+    Sender,
     accepted_though_broken,
     found_already,
+    is_answered,
     judged_alone,
     server_error,
 )
@@ -144,12 +146,12 @@ class _Fuzz:
         self._examples = options.deep
         self._most = options.deep * _MOST_PER_EXAMPLE
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}:deep".encode())
-        self._asking = Asking(session, FUZZED.words)
+        self._sender = Sender(session, FUZZED.words)
         # Schemathesis holds answers against the schema itself, and takes any time for an answer.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
         self._known = found_already(session.context, operation)
         self._unmade = ""
-        self._found: dict[tuple[str, tuple[str, str, str]], Problem] = {}
+        self._found: dict[tuple[str, Key], Problem] = {}
 
     def outcomes(self, described: Any, config: Any) -> Iterator[Outcome]:
         """Send the cases and yield an outcome for each check that failed, or one for all."""
@@ -172,13 +174,13 @@ class _Fuzz:
             yield self._outcome(FUZZED.rule(self._operation.id), ())
 
     def _outcome(self, rule: Rule, findings: tuple[Finding, ...]) -> Outcome:
-        nothing = "" if self._asking.count else "Schemathesis makes no request of it"
-        reason = self._asking.stopped or self._unmade or nothing
-        return self._asking.outcome(rule, self._operation, findings, reason)
+        nothing = "" if self._sender.count else "Schemathesis makes no request of it"
+        reason = self._sender.stopped or self._unmade or nothing
+        return self._sender.outcome(rule, self._operation, findings, reason)
 
     def _take(self, case: Case[Any]) -> None:
         """Send a case, if there is room, and keep what is found; the smallest request of each."""
-        if self._asking.count >= self._most or self._asking.stopped:
+        if self._sender.count >= self._most or self._sender.stopped:
             return
         try:
             request = _prepared(case)
@@ -186,7 +188,7 @@ class _Fuzz:
             # Some cases cannot travel at all, such as a header with a line break.
             return
         draft = _draft_of(case, request, self._operation, self._session.context)
-        exchange = None if draft is None else self._asking.remembered(self._operation, draft)
+        exchange = None if draft is None else self._sender.send_once(self._operation, draft)
         if exchange is None or not exchange.whole:
             return
         for check, problem in self._problems(case, request, exchange):

@@ -11,7 +11,6 @@ from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
-from mockserver.conformance.generation.asking import Asking, catch_up, is_answered
 from mockserver.conformance.generation.constraints import assumed_domains
 from mockserver.conformance.generation.feedback import Novelty, telling_variations
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
@@ -20,15 +19,18 @@ from mockserver.conformance.generation.relations import (
     related_problems,
     relations_of,
 )
-from mockserver.conformance.generation.rules import (
+from mockserver.conformance.generation.stages import (
     GENERATED,
     Key,
     Problem,
-    accepted,
+    Sender,
+    adopt_service_time,
     found_already,
+    is_answered,
     is_to_be_refused,
     judged_alone,
     server_error,
+    wrongly_accepted,
 )
 from mockserver.conformance.generation.strategies import Broken, Requests, any_of, itself
 from mockserver.conformance.options import Options
@@ -77,39 +79,30 @@ def explore(session: Session, options: Options, *, feedback: bool = True) -> tup
     more, all of them within the budget of the run. Without `feedback` requests are sent
     as they are drawn, whatever was asked and answered before.
     """
-    # Decided before anything is asked: what a stage asks itself may well be refused.
-    asked = [one for one in session.context.contract if _is_asked(session, one, options)]
+    # Decided before anything is sent: what a stage itself sends may well be refused.
+    chosen = [one for one in session.context.contract if _is_chosen(session, one, options)]
     with isolated_hypothesis():
         return tuple(
             _Exploration(
-                session, one, options, share=_share(session, asked[number:]), feedback=feedback
+                session, one, options, share=_share(session, chosen[number:]), feedback=feedback
             ).outcome()
-            for number, one in enumerate(asked)
+            for number, one in enumerate(chosen)
         )
 
 
-def _share(session: Session, asked: Sequence[Operation]) -> int:
+def _share(session: Session, operations: Sequence[Operation]) -> int:
     """Return how many requests the first of some operations may have for itself, 1 at least."""
-    share = session.transport.left // len(asked)
-    if asked[0].writes:
-        share = min(share, session.transport.writes_left // sum(one.writes for one in asked))
+    share = session.transport.left // len(operations)
+    if operations[0].writes:
+        share = min(share, session.transport.writes_left // sum(one.writes for one in operations))
     return max(1, share)
 
 
-def _is_asked(session: Session, operation: Operation, options: Options) -> bool:
+def _is_chosen(session: Session, operation: Operation, options: Options) -> bool:
     may_be = options.arming.writes or not operation.writes
     chosen = options.chooses(GENERATED.rule(), operation.id)
     wanted = not options.generated_for or operation.id in options.generated_for
     return may_be and chosen and wanted and is_answered(session, operation)
-
-
-@dataclass(frozen=True, slots=True)
-class _Answers:
-    """The answer of a case, and that of its other form where the relation had one asked for."""
-
-    first: Exchange
-    other: Exchange | None = None
-    relation: Relation | None = None
 
 
 class _Exploration:
@@ -131,11 +124,11 @@ class _Exploration:
         self._feedback = feedback
         self._contract: Contract = session.context.contract
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}".encode())
-        self._asking = Asking(session, GENERATED.words)
+        self._sender = Sender(session, GENERATED.words)
         self._known = found_already(session.context, operation)
         if operation.auth == "developer-key" and options.arming.writes:
             # Orders that are looked up make the clock of a stand-in jump.
-            self._catch_up()
+            self._adopt_service_time()
         self._requests = Requests(operation, session.context)
         self._kinds = tuple(self._usual_kinds())
         self._novelty = Novelty(operation, session.context.of(operation))
@@ -163,20 +156,21 @@ class _Exploration:
         reason = self._reason(unclear)
         if unclear and not findings:
             return Outcome(rule, self._operation, Verdict.INCONCLUSIVE, reason=reason)
-        return self._asking.outcome(rule, self._operation, findings, reason)
+        return self._sender.outcome(rule, self._operation, findings, reason)
 
-    def _catch_up(self) -> None:
+    def _adopt_service_time(self) -> None:
         """Learn the service's time where it refuses what it should take."""
-        context = self._session.context
-        if ids.PRICE.partition(".")[0] not in self._session.transport.generations:
+        session, context = self._session, self._session.context
+        if ids.PRICE.partition(".")[0] not in session.transport.generations:
             return
-        quote = if_known(valid_request, context, ids.V1_QUOTE)
-        exchange = None if quote is None else self._timed(ids.V1_QUOTE, quote)
-        if exchange is not None and exchange.refused:
-            catch_up(context, self._timed)
 
-    def _timed(self, operation_id: str, draft: Draft) -> Exchange | None:
-        return Asking(self._session, f"time for {self._operation.id}").ask(operation_id, draft)
+        def send(operation_id: str, draft: Draft) -> Exchange | None:
+            return Sender(session, f"time for {self._operation.id}").send(operation_id, draft)
+
+        quote = if_known(valid_request, context, ids.V1_QUOTE)
+        exchange = None if quote is None else send(ids.V1_QUOTE, quote)
+        if exchange is not None and exchange.refused:
+            adopt_service_time(context, send)
 
     def _gathered(self) -> dict[Key, tuple[Problem, _Round]]:
         """Ask the examples, round by round, and return the first problem of each cause."""
@@ -186,10 +180,9 @@ class _Exploration:
             # What the round before has shown decides about this one.
             drawn = _Round(self._cases(), self._seed + first, (most - first) * _DRAWN_PER_REQUEST)
             for case in self._most_telling(drawn):
-                if self._asking.count >= most or self._asking.stopped:
+                if self._sender.count >= most or self._sender.stopped:
                     break
-                answers = self._answers(case, most)
-                for problem in self._problems(case, answers):
+                for problem in self._problems(case, most) or ():
                     found.setdefault(problem.key, (problem, drawn))
         return found
 
@@ -238,39 +231,44 @@ class _Exploration:
                 self._novelty.meet(asked)
                 yield case
 
-    def _answers(self, case: Case, most: int, *, again: bool = False) -> _Answers | None:
-        """Return the answer of a case, and that of its other form, as far as they may be asked.
+    def _problems(self, case: Case, most: int, *, again: bool = False) -> list[Problem] | None:
+        """Return what is wrong with the answers to a case and to its other form, where it has one.
 
-        No more than `most` requests are sent in all; beyond that, what was asked is remembered.
+        No more than `most` requests are sent in all; beyond that, what was sent is remembered, and
+        of what was not, None is known.
         """
+        context, other = self._session.context, None
 
-        def ask(draft: Draft, form: str) -> Exchange | None:
+        def send(draft: Draft, form: str) -> Exchange | None:
             if again:
-                return self._asking.ask(self._operation.id, draft)
-            new = self._asking.count < most
-            return self._asking.remembered(self._operation, draft, form, new=new)
+                return self._sender.send(self._operation.id, draft)
+            new = self._sender.count < most
+            return self._sender.send_once(self._operation, draft, form, new=new)
 
-        first = ask(case.draft, "")
+        first = send(case.draft, "")
         if first is None:
             return None
         for relation in case.relations if first.succeeded else ():
-            draft = relation.other(self._session.context, first, case.draft)
+            draft = relation.other(context, first, case.draft)
             if draft is not None:
-                other = ask(draft, relation.words)
-                return _Answers(first, other, relation)
-        return _Answers(first)
+                other = send(draft, relation.words)
+                break
+        found = [*self._problems_alone(case, first)]
+        if other is not None:
+            found += self._problems_alone(case, other)
+            found += related_problems(relation, context, first, other)
+        return found
 
     def _shrunk(self, key: Key, first: Problem, drawn: _Round) -> tuple[Case | None, Problem]:
         """Return the smallest request that shows a problem of the same cause."""
         best: list[tuple[Case | None, Problem]] = [(None, first)]
-        most = self._asking.count + _MOST_SHRINKING
+        most = self._sender.count + _MOST_SHRINKING
 
         def body(case: Case) -> None:
             # Nothing is asked before what is known has shown it, and only so much after that:
             # unknown requests count as harmless, which ends shrinking.
             is_shown = best[-1][0] is not None
-            answers = self._answers(case, most if is_shown else 0)
-            for problem in self._problems(case, answers):
+            for problem in self._problems(case, most if is_shown else 0) or ():
                 if problem.key == key:
                     best.append((case, problem))
                     raise _Shown
@@ -283,30 +281,20 @@ class _Exploration:
     def _confirmed(self, key: Key, shrunk: tuple[Case | None, Problem]) -> Finding | None:
         """Return the finding where it shows once more; None where it does not."""
         case, problem = shrunk
-        answers = None if case is None else self._answers(case, 0, again=True)
-        if case is None or answers is None:
+        found = None if case is None else self._problems(case, 0, again=True)
+        if found is None:
             return problem.finding
-        again = [one for one in self._problems(case, answers) if one.key == key]
-        if not again:
+        again = next((one.finding for one in found if one.key == key), None)
+        if again is None:
             return None
-        both = (*problem.finding.exchanges, *again[0].finding.exchanges)
-        return replace(again[0].finding, exchanges=both)
-
-    def _problems(self, case: Case, answers: _Answers | None) -> Iterator[Problem]:
-        if answers is None:
-            return
-        yield from self._problems_alone(case, answers.first)
-        if answers.other is not None and answers.relation is not None:
-            yield from self._problems_alone(case, answers.other)
-            context = self._session.context
-            yield from related_problems(answers.relation, context, answers.first, answers.other)
+        return replace(again, exchanges=(*problem.finding.exchanges, *again.exchanges))
 
     def _problems_alone(self, case: Case, exchange: Exchange) -> Iterator[Problem]:
         if case.broken is None:
             yield from server_error(exchange)
         elif is_to_be_refused(self._contract, case.broken.basis):
             what = case.broken
-            yield from accepted(exchange, what.label, what.place, what.basis, what.kind)
+            yield from wrongly_accepted(exchange, what.label, what.place, what.basis, what.kind)
         # How long an answer may take is what a broken request may have broken.
         rules = [one for one in RULES if case.broken is None or one.layer is not Layer.TIMING]
         for problem in judged_alone(rules, exchange, self._session.context):
@@ -315,8 +303,8 @@ class _Exploration:
 
     def _reason(self, unclear: str) -> str:
         reasons, wanted = [unclear], self._wanted
-        if stopped := self._asking.stopped:
-            reasons.append(f"stopped after {self._asking.count} of {wanted} requests: {stopped}")
+        if stopped := self._sender.stopped:
+            reasons.append(f"stopped after {self._sender.count} of {wanted} requests: {stopped}")
         elif self._examples < wanted:
             reasons.append(f"{self._examples} of {wanted} requests: other operations have theirs")
         if domains := assumed_domains(self._operation):

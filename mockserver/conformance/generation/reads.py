@@ -12,7 +12,7 @@ from mockserver.conformance.discovery.amounts import units, within
 from mockserver.conformance.discovery.inventory import Token, chains_of, inventory_of, tokens_of
 from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
 from mockserver.conformance.generation.flow import Flow, FlowRun
-from mockserver.conformance.generation.rules import READS
+from mockserver.conformance.generation.stages import READS
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.exchange import Exchange

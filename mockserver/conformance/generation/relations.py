@@ -16,7 +16,7 @@ from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import amount_text, reading_of
 from mockserver.conformance.discovery.routes import usual_amount
-from mockserver.conformance.generation.rules import Problem
+from mockserver.conformance.generation.stages import Problem
 from mockserver.conformance.generation.values import is_reserved
 from mockserver.conformance.requests.negative import signed
 from mockserver.conformance.requests.targets import is_hex, reversed_inputs

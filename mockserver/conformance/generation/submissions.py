@@ -5,6 +5,7 @@ Orders of 2.0, transfers of v1, and tickets.
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
@@ -23,13 +24,16 @@ from mockserver.conformance.checks.tickets import Entry, entries
 from mockserver.conformance.discovery.amount_units import attempts, usual_attempt
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.routes import usual_amount
-from mockserver.conformance.generation.asking import catch_up
 from mockserver.conformance.generation.flow import Flow, FlowRun
-from mockserver.conformance.generation.rules import ORDERS, TICKETS, TRANSFERS
+from mockserver.conformance.generation.stages import (
+    ORDERS,
+    TICKETS,
+    TRANSFERS,
+    adopt_service_time,
+)
 from mockserver.conformance.requests.valid import fresh_address, valid_request
 from mockserver.conformance.requests.words import FILTERS, SOLVED
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import ids
@@ -81,9 +85,7 @@ class SubmissionFlow(Flow):
     def _second(self, words: str, one: Accepted) -> str | None:
         """Submit the very same once more; return the number of a second one, else None."""
         exchange = self._ask(words, self.kind.operation_id, **one.about)
-        if exchange is None or not exchange.succeeded:
-            return None
-        number = self.kind.number(exchange)
+        number = self.kind.number(exchange) if exchange and exchange.succeeded else one.number
         return number if self.kind.is_second(one.number, number) else None
 
     def _finds(self, one: Accepted, exchange: Exchange | None) -> bool:
@@ -125,9 +127,14 @@ class OrderFlow(SubmissionFlow):
     @rule()
     def swap_data(self) -> None:
         """Ask for a swap quote and the call data of the swap, which make no order."""
-        drafts = self._once("swap", lambda context: if_known(_swap_drafts, context))
-        if drafts and self._send("quote a swap", ids.SWAP_QUOTE, drafts[0]):
-            self._send("make its call data", ids.SWAP, drafts[1])
+        quote, call_data = self._once(
+            "swap",
+            lambda context: [
+                if_known(valid_request, context, one) for one in (ids.SWAP_QUOTE, ids.SWAP)
+            ],
+        )
+        if quote and call_data and self._send("quote a swap", ids.SWAP_QUOTE, quote):
+            self._send("make its call data", ids.SWAP, call_data)
 
     @initialize(target=orders, count=st.integers(1, 2))
     def submit(self, count: int) -> MultipleResults[Accepted]:
@@ -166,21 +173,13 @@ class OrderFlow(SubmissionFlow):
         self._follow(placed, look)
         if not ORDER.is_over(look):
             return
-        # Three times the deposit pays out more.
-        out, status = placed.line.value("amountOut"), placed.line.value("status")
+        # Another deposit pays out another amount.
+        out, status = (placed.line.value(name) for name in ("amountOut", "status"))
         for other in self._accepted.values():
-            is_alike = (other.line.value("amountOut"), other.line.value("status")) == (
-                out,
-                status,
-            )
+            told = other.line.value("amountOut"), other.line.value("status")
             is_more = other.about["whole"] != placed.about["whole"]
-            if is_alike and is_more and out not in ("", "0"):
+            if told == (out, status) and is_more and out not in ("", "0"):
                 self._fails("alike", other=other.number, number=placed.number, out=out)
-
-
-def _swap_drafts(context: RunContext) -> tuple[Draft, ...]:
-    """Return the requests of a swap quote and its call data. Raises `NotRun`."""
-    return valid_request(context, ids.SWAP_QUOTE), valid_request(context, ids.SWAP)
 
 
 def _usual_amount(context: RunContext) -> Decimal:
@@ -294,13 +293,14 @@ class TransferFlow(SubmissionFlow):
     ) -> Exchange | None:
         """Send a v1 request; once more at the service's own time where it may have expired."""
         exchange = super()._ask(words, operation_id, **about)
-        is_strange = should_succeed and exchange is not None and exchange.refused
-        if not is_strange or not self._serves(ids.PRICE):
+        has_prices = "v2" in self._run.sender.session.transport.generations
+        if not (should_succeed and exchange is not None and exchange.refused and has_prices):
             return exchange
-        words_of_price = "ask for a price, which tells the time"
-        if not catch_up(self._context, lambda *asked: self._send(words_of_price, *asked)):
-            return exchange
-        return super()._ask(f"{words}, at the service's time", operation_id, **about)
+        if adopt_service_time(
+            self._context, partial(self._send, "ask for a price, which tells the time")
+        ):
+            return super()._ask(f"{words}, at the service's time", operation_id, **about)
+        return exchange
 
     def _is_served(self) -> bool:
         """Tell whether v1 still takes what it took before: a refusal may be about the time."""

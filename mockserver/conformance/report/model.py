@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from mockserver.conformance.checks.rule import Outcome, Rule
-from mockserver.conformance.generation.rules import saved_line
+from mockserver.conformance.generation.stages import saved_line
 from mockserver.conformance.report.causes import Acceptance, Cause, causes_of
 from mockserver.conformance.report.coverage import Coverage
 from mockserver.conformance.report.expectations import clearest

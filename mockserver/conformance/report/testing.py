@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from mockserver.conformance.generation.rules import STAGES
+from mockserver.conformance.generation.stages import STAGES
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.expectations import expectation_of
 from mockserver.conformance.report.masking import label_of, visible

@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.generation.rules import stage_rules
+from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import MOST_EDGES, Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.late_answers import FEWEST_ROUNDS, ROUNDS, suspects

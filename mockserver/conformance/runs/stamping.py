@@ -3,7 +3,7 @@ deposits of submissions.
 """
 
 from mockserver.clock import wall_ms
-from mockserver.conformance.generation.asking import catch_up
+from mockserver.conformance.generation.stages import adopt_service_time
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
@@ -83,7 +83,7 @@ class Retries:
         self._asked_for_time = True
         before = context.now
         ask = self._session.ask
-        told = catch_up(context, lambda of, draft: ask(f"{of}/{SERVICE_TIME}", draft))
+        told = adopt_service_time(context, lambda of, draft: ask(f"{of}/{SERVICE_TIME}", draft))
         if told and not self._ask(probe).succeeded:
             context.now = before
 

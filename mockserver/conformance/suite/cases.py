@@ -6,7 +6,7 @@ from functools import cache
 
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.generation import rules as generated
+from mockserver.conformance.generation import stages as generated
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Group
 from mockserver.contract import Layer, load
@@ -52,7 +52,7 @@ def generating(options: Options, selected: Sequence[Case], every: Sequence[Case]
         options,
         edges=options.edges and len(selected) == len(every),
         examples=options.examples if generated.GENERATED in checks else 0,
-        sequences=options.sequences if checks.intersection(generated.FLOWS) else 0,
+        sequences=options.sequences if checks.intersection(generated.SEQUENCE_STAGES) else 0,
         deep=options.deep if generated.FUZZED in checks else 0,
         generated_for=wanted,
         probes=options.probes if generated.SAVED in checks else (),

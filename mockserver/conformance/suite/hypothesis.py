@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mockserver.conformance.generation.rules import SAVED, saved_line
+from mockserver.conformance.generation.stages import SAVED, saved_line
 from mockserver.conformance.requests.saved import SavedRequest, saved_in
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.target import UnsafeOrWrong

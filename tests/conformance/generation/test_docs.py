@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from mockserver.conformance.generation.rules import stage_rules
 from mockserver.conformance.generation.sequences import FLOWS
+from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import MOST_EDGES
 from mockserver.contract import load
 

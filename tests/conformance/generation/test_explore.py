@@ -6,14 +6,14 @@ from mockserver.conformance import generation
 from mockserver.conformance.generation import check_installed
 from mockserver.conformance.generation.constraints import constraints_of
 from mockserver.conformance.generation.explore import explore
-from mockserver.conformance.generation.rules import (
+from mockserver.conformance.generation.sequences import sequences
+from mockserver.conformance.generation.stages import (
     GENERATED,
     accepted_though_broken,
     is_to_be_refused,
     server_error,
     stage_rules,
 )
-from mockserver.conformance.generation.sequences import sequences
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict

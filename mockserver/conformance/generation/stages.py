@@ -1,0 +1,340 @@
+"""Stages of generated requests: how each asks, how one exchange is judged alone, and the rules.
+
+Under which name each stage reports, what it stands on, and what its sequences may find stands in
+`schemas/stages.yaml`. Nothing here needs Hypothesis: reports and `conform rules` read it as well.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from typing import Any
+
+from mockserver import documents, resources
+from mockserver.conformance.basis import basis_of
+from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.judge import outcome_of
+from mockserver.conformance.checks.rule import Finding, Outcome, Rule
+from mockserver.conformance.discovery.amounts import number
+from mockserver.conformance.options import Options
+from mockserver.conformance.requests.saved import SavedRequest, saved_request
+from mockserver.conformance.requests.valid import valid_request
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.permit import Refusing, Spent
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.verdict import Severity, Verdict, if_known
+from mockserver.contract import Basis, BasisKind, Contract, Layer, Operation, fact_basis, ids
+from mockserver.contract.reading import sentence
+from mockserver.values import dataclass
+
+_NEAR_MS = 2_000
+_FEWEST_MS = 10**11
+"""A time that is not below counts milliseconds, and any other one seconds."""
+
+Key = tuple[str, str, str]
+"""What problems of one cause have in common: where it was noticed, the place, and the cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A finding about one exchange. Problems of one `key` have the same cause."""
+
+    key: Key
+    finding: Finding
+
+
+# One exchange, judged alone.
+
+
+def judged_alone(
+    rules: Iterable[Rule], exchange: Exchange, context: RunContext
+) -> Iterator[Problem]:
+    """Yield what the rules that judge every exchange say of this one alone."""
+    alone = context.emptied()
+    alone.add(exchange)
+    for rule in rules:
+        if not rule.every_exchange or exchange.operation.id not in rule.operations:
+            continue
+        outcome = outcome_of(rule, alone, exchange.operation)
+        for finding in outcome.findings:
+            verdict = outcome.verdict_of(finding)
+            if verdict.is_finding:
+                whole = replace(
+                    finding,
+                    exchanges=(exchange,),
+                    basis=outcome.basis_of(finding),
+                    verdict=verdict,
+                    cause=f"{rule.name} {finding.cause}".strip(),
+                )
+                yield Problem((rule.name, finding.place, finding.cause), whole)
+
+
+def found_already(context: RunContext, operation: Operation) -> frozenset[Key]:
+    """Return the keys of what the rules find in the exchanges of the plan, to be told only once."""
+    return frozenset(
+        (rule.name, finding.place, finding.cause)
+        for rule in RULES
+        if rule.every_exchange and operation.id in rule.operations
+        for finding in outcome_of(rule, context, operation).findings
+    )
+
+
+def server_error(exchange: Exchange) -> Iterator[Problem]:
+    """Yield a problem where a request that keeps the contract is answered with HTTP 5xx."""
+    status = exchange.answer.status
+    if not exchange.whole or status < 500:
+        return
+    reading = exchange.operation.read(exchange.request)
+    if not reading.violations and reading.refusal is None:
+        message = f"a request that keeps the contract is answered with HTTP {status}"
+        # Which HTTP status a refusal has is not shown; that of a success is.
+        fact = "errors.envelope" if exchange.code in (None, 0) else "refusals.no-breakdown"
+        basis = fact_basis(fact)
+        finding = Finding(message, (exchange,), "status", basis, cause="server error")
+        yield Problem(("server-error", "status", ""), finding)
+
+
+def wrongly_accepted(
+    exchange: Exchange, label: str, place: str, basis: Basis, kind: str
+) -> Iterator[Problem]:
+    """Yield a problem where a request that is broken in a known way is answered with success."""
+    if exchange.succeeded:
+        message, cause = f"answered with success although {label}", f"accepted {kind} {place}"
+        finding = Finding(message, (exchange,), place, basis, cause=cause, should_refuse=True)
+        yield Problem(("accepted", place, kind), finding)
+
+
+def accepted_though_broken(
+    exchange: Exchange, contract: Contract | None = None
+) -> Iterator[Problem]:
+    """Yield a problem where an answer is a success though the request breaks what is documented.
+
+    With the contract, also where it breaks what anybody would have to refuse.
+    """
+    if not exchange.succeeded:
+        return
+    operation = exchange.operation
+    # A repeated name breaks no schema, and nobody says what a repeated one means.
+    broken = [one for one in operation.read(exchange.request).violations if one.schema_path]
+    found = [(one, basis_of(operation, one, "request")) for one in broken]
+    # Only the firmest fact that it breaks is reported.
+    for violation, basis in sorted(found, key=lambda pair: -pair[1].firmness)[:1]:
+        is_wrong = basis.kind is BasisKind.DOCUMENTED
+        if is_wrong or (contract is not None and is_to_be_refused(contract, basis)):
+            place, kind = ".".join(map(str, violation.path)), violation.keyword
+            yield from wrongly_accepted(exchange, sentence(violation), place, basis, kind)
+
+
+def is_to_be_refused(contract: Contract, basis: Basis) -> bool:
+    """Tell whether more than this project's own mock is expected to refuse what breaks a fact."""
+    if basis.kind is not BasisKind.ASSUMED:
+        return True
+    register = contract.assumptions
+    return any(one.id == basis.reference and one.concerns != ("server",) for one in register)
+
+
+# The stages.
+
+
+@dataclass(frozen=True, slots=True)
+class FailureKind:
+    """What may not hold at the end of a sequence, and what says that it has to.
+
+    Its texts have names in braces for what is only known then. It is about one operation, or the
+    one that is named then.
+    """
+
+    cause: str
+    says: str
+    basis: Basis
+    operation_id: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Requests that are made up, and the check of its rule.
+
+    Its outcomes come from the stage itself, which also shrinks; as a check it judges again, one by
+    one, the exchanges that the stage has left behind, whose probes are called by `words`. It is
+    about `operations`, or each by itself where it names none.
+    """
+
+    name: str
+    words: str
+    says: str
+    layer: Layer
+    basis: Basis
+    operations: tuple[str, ...]
+    failures: Mapping[str, FailureKind] = field(compare=False)
+
+    def has_sent(self, exchange: Exchange) -> bool:
+        """Tell whether a request is one that the stage has made up."""
+        return exchange.probe.stage == self.words
+
+    def __call__(self, context: RunContext, operation: Operation) -> Iterator[Finding]:
+        """Yield what is wrong with single exchanges of the stage."""
+        for exchange in filter(self.has_sent, context.of(operation)):
+            for problem in (*server_error(exchange), *accepted_though_broken(exchange)):
+                yield problem.finding
+
+    def rule(self, *operations: str, name: str = "") -> Rule:
+        """Return its rule for operations; `name` is that of what found something in it."""
+        judged, named = operations or self.operations, name or self.name
+        return Rule(named, self, self.layer, Severity.MAJOR, self.basis, judged, says=self.says)
+
+
+def _failure(row: Mapping[str, Any]) -> FailureKind:
+    basis = fact_basis(row["fact"])
+    return FailureKind(row["cause"], row["says"], basis, row.get("at", ""), row.get("place", ""))
+
+
+_TABLE = documents.read(resources.schemas() / "stages.yaml", "stages").value
+STAGES = tuple(
+    Stage(
+        name,
+        row["words"],
+        row["says"],
+        Layer(row["layer"]),
+        fact_basis(row["fact"]),
+        tuple(row.get("judges", ())),
+        {key: _failure(one) for key, one in _TABLE["failures"].get(row["words"], {}).items()},
+    )
+    for name, row in _TABLE["stages"].items()
+)
+"""All of them, in the order of reports."""
+_BY_WORDS = {stage.words: stage for stage in STAGES}
+SAVED, GENERATED, FUZZED = (_BY_WORDS[words] for words in ("kept", "generated", "fuzzed"))
+SEQUENCE_STAGES = READS, ORDERS, TICKETS, TRANSFERS = tuple(
+    _BY_WORDS[words] for words in ("reads", "orders", "tickets", "transfers")
+)
+
+
+def saved_line(exchange: Exchange) -> str:
+    """Return the line that saves a request which chance has made; empty for a planned one."""
+    is_generated = any(stage.has_sent(exchange) for stage in (SAVED, GENERATED, FUZZED))
+    request = saved_request(exchange) if is_generated else None
+    return "" if request is None else request.line
+
+
+def stage_rules(contract: Contract) -> tuple[Rule, ...]:
+    """Return the rules of all stages with the operations that each of them judges."""
+    every = tuple(operation.id for operation in contract)
+    return tuple(stage.rule(*(stage.operations or every)) for stage in STAGES)
+
+
+# How a stage sends.
+
+
+class Sender:
+    """Sends the requests of a stage, numbered; after the first one that may not be sent, none.
+
+    Hypothesis runs a request again and again; what was sent once is answered from memory, so that
+    only new requests leave.
+    """
+
+    def __init__(self, session: Session, words: str) -> None:
+        """Name the probes `<operation id>/<words> N`."""
+        self.session = session
+        self.words = words
+        self.count = 0
+        """How many requests were sent."""
+        self.stopped = ""
+        """Why nothing more is sent; empty while something may be."""
+        self._answered: dict[tuple[object, ...], Exchange] = {}
+
+    def send(self, operation_id: str, draft: Draft) -> Exchange | None:
+        """Send a request and return the exchange; None where it may not be sent."""
+        if self.stopped:
+            return None
+        try:
+            name = f"{operation_id}/{self.words} {self.count + 1}"
+            exchange = self.session.ask(ProbeName(name, stage=self.words), draft)
+        except (Spent, Refusing) as error:
+            self.stopped = str(error)
+            return None
+        self.count += 1
+        return exchange
+
+    def send_once(
+        self, operation: Operation, draft: Draft, form: str = "", *, new: bool = True
+    ) -> Exchange | None:
+        """Return the exchange of a request, sent now if it never was and `new` allows it.
+
+        A request that is another `form` of one before is sent again, also where both are equal.
+        """
+        request = draft.request(operation)
+        target = (form, request.method, request.path, request.query)
+        key = (*target, request.headers.items_sent, request.body)
+        if key not in self._answered:
+            found = self.send(operation.id, draft) if new else None
+            if found is None:
+                return None
+            self._answered[key] = found
+        return self._answered[key]
+
+    def outcome(
+        self, rule: Rule, operation: Operation, findings: Iterable[Finding], reason: str = ""
+    ) -> Outcome:
+        """Return what its stage has found; not run where nothing was sent."""
+        if not self.count:
+            return Outcome(rule, operation, Verdict.NOT_RUN, reason=reason)
+        return Outcome.of(rule, operation, findings, reason)
+
+
+def is_answered(session: Session, operation: Operation) -> bool:
+    """Tell whether the generation of an operation has an address at which the service answers."""
+    generation = operation.generation.id
+    sent = [one for one in session.context.exchanges if one.operation.generation.id == generation]
+    served = generation in session.transport.generations
+    return served and (not sent or any(one.succeeded for one in sent))
+
+
+def adopt_service_time(context: RunContext, send: Callable[[str, Draft], Exchange | None]) -> bool:
+    """Stamp what follows with the time that the service tells; tell whether that is another time.
+
+    A stand-in whose clock jumps from event to event soon finds a fixed `timestamp` expired. What it
+    tells of its time elsewhere is taken then: `updateTime` of a price (interface.md 2.3), for which
+    `send` sends a request of an operation; None where it may not. Nothing changes where it tells
+    none.
+    """
+    draft = if_known(valid_request, context, ids.PRICE)
+    exchange = None if draft is None else send(ids.PRICE, draft)
+    time = None if exchange is None else number(exchange.data.get("updateTime"))
+    if time is None or time <= 0:
+        return False
+    time_ms = int(time * 1000 if time < _FEWEST_MS else time)
+    if abs(time_ms - context.caller.timestamp_ms) <= _NEAR_MS:
+        return False
+    context.now = lambda: time_ms
+    return True
+
+
+# The stage of saved requests: each is sent once, and judged as a generated one is.
+
+
+def saved(session: Session, options: Options) -> tuple[Outcome, ...]:
+    """Return an outcome for each operation of which a request was saved."""
+    return tuple(
+        _replayed(session, operation, requests)
+        for operation in session.context.contract
+        if (requests := [one for one in options.probes if one.operation_id == operation.id])
+        and options.chooses(SAVED.rule(), operation.id)
+    )
+
+
+def _replayed(session: Session, operation: Operation, requests: list[SavedRequest]) -> Outcome:
+    rule, context = SAVED.rule(operation.id), session.context
+    if not is_answered(session, operation):
+        return Outcome(rule, operation, Verdict.NOT_RUN, reason="the service did not answer")
+    sender = Sender(session, SAVED.words)
+    findings: dict[Key, Finding] = {}
+    for request in requests:
+        exchange = sender.send(operation.id, request.draft(context, operation))
+        if exchange is not None:
+            broken = accepted_though_broken(exchange, context.contract)
+            alone = judged_alone(RULES, exchange, context)
+            for problem in (*server_error(exchange), *broken, *alone):
+                findings.setdefault(problem.key, problem.finding)
+    return sender.outcome(rule, operation, findings.values(), sender.stopped)
