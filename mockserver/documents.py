@@ -15,6 +15,8 @@ from mockserver.values import dataclass
 
 T = TypeVar("T")
 FieldPath = tuple[str | int, ...]
+Complaint = tuple[FieldPath, str]
+"""A field below the root of a file, and what is wrong with it."""
 _FORMAT = re.compile(r"crosschain-mock/([a-z-]+)@(\d+)")
 
 

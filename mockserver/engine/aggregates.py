@@ -29,7 +29,7 @@ from mockserver.engine.fees import (
     fee_level_bps,
 )
 from mockserver.engine.prices import Prices
-from mockserver.engine.quotes import QuoteInUnits, fixed_near, gas_in_token, too_low, too_low_v1
+from mockserver.engine.quotes import QuoteInUnits, fixed_quote, gas_in_token, too_low, too_low_v1
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.values import value_class
 
@@ -142,9 +142,10 @@ class SwapQuotes:
         _check_route(source, target)
         rate = self.rates.aggregate_bps + checked_channel_bps(channel_bps)
         key = (amount, *_place_key(source), *_place_key(target), channel_bps)
-        known = self._fixed_quote(key) if self.fixed else None
-        if known is not None:
-            return known
+        if self.fixed:
+            known = fixed_quote(self.fixed, key, 0, self.near_percent)
+            if known is not None:
+                return known
         execution = self.execution(source, target)
         free = _free(source, target)
         gas = 0 if free else gas_in_token(self.rates, self.prices, execution, target, now_ms)
@@ -179,11 +180,6 @@ class SwapQuotes:
                 if self._route(key) == route:
                     return target, bps
         return None
-
-    def _fixed_quote(self, key: QuoteKey) -> AggregateQuote | None:
-        """Return the quote that is fixed for a request, or follows from one for a near amount."""
-        found, near = fixed_near(self.fixed, key, 0, self.near_percent)
-        return None if found is None else found.moved(near, key[0])
 
     def aggregate_v1(
         self, amount: Decimal, source: Placed, target: Placed, now_ms: int, fee_level: int = 0

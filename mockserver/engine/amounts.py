@@ -104,9 +104,8 @@ def units_floor(whole: Decimal, decimals: int) -> int:
 def fixed(value: Fraction, places: int) -> str:
     """Return a number with exactly `places` decimals, rounded down towards zero."""
     scaled = abs(value.numerator) * 10**places // value.denominator
-    text = str(scaled).rjust(places + 1, "0")
     sign = "-" if value < 0 and scaled else ""
-    return f"{sign}{text[:-places]}.{text[-places:]}" if places else f"{sign}{text}"
+    return f"{sign}{pointed(scaled, places) if places else scaled}"
 
 
 def pointed(scaled: int, places: int) -> str:

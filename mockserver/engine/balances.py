@@ -150,11 +150,8 @@ def opening(core: Core, placed: Placed, address: str) -> int:
     """
     scenario = core.scenario
     for account in scenario.openings.accounts:
-        if (account.chain, account.token, account_address(account.address)) == (
-            placed.chain.nickname,
-            placed.symbol,
-            account_address(address),
-        ):
+        named = account.chain, account.token, account_address(account.address)
+        if named == (placed.chain.nickname, placed.symbol, account_address(address)):
             return _units(account.amount, placed)
     key = (placed.symbol, placed.decimals)
     units = scenario.opening_units.get(key)

@@ -28,6 +28,13 @@ class Phase(StrEnum):
     SUBMIT = "submit"
 
 
+_PERMITTING = {
+    Phase.QUOTE: (Mode.ACCEPT_STALL, Mode.LAGGING, Mode.QUOTE_ONLY),
+    Phase.SUBMIT: (Mode.ACCEPT_STALL, Mode.LAGGING),
+}
+"""The modes in which an outage lets clients go on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A part of a time line: an outage, cut to the time asked for (ms since 1970)."""
@@ -147,7 +154,7 @@ class Calendar(_Windows):
     def check(self, route: Route, phase: Phase, now_ms: int) -> None:
         """Raise `Refusal` where an outage forbids quoting or submitting this route now."""
         for window in self.active(now_ms):
-            if not window.down(now_ms) or not _forbids(window, phase):
+            if window.mode in _PERMITTING[phase] or not window.down(now_ms):
                 continue
             for chain, token, end in _ends(route):
                 if window.concerns(chain, token, end):
@@ -265,12 +272,6 @@ def _drawn(mean_ms: int, seed: int, *parts: object) -> int:
     context = Context(prec=28)
     share = context.divide(Decimal(derived_int(seed, *parts) % 10**12 + 1), Decimal(10**12))
     return max(1, int(context.multiply(-context.ln(share), Decimal(mean_ms))))
-
-
-def _forbids(window: Window, phase: Phase) -> bool:
-    if window.mode in (Mode.ACCEPT_STALL, Mode.LAGGING):
-        return False
-    return phase is Phase.SUBMIT or window.mode is not Mode.QUOTE_ONLY
 
 
 def _suspended(window: Window, end: Direction) -> Refusal:

@@ -42,19 +42,14 @@ GHOST stops asking at `Dropped` too, but there a ticket still brings the refund 
 none.
 """
 
-_RANK: Mapping[Status, int] = MappingProxyType(
-    {
-        Status.UNKNOWN: 0,
-        Status.PENDING: 1,
-        Status.WAIT_VERIFY: 2,
-        Status.VERIFIED: 3,
-        Status.REFUNDING: 4,
-        Status.SUCCEEDED: 5,
-        Status.FAILED: 5,
-        Status.DROPPED: 5,
-        Status.REFUNDED: 5,
-    }
+_ON_THE_WAY = (
+    *(Status.UNKNOWN, Status.PENDING, Status.WAIT_VERIFY, Status.VERIFIED),
+    Status.REFUNDING,
 )
+_RANK = {status: len(_ON_THE_WAY) for status in Status} | {
+    status: rank for rank, status in enumerate(_ON_THE_WAY)
+}
+"""A course only goes on to a higher rank; those that rest have the highest."""
 
 
 class V1Status(IntEnum):

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.refusal import Naming
+from mockserver.engine.refusal import Naming, Refusal
 from mockserver.values import dataclass, value_class
 
 
@@ -220,23 +220,20 @@ class OccupiedTimes:
 
     def overlapped(self, window: Window) -> int | None:
         """Return the number of the window, by its order, that another one overlaps first."""
-        found = [one for times in self._of(window) if (one := _overlapped(times, window))]
-        return min((number for _, _, number in found), default=None)
+        found = []
+        for times in self._of(window):
+            # What is taken does not overlap itself, or was complained of: neighbours are enough.
+            place = bisect_left(times, (window.from_ms, -1, -1))
+            for begin, end, number in times[max(0, place - 1) : place + 1]:
+                if begin < _end(window) and window.from_ms < end:
+                    found.append(number)
+                    break
+        return min(found, default=None)
 
     def _of(self, window: Window) -> Iterator[list[_Time]]:
         ends = (Direction.SOURCE, Direction.TARGET)
         for end in ends if window.direction is Direction.BOTH else (window.direction,):
             yield self._times.setdefault((window.chain, window.token, end), [])
-
-
-def _overlapped(times: Sequence[_Time], window: Window) -> _Time | None:
-    # What is taken does not overlap itself, or was complained of: the neighbours are enough.
-    place = bisect_left(times, (window.from_ms, -1, -1))
-    before, behind = times[max(0, place - 1) : place], times[place : place + 1]
-    return next(
-        (one for one in (*before, *behind) if one[0] < _end(window) and window.from_ms < one[1]),
-        None,
-    )
 
 
 def _end(window: Window) -> int:
@@ -247,25 +244,19 @@ def window_issues(
     window: Window, catalog: Catalog, taken: OccupiedTimes
 ) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with one window beside others: the field, and what would be right."""
-    chains = {chain.nickname for chain in catalog.chains}
-    tokens = {token.symbol for token in catalog.tokens}
-    yield from _name_problems(window, chains, tokens)
-    yield from _shape_problems(window)
-    other = taken.overlapped(window)
-    if other is not None:
-        yield "from", f"overlaps window {other} of {window.subject}; leave a gap or join them"
-
-
-def _name_problems(window: Window, chains: set[str], tokens: set[str]) -> Iterator[tuple[str, str]]:
     if window.chain is None and window.token is None:
         yield "chain", "neither a chain nor a token is named; name at least one"
-    if window.chain is not None and window.chain not in chains:
-        yield "chain", f"{window.chain!r} is no nickname of the catalog"
-    if window.token is not None and window.token not in tokens:
-        yield "token", f"{window.token!r} is no symbol of the catalog"
-
-
-def _shape_problems(window: Window) -> Iterator[tuple[str, str]]:
+    for field, name, kind, find in (
+        ("chain", window.chain, "nickname", catalog.chain),
+        ("token", window.token, "symbol", catalog.token),
+    ):
+        try:
+            if name is not None:
+                find(name)
+        except Refusal as refusal:
+            meant = " or ".join(map(repr, refusal.nearest))
+            near = f"; did you mean {meant}?" if meant else ""
+            yield field, f"{name!r} is no {kind} of the catalog{near}"
     if window.until_ms is not None and window.until_ms <= window.from_ms:
         yield "until", "ends before it begins; the end must be later than the beginning"
     if window.lead_ms < 0:
@@ -276,3 +267,6 @@ def _shape_problems(window: Window) -> Iterator[tuple[str, str]]:
         yield "period", f"{window.period_ms} ms is too short; {MIN_PERIOD_MS} ms or more is right"
     if window.mode is Mode.FLAPPING and not 1 <= window.down_percent <= 99:
         yield "down_percent", f"{window.down_percent} is outside 1 to 99"
+    other = taken.overlapped(window)
+    if other is not None:
+        yield "from", f"overlaps window {other} of {window.subject}; leave a gap or join them"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field, replace
 from decimal import Decimal
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
@@ -15,6 +15,7 @@ from mockserver.values import keep, value_class
 
 _Key = TypeVar("_Key", bound=tuple[Any, ...])
 _Fixed = TypeVar("_Fixed")
+_Quote = TypeVar("_Quote", bound="QuoteInUnits")
 
 
 @value_class(frozen=True, slots=True)
@@ -32,18 +33,6 @@ class QuoteInUnits:
     def net(self) -> int:
         """What arrives, in smallest units."""
         return self.gross - self.service_fee - self.gas_fee
-
-    def moved(self, near: int, amount: int) -> Self | None:
-        """Return what it gives for another amount than the near one that it is of, if anything."""
-        if near == amount:
-            return self
-        quote = replace(
-            self,
-            gross=self.gross * amount // near,
-            out_usd=amounts.scaled(self.out_usd, amount, near),
-            service_fee=self.service_fee * amount // near,
-        )
-        return quote if quote.net > 0 else None
 
 
 @value_class(frozen=True, slots=True)
@@ -70,6 +59,21 @@ def fixed_near(
     alike = {one[place]: one for one in fixed if one[:place] + one[place + 1 :] == others}
     near = amounts.nearest(key[place], alike, percent)
     return (None, 0) if near is None else (fixed[alike[near]], near)
+
+
+def fixed_quote(fixed: Mapping[_Key, _Quote], key: _Key, place: int, percent: int) -> _Quote | None:
+    """Return the quote that is fixed for a request, or follows from that for a near amount."""
+    found, near = fixed_near(fixed, key, place, percent)
+    amount = key[place]
+    if found is None or near == amount:
+        return found
+    quote = replace(
+        found,
+        gross=found.gross * amount // near,
+        out_usd=amounts.scaled(found.out_usd, amount, near),
+        service_fee=found.service_fee * amount // near,
+    )
+    return quote if quote.net > 0 else None
 
 
 @value_class(frozen=True, slots=True)
@@ -170,8 +174,9 @@ class TransferQuotes:
         if channel_bps:
             rate += checked_channel_bps(channel_bps)
         if self.fixed:
-            route = source.symbol, source.chain.nickname, target.chain.nickname, channel_bps
-            known = self._fixed_quote(amount, route)
+            ends = source.chain.nickname, target.chain.nickname
+            key = source.symbol, amount, *ends, channel_bps
+            known = fixed_quote(self.fixed, key, 1, self.near_percent)
             if known is not None:
                 return known.gross, known.service_fee, known.gas_fee, known.rate_bps, known
         if tariff is None:
@@ -181,11 +186,6 @@ class TransferQuotes:
         if gross - fee - gas <= 0:
             raise too_low(_least_bridge(source, target, rate, gas), source)
         return gross, fee, gas, rate, tariff
-
-    def _fixed_quote(self, amount: int, route: tuple[str, str, str, int]) -> BridgeQuote | None:
-        """Return the quote that is fixed for an amount, or follows from one for a near amount."""
-        found, near = fixed_near(self.fixed, (*route[:1], amount, *route[1:]), 1, self.near_percent)
-        return None if found is None else found.moved(near, amount)
 
     def _fixed_quote_v1(
         self, units: int, source: Placed, target: Placed, fee_level: int

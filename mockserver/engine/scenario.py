@@ -1,6 +1,6 @@
 """A scenario: everything a world starts from, as one value that many worlds share."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
 
@@ -8,7 +8,7 @@ from mockserver.clock import ClockMode
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, SwapQuotes
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import COURSES, Course, Policy, course_problems
+from mockserver.engine.courses import COURSES, Course, Policy
 from mockserver.engine.fees import Rates
 from mockserver.engine.orders import Generation, Kind, Order
 from mockserver.engine.outages import Route, Window
@@ -135,80 +135,3 @@ class Scenario:
         put(self, "swaps", swaps)
         put(self, "opening_units", {})
         put(self, "routes", {})
-
-
-Problem = tuple[tuple[str | int, ...], str]
-"""What is wrong with a scenario: the path of the field, and what would be right."""
-
-
-def scenario_problems(scenario: Scenario) -> tuple[Problem, ...]:
-    """Return what is wrong with a scenario beyond the form and the names of its parts.
-
-    Ranges of single values are for the schemas of the files, chains and tokens for the catalog, and
-    windows for the calendar to complain of.
-    """
-    return (
-        *_price_problems(scenario),
-        *_course_problems(scenario),
-        *_rule_problems(scenario),
-        *_number_problems(scenario),
-        *_opening_problems(scenario),
-    )
-
-
-def _price_problems(scenario: Scenario) -> Iterator[Problem]:
-    prices = scenario.prices
-    for token in scenario.catalog.tokens:
-        if prices.usd.get(token.symbol, Decimal(0)) <= 0:
-            yield ("prices", token.symbol), "has no price above 0; every token needs one"
-    if prices.drift is not None and prices.drift.period_ms <= 0:
-        yield ("prices", "drift"), "needs a period above 0 ms"
-
-
-def _course_problems(scenario: Scenario) -> Iterator[Problem]:
-    for name, course in scenario.courses.items():
-        for message in course_problems(course):
-            yield ("courses", name), message
-    if scenario.default_course not in scenario.courses:
-        yield ("default_course",), _no_course(scenario.default_course, scenario)
-
-
-def _rule_problems(scenario: Scenario) -> Iterator[Problem]:
-    chains = {chain.nickname for chain in scenario.catalog.chains}
-    tokens = {token.symbol for token in scenario.catalog.tokens}
-    for number, rule in enumerate(scenario.order_rules):
-        place = ("order_rules", number)
-        if rule.course not in scenario.courses:
-            yield (*place, "course"), _no_course(rule.course, scenario)
-        for name in ("source_chain", "target_chain"):
-            if getattr(rule, name) not in {None, *chains}:
-                yield (*place, name), f"{getattr(rule, name)!r} is no nickname of the catalog"
-        if rule.token not in {None, *tokens}:
-            yield (*place, "token"), f"{rule.token!r} is no symbol of the catalog"
-        least, most = rule.least_amount, rule.most_amount
-        if least is not None and most is not None and least > most:
-            yield (*place, "least_amount"), "is above most_amount"
-
-
-def _number_problems(scenario: Scenario) -> Iterator[Problem]:
-    if (scenario.start_ms or 0) < 0:
-        yield ("start_ms",), f"{scenario.start_ms} is too small; 0 or more is right"
-    if scenario.clock_rate <= 0:
-        yield ("clock_rate",), f"{scenario.clock_rate} does not move the clock; above 0 is right"
-    if scenario.rates.depth_usd <= 0:
-        yield ("rates", "depth_usd"), f"{scenario.rates.depth_usd} is no depth; above 0 is right"
-
-
-def _opening_problems(scenario: Scenario) -> Iterator[Problem]:
-    chains = {chain.nickname for chain in scenario.catalog.chains}
-    tokens = {token.symbol: token for token in scenario.catalog.tokens}
-    for number, opening in enumerate(scenario.openings.accounts):
-        place, token = ("openings", "accounts", number), tokens.get(opening.token)
-        if opening.chain not in chains:
-            yield (*place, "chain"), f"{opening.chain!r} is no nickname of the catalog"
-        if token is None or opening.chain not in token.contracts:
-            yield (*place, "token"), f"{opening.token!r} is not on {opening.chain!r}"
-
-
-def _no_course(name: str, scenario: Scenario) -> str:
-    return f"{name!r} is no course; there are {', '.join(map(repr, scenario.courses))}"

@@ -86,7 +86,9 @@ def placed_order(core: Core, quotes: QuoteService, request: OrderRequest) -> Ord
     cert_hash = checked_hash(source.chain, request.cert_hash)
     terms = (_terms if request.generation is _V2 else _terms_v1)(core, quotes, request)
     if request.expected is not None:
-        terms = _capped(terms, request.expected)
+        # No more than expected is paid out; the service keeps the rest (SOL).
+        gross, service, channel, gas = terms
+        terms = gross, service + max(0, _net(terms) - request.expected), channel, gas
     return _stored(core, request, cert_hash, terms)
 
 
@@ -243,12 +245,6 @@ def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
     return gross, *_split(gross, service, request.channel_bps), gas
 
 
-def _capped(terms: Terms, expected: int) -> Terms:
-    """Return terms that pay out no more than expected; the service keeps the rest (SOL)."""
-    gross, service, channel, gas = terms
-    return gross, service + max(0, _net(terms) - expected), channel, gas
-
-
 def _terms_v1(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
     source, target, asked = request.source, request.target, request.fee_level or 0
     level, scenario, now = fee_level_bps(asked), core.scenario, core.now()
@@ -286,11 +282,8 @@ def _steering(
     core: Core, request: OrderRequest, cert_hash: str, terms: Terms
 ) -> tuple[Course, Policy, int]:
     scenario = core.scenario
-    name, policy, polls = (
-        scenario.default_course,
-        scenario.default_policy,
-        scenario.default_polls,
-    )
+    name, policy = scenario.default_course, scenario.default_policy
+    polls = scenario.default_polls
     for rule in scenario.order_rules:
         if _matches(rule, request):
             name, policy, polls = rule.course, rule.policy or policy, rule.polls or polls
@@ -347,22 +340,12 @@ def _net(terms: Terms) -> int:
 
 
 def _same(order: Order, request: OrderRequest, cert_hash: str) -> Order:
-    chain = request.target.chain
-    before = (
-        order.generation,
-        order.kind,
-        order.route,
-        order.amount,
-        address_key(chain, order.recipient),
+    chain, route = request.target.chain, route_of(request.source, request.target)
+    before, now = (
+        (one.generation, one.kind, one.amount, address_key(chain, one.recipient))
+        for one in (order, request)
     )
-    now = (
-        request.generation,
-        request.kind,
-        route_of(request.source, request.target),
-        request.amount,
-        address_key(chain, request.recipient),
-    )
-    if before == now:
+    if before == now and order.route == route:
         return order
     known = order.name_in(request.generation)
     raise Refusal(
@@ -396,12 +379,10 @@ def _sn(core: Core, request: OrderRequest, now: int) -> str:
     if begin <= first < end:
         # All numbers of this stretch are taken: a clock that stands still has many orders.
         first, at = begin, end
-    while (number := f"{prefix}{_stamp(at)}") in state.by_sn:
+    while True:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
+        number = f"{prefix}{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
         at += 1
-    state.sn_runs[prefix] = (first, at + 1)
-    return number
-
-
-def _stamp(ms: int) -> str:
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
-    return f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
+        if number not in state.by_sn:
+            state.sn_runs[prefix] = (first, at)
+            return number

@@ -1,6 +1,6 @@
 """Outages made and ended while a world runs; what has happened never changes."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from mockserver.clock import iso
@@ -8,7 +8,6 @@ from mockserver.engine.calendar import Calendar, Span
 from mockserver.engine.core import View
 from mockserver.engine.errors import InvalidOutage
 from mockserver.engine.outages import Direction, OccupiedTimes, Window, window_issues
-from mockserver.engine.refusal import Refusal
 
 
 class Suspensions(View):
@@ -50,16 +49,9 @@ class Suspensions(View):
         taken, added = OccupiedTimes(before), []
         for window in windows:
             one = replace(window, from_ms=max(window.from_ms, now), closed=False)
-            catalog = self._core.scenario.catalog
-            issues = list(window_issues(one, catalog, taken))
+            issues = list(window_issues(one, self._core.scenario.catalog, taken))
             if issues:
-                near = {
-                    "chain": _near(catalog.chain, one.chain),
-                    "token": _near(catalog.token, one.token),
-                }
-                raise InvalidOutage(
-                    "; ".join(f"{field}: {text}{near.get(field, '')}" for field, text in issues)
-                )
+                raise InvalidOutage("; ".join(f"{field}: {text}" for field, text in issues))
             taken.add(one)
             added.append(one)
         self._core.state.calendar = Calendar((*before, *added))
@@ -116,14 +108,3 @@ class Suspensions(View):
 
 def _subject(chain: str | None, token: str | None) -> str:
     return " on ".join(name for name in (token, chain) if name) or "nothing named"
-
-
-def _near(find: Callable[[str], object], name: str | None) -> str:
-    """Return the name that somebody meant, as the end of a sentence; empty where there is none."""
-    try:
-        if name is not None:
-            find(name)
-    except Refusal as refusal:
-        meant = " or ".join(map(repr, refusal.nearest))
-        return f"; did you mean {meant}?" if meant else ""
-    return ""

@@ -100,7 +100,9 @@ class World:
         """Keep the state, clock and all, under a name; without one the next number is taken."""
         self._snapshots = self._snapshots or {}
         chosen = name or _free_number(self._snapshots)
-        self._snapshots[chosen] = self._anchored(self._core.state)
+        kept = self._snapshots[chosen] = self._core.state.copy()
+        # A running clock is kept as the time it shows now.
+        kept.clock = kept.clock.switched(kept.clock.mode, self._core.wall(), kept.clock.rate)
         return chosen
 
     def snapshots(self) -> tuple[str, ...]:
@@ -130,11 +132,6 @@ class World:
     def dump(self, listed: Listed = list) -> Plain:
         """Return everything that has happened as plain data; `listed` makes its long arrays."""
         return dumped(self.scenario, self._core.state, self._core.wall(), listed)
-
-    def _anchored(self, state: State) -> State:
-        kept, wall = state.copy(), self._core.wall()
-        kept.clock = state.clock.switched(state.clock.mode, wall, state.clock.rate)
-        return kept
 
 
 def _beginning(scenario: Scenario, wall_ms: int) -> State:

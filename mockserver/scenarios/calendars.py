@@ -1,26 +1,25 @@
 """Reads a calendar: windows given one by one, and windows drawn from a seed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
-from mockserver.documents import FieldPath, read
+from mockserver.documents import Complaint, FieldPath, read
 from mockserver.engine.calendar import RandomOutages, random_windows
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.outages import Mode, Window, window_problems
 from mockserver.errors import InvalidFile
 from mockserver.scenarios.catalogs import load_catalog
 from mockserver.scenarios.library import located
-from mockserver.validation import did_you_mean
+from mockserver.scenarios.problems import unknown_name
+from mockserver.scenarios.values import nicknames
 from mockserver.values import dataclass
 
 MOST_DRAWN = 1_000
 """The most outages a random calendar may be expected to draw, so that it stays quick."""
 
 _FIELDS = {"from": "at", "lead": "announced"}
-Complaint = tuple[FieldPath, str]
-"""A field below a calendar's root and what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,9 @@ def calendar_windows(
     for number, item in enumerate(value.get("windows", ())):
         place: FieldPath = ("windows", number)
         try:
-            windows.append(_window(item, setting.start_ms))
+            begin = _moment(item, "at", setting.start_ms)
+            end = _end(item, begin, setting.start_ms)
+            windows.append(Window.of(item, begin, end, parse_duration))
             places.append(place)
         except _Unreadable as error:
             complaints.append(((*place, error.field), str(error)))
@@ -67,7 +68,11 @@ def calendar_windows(
         complaints += wrong
         windows += drawn
         places += [("random",)] * len(drawn)
-    complaints += _window_complaints(windows, places, setting.catalog)
+    for index, field, message in window_problems(windows, setting.catalog):
+        # Of what was drawn there is no field to name.
+        place = places[index]
+        inside = () if place == ("random",) else (_FIELDS.get(field, field),)
+        complaints.append(((*place, *inside), message))
     return tuple(windows), complaints
 
 
@@ -77,11 +82,6 @@ class _Unreadable(ValueError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
-
-
-def _window(item: Mapping[str, Any], start_ms: int) -> Window:
-    begin = _moment(item, "at", start_ms)
-    return Window.of(item, begin, _end(item, begin, start_ms), parse_duration)
 
 
 def _end(item: Mapping[str, Any], begin_ms: int, start_ms: int) -> int | None:
@@ -100,35 +100,14 @@ def _moment(item: Mapping[str, Any], field: str, start_ms: int) -> int:
         raise _Unreadable(field, str(error)) from None
 
 
-def _window_complaints(
-    windows: Sequence[Window], places: Sequence[FieldPath], catalog: Catalog
-) -> Iterator[Complaint]:
-    for index, field, message in window_problems(windows, catalog):
-        window, place = windows[index], places[index]
-        near = ""
-        if field == "chain":
-            near = _near(window.chain, [chain.nickname for chain in catalog.chains])
-        elif field == "token":
-            near = _near(window.token, [token.symbol for token in catalog.tokens])
-        in_file = _FIELDS.get(field, field)
-        yield (place if place == ("random",) else (*place, in_file)), message + near
-
-
-def _near(name: str | None, known: list[str]) -> str:
-    return did_you_mean(name or "", known).removesuffix("?")
-
-
 def _drawn(item: Mapping[str, Any], setting: Setting) -> tuple[tuple[Window, ...], list[Complaint]]:
     """Return the windows that are drawn from the seed, or all that is wrong with their rule."""
-    nicknames = [chain.nickname for chain in setting.catalog.chains]
-    chains = item.get("chains") or nicknames
+    known = nicknames(setting.catalog)
+    chains = item.get("chains") or known
     complaints: list[Complaint] = [
-        (
-            ("random", "chains", number),
-            f"{chain!r} is no nickname of the catalog{_near(chain, nicknames)}",
-        )
+        (("random", "chains", number), unknown_name(chain, "nickname", known))
         for number, chain in enumerate(chains)
-        if chain not in nicknames
+        if chain not in known
     ]
     try:
         begin = _moment(item, "at", setting.start_ms)

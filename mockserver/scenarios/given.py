@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from mockserver.clock import parse_duration
-from mockserver.documents import FieldPath
+from mockserver.documents import Complaint, FieldPath
 from mockserver.engine import amounts
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, place_key
 from mockserver.engine.catalog import Catalog, Placed
@@ -17,9 +17,6 @@ from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, Cros
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
 from mockserver.jsontext import plain
-
-Complaint = tuple[FieldPath, str]
-"""A field below the root of a file, and what is wrong with it."""
 
 KINDS: Mapping[str, Kind] = {"bridge": Kind.BRIDGE, "aggregate": Kind.AGGREGATE}
 _COURSE = "as-known"

@@ -10,7 +10,7 @@ from mockserver.documents import Document, FieldPath, part_of, read
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Policy
 from mockserver.engine.outages import Window
-from mockserver.engine.scenario import Scenario, scenario_problems
+from mockserver.engine.scenario import Scenario
 from mockserver.errors import InvalidFile, Problem
 from mockserver.jsontext import Json
 from mockserver.scenarios import values
@@ -18,7 +18,7 @@ from mockserver.scenarios.calendars import Setting, calendar_windows
 from mockserver.scenarios.catalogs import load_catalog
 from mockserver.scenarios.given import fixed_quotes, known_orders
 from mockserver.scenarios.library import located
-from mockserver.validation import did_you_mean
+from mockserver.scenarios.problems import scenario_problems, unknown_keys
 from mockserver.values import dataclass
 
 
@@ -94,26 +94,6 @@ def _has(value: Json, part: str | int) -> bool:
     return isinstance(value, list) and isinstance(part, int) and part < len(value)
 
 
-_FIELDS: tuple[tuple[FieldPath, FieldPath], ...] = (
-    (("prices", "drift"), ("prices", "drift")),
-    (("prices",), ("prices", "usd")),
-    (("rates", "depth_usd"), ("fees", "pool_depth_usd")),
-    (("default_course",), ("orders", "course")),
-    (("order_rules",), ("orders", "rules")),
-    (("start_ms",), ("clock", "start")),
-    (("clock_rate",), ("clock", "rate")),
-    (("openings",), ("balances",)),
-)
-
-
-def _file_path(path: FieldPath) -> FieldPath:
-    """Return the path in a scenario file for a field of the engine's scenario."""
-    for engine, file in _FIELDS:
-        if path[: len(engine)] == engine:
-            return (*file, *path[len(engine) :])
-    return path
-
-
 def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms) -> Scenario:
     """Return a shipped scenario by its name, or that of a file.
 
@@ -123,7 +103,7 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     file = located("scenarios", name_or_path)
     layers = layered(read(file, "scenario"))
     catalog = _catalog(layers)
-    problems = [layers.problem(*found) for found in values.unknown_names(layers.value, catalog)]
+    problems = [layers.problem(*found) for found in unknown_keys(layers.value, catalog)]
     fixed, complaints = fixed_quotes(layers.value.get("quotes", {}), catalog)
     problems += [layers.problem(*complaint) for complaint in complaints]
     start_ms = _start(layers, problems)
@@ -142,7 +122,7 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
         known_orders=orders,
         calendar=calendar,
     )
-    problems += _engine_problems(layers, scenario)
+    problems += [layers.problem(*found) for found in scenario_problems(scenario)]
     if problems:
         raise InvalidFile(problems)
     return scenario
@@ -212,30 +192,3 @@ def _scenario(value: Mapping[str, Any], catalog: Catalog, seed: int, **parts: An
         id_prefix=value.get("ids", {}).get("prefix", 30),
         **parts,
     )
-
-
-def _engine_problems(layers: Layers, scenario: Scenario) -> list[Problem]:
-    found = []
-    for field, message in scenario_problems(scenario):
-        path = _file_path(field)
-        found.append(layers.problem(path, message + _near(layers.value, path, scenario)))
-    return found
-
-
-def _near(value: Json, path: FieldPath, scenario: Scenario) -> str:
-    """Return a suggestion where the field holds a name that is not known."""
-    for part in path:
-        try:
-            value = value[part]
-        except (KeyError, IndexError, TypeError):
-            return ""
-    known = {
-        "chain": values.nicknames(scenario.catalog),
-        "source_chain": values.nicknames(scenario.catalog),
-        "target_chain": values.nicknames(scenario.catalog),
-        "token": values.symbols(scenario.catalog),
-        "course": list(scenario.courses),
-    }.get(str(path[-1]), [])
-    if not isinstance(value, str) or value in known:
-        return ""
-    return did_you_mean(value, known).removesuffix("?")

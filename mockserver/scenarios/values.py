@@ -1,11 +1,11 @@
 """The parts of a scenario's merged value as engine values; names nobody knows are left out."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
 from mockserver.clock import parse_duration
-from mockserver.documents import FieldPath, value_of
+from mockserver.documents import value_of
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy, Status, Step
 from mockserver.engine.fees import Rates
@@ -13,25 +13,8 @@ from mockserver.engine.orders import Generation
 from mockserver.engine.prices import Drift, Prices
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
 from mockserver.scenarios.given import KINDS
-from mockserver.validation import did_you_mean
 
 Value = Mapping[str, Any]
-
-_BY_CHAIN: tuple[FieldPath, ...] = (("fees", "gas_usd"), ("fees", "aggregators"))
-_BY_TOKEN: tuple[FieldPath, ...] = (("prices", "usd"), ("balances", "tokens"))
-
-
-def unknown_names(value: Value, catalog: Catalog) -> Iterator[tuple[FieldPath, str]]:
-    """Yield the maps' keys that should name a chain or a token of the catalog and do not."""
-    for paths, known, kind in (
-        (_BY_CHAIN, nicknames(catalog), "nickname"),
-        (_BY_TOKEN, symbols(catalog), "symbol"),
-    ):
-        for outer, inner in paths:
-            for name in value.get(str(outer), {}).get(inner, {}):
-                if name not in known:
-                    near = did_you_mean(name, known).removesuffix("?")
-                    yield (outer, inner, name), f"{name!r} is no {kind} of the catalog{near}"
 
 
 def nicknames(catalog: Catalog) -> list[str]:
@@ -50,7 +33,7 @@ def prices(value: Value, catalog: Catalog, seed: int) -> Prices:
     return Prices(
         usd=_amounts(value.get("usd", {}), symbols(catalog)),
         source=value.get("source", "mock"),
-        drift=None if drift is None else Drift(drift["amplitude_bps"], _ms(drift["period"])),
+        drift=drift and Drift(drift["amplitude_bps"], parse_duration(drift["period"])),
         seed=seed,
     )
 
@@ -100,7 +83,7 @@ def openings(value: Value, catalog: Catalog) -> Openings:
 
 def _course(name: str, value: Value) -> Course:
     steps = tuple(
-        Step(Status(step["status"]), _ms(step["after"]), step.get("reason", ""))
+        Step(Status(step["status"]), parse_duration(step["after"]), step.get("reason", ""))
         for step in value["steps"]
     )
     return Course(name, steps, value.get("delivered_percent", 100))
@@ -120,7 +103,3 @@ def _given(value: Value, **read: Callable[[Any], Any]) -> dict[str, Any]:
 
 def _amounts(value: Mapping[str, str], known: list[str]) -> dict[str, Decimal]:
     return {name: Decimal(text) for name, text in value.items() if name in known}
-
-
-def _ms(text: str) -> int:
-    return parse_duration(text)

@@ -26,8 +26,9 @@ from mockserver.engine.fees import Rates
 from mockserver.engine.outages import InFlight, Mode, Window
 from mockserver.engine.prices import Drift
 from mockserver.engine.refusal import Refusal
-from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule, scenario_problems
+from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
 from mockserver.engine.world import World
+from mockserver.scenarios.problems import scenario_problems
 from mockserver.violations import dotted
 from tests.engine.samples import (
     CATALOG,
@@ -372,7 +373,7 @@ def test_an_idle_world_is_small() -> None:
 
 
 def test_a_sound_scenario_has_no_problems() -> None:
-    assert scenario_problems(scenario(order_rules=SEVERAL_COURSES)) == ()
+    assert list(scenario_problems(scenario(order_rules=SEVERAL_COURSES))) == []
 
 
 def with_token(token: Token) -> Any:
@@ -382,26 +383,26 @@ def with_token(token: Token) -> Any:
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"catalog": with_token(Token(77, "NEW", "", {}))}, "prices.NEW"),
+        ({"catalog": with_token(Token(77, "NEW", "", {}))}, "prices.usd.NEW"),
         ({"prices": replace(PRICES, drift=Drift(1, 0))}, "prices.drift"),
         ({"courses": {"success": Course("success", ())}}, "courses.success"),
-        ({"courses": {"x": Course("x", (Step(Status.PENDING, 0),))}}, "default_course"),
-        ({"order_rules": [OrderRule("sucess")]}, "order_rules[0].course"),
-        ({"order_rules": [OrderRule("fail", target_chain="B")]}, "order_rules[0].target_chain"),
+        ({"courses": {"x": Course("x", (Step(Status.PENDING, 0),))}}, "orders.course"),
+        ({"order_rules": [OrderRule("sucess")]}, "orders.rules[0].course"),
+        ({"order_rules": [OrderRule("fail", target_chain="B")]}, "orders.rules[0].target_chain"),
         (
             {"order_rules": [OrderRule("fail", token="B")]},  # noqa: S106 - no secret
-            "order_rules[0].token",
+            "orders.rules[0].token",
         ),
         (
             {"order_rules": [OrderRule("fail", least_amount=Decimal(2), most_amount=Decimal(1))]},
-            "order_rules[0].least_amount",
+            "orders.rules[0].least_amount",
         ),
-        ({"clock_rate": Decimal(0)}, "clock_rate"),
-        ({"start_ms": -1}, "start_ms"),
-        ({"rates": Rates(depth_usd=Decimal(0))}, "rates.depth_usd"),
+        ({"clock_rate": Decimal(0)}, "clock.rate"),
+        ({"start_ms": -1}, "clock.start"),
+        ({"rates": Rates(depth_usd=Decimal(0))}, "fees.pool_depth_usd"),
         (
             {"openings": Openings(accounts=[OpeningBalance("ARB", USER, "FSN", Decimal(1))])},
-            "openings.accounts[0].token",
+            "balances.accounts[0].token",
         ),
     ],
 )
