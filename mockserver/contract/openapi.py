@@ -6,9 +6,9 @@ from typing import Any
 
 from mockserver.contract.envelope import Generation
 from mockserver.contract.examples import Example, Examples
+from mockserver.contract.fields import Field
 from mockserver.contract.load import Contract
 from mockserver.contract.operation import Operation
-from mockserver.contract.reading import Field
 
 _IN = {"query": "query", "headers": "header"}
 

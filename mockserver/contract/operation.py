@@ -6,7 +6,8 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract.envelope import Generation
-from mockserver.contract.reading import Field, Inputs, RequestReader
+from mockserver.contract.fields import Field
+from mockserver.contract.reading import Inputs, RequestReader
 from mockserver.contract.writing import writer_of
 from mockserver.exchange import Request
 from mockserver.jsontext import Json

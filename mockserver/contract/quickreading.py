@@ -14,6 +14,7 @@ from itertools import filterfalse
 from typing import Any
 
 from mockserver.compiledschema import compiled
+from mockserver.contract.fields import LOCATIONS, Field
 from mockserver.exchange import BadEncoding, Headers, Request, decoded_pair
 from mockserver.jsontext import Json
 
@@ -28,7 +29,7 @@ _NAMES_ONLY = ("type", "required")
 _BRANCH, _BRANCHES = ("if", "then", "else", "not"), ("allOf", "anyOf", "oneOf")
 
 
-class _Other(Exception):
+class OtherSchema(Exception):
     """A schema with words that are not known here."""
 
 
@@ -37,18 +38,10 @@ class QuickInput:
 
     __slots__ = ("_accepts", "_schema", "_tied", "absent", "role", "seen", "typed")
 
-    def __init__(
-        self,
-        role: str,
-        schema: Mapping[str, Any],
-        typed: Callable[[str], Json] | None,
-        absent: Sequence[str],
-        *,
-        tied: bool,
-    ) -> None:
-        """Take what `reading.py` knows; a `tied` one has a value that conditions hang on."""
-        self.role, self.typed, self.absent, self._tied = role, typed, absent, tied
-        self._schema = schema
+    def __init__(self, field: Field, *, tied: bool) -> None:
+        """Take a declared input; a `tied` one has a value that conditions hang on."""
+        self.role, self.typed, self.absent = field.role, field.typed, field.absent
+        self._schema, self._tied = field.schema, tied
         self._accepts: Callable[[Json], bool] | None = None
         self.seen: set[str] = set()
         """Some texts that were accepted."""
@@ -182,16 +175,35 @@ class QuickReader:
         return True
 
 
-def tied_names(part: Mapping[str, Any]) -> frozenset[str] | None:
-    """Return the names in a location's schema on whose values its conditions hang.
+def quick_reader(schema: Mapping[str, Any], fields: Sequence[Field]) -> QuickReader | None:
+    """Return what reads most requests of a schema with these inputs.
 
     None where a value cannot be judged by itself, as the schema has words that are not known here.
     """
-    rest = {key: value for key, value in part.items() if key != "properties"}
-    try:
-        return frozenset(_tied(rest))
-    except _Other:
+    parts = schema.get("properties", {})
+    known = {"type", "properties", "required"} >= {key for key in schema if not is_note(key)}
+    if not known or len({field.role for field in fields}) < len(fields):
         return None
+    inputs: dict[str, dict[str, QuickInput]] = {"headers": {}, "query": {}}
+    if "body" in parts:
+        inputs["body"] = {}
+    try:
+        tied = {name: tied_names(parts.get(name, {})) for name in LOCATIONS}
+    except OtherSchema:
+        return None
+    for field in fields:
+        is_tied = field.name in tied[field.location]
+        inputs[field.location][field.name] = QuickInput(field, tied=is_tied)
+    names = [field.role for field in fields if field.name in tied[field.location]]
+    return QuickReader(inputs, names)
+
+
+def tied_names(part: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names in a location's schema on whose values its conditions hang.
+
+    Raises `OtherSchema`.
+    """
+    return frozenset(_tied({key: value for key, value in part.items() if key != "properties"}))
 
 
 def _tied(node: Mapping[str, Any]) -> Iterator[str]:
@@ -206,7 +218,7 @@ def _tied(node: Mapping[str, Any]) -> Iterator[str]:
             for branch in value:
                 yield from _tied(branch)
         elif key != "additionalProperties" or not isinstance(value, bool):
-            raise _Other(key)
+            raise OtherSchema(key)
 
 
 def is_note(key: str) -> bool:

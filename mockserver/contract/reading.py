@@ -1,63 +1,18 @@
 """A request read against its schema: texts become typed values, and every violation is listed."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass  # noqa: TID251 - with room for what is worked out
-from decimal import Decimal, InvalidOperation
-from functools import cached_property
-from itertools import filterfalse
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from mockserver import jsontext
-from mockserver.contract.quickreading import QuickInput, QuickReader, is_note, tied_names
+from mockserver.contract.fields import LOCATIONS, Field, describe, fields_of
+from mockserver.contract.quickreading import quick_reader
 from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation
 
-LOCATIONS = ("headers", "query", "body")
-_CALLED = {"headers": "header", "query": "query parameter", "body": "body field"}
-AMOUNT_ROLES = ("amount", "fromAmount")
-"""The inputs that say how much; no operation has both."""
-
 _LONG = 8_192
 """Bytes of a body that no client's own has."""
-
-
-@dataclass(frozen=True)
-class Field:
-    """One input of an operation: where it travels, its wire name, and the name code reads it by."""
-
-    location: str
-    name: str
-    role: str
-    required: bool
-    schema: Mapping[str, Any]
-
-    @cached_property
-    def reading(self) -> str:
-        """How the dialect reads a text, such as `deposit`; empty where any form is taken."""
-        return str(self.schema.get("x-reading", ""))
-
-    @cached_property
-    def once(self) -> bool:
-        """Whether the dialect takes what the input names only once."""
-        return self.schema.get("x-once") is True
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """The JSON types the contract allows; empty where it allows any."""
-        kind = self.schema.get("type", ())
-        return (kind,) if isinstance(kind, str) else tuple(kind)
-
-    @property
-    def values(self) -> tuple[Json, ...]:
-        """The only values that the contract allows; empty where it does not list them."""
-        nodes = (self.schema, *self.schema.get("allOf", ()))
-        return next((tuple(node["enum"]) for node in nodes if "enum" in node), ())
-
-    @property
-    def is_amount(self) -> bool:
-        """Whether it says how much is to be transferred, swapped or quoted."""
-        return self.role in AMOUNT_ROLES
 
 
 class Inputs:
@@ -153,27 +108,15 @@ class RequestReader:
         self.fields = fields_of(schema)
         self._check = SchemaCheck(schema)
         self._by_role = {field.role: field for field in self.fields}
-        self._headers = [
-            (field.name, field.name.lower(), _converter(field))
-            for field in self.fields
-            if field.location == "headers"
-        ]
-        self._query = {
-            field.name: _QueryField(
-                field.schema.get("x-absent", ()),
-                _converter(field),
-                bool(field.schema.get("x-repeatable")),
-            )
-            for field in self.fields
-            if field.location == "query"
-        }
+        self._headers = [field for field in self.fields if field.location == "headers"]
+        self._query = {field.name: field for field in self.fields if field.location == "query"}
         self._roles = [
             (location, roles)
             for location in LOCATIONS
             if (roles := {f.name: f.role for f in self.fields if f.location == location})
         ]
         self._has_body = "body" in schema.get("properties", {})
-        self._quick = self._quick_reader()
+        self._quick = quick_reader(schema, self.fields)
 
     def read(self, request: Request) -> Inputs:
         """Return the inputs of a request with everything that breaks the contract."""
@@ -235,33 +178,6 @@ class RequestReader:
             instance["body"] = body
         return instance
 
-    def _quick_reader(self) -> QuickReader | None:
-        """Return what reads most requests, or None where values cannot be judged one by one."""
-        top = set(filterfalse(is_note, self.schema))
-        parts = {name: self.schema.get("properties", {}).get(name) for name in LOCATIONS}
-        tied = {name: tied_names(part or {}) for name, part in parts.items()}
-        if len(self._by_role) < len(self.fields) or not top <= {"type", "properties", "required"}:
-            return None
-        inputs: dict[str, dict[str, QuickInput]] = {
-            name: {} for name in LOCATIONS if name != "body" or self._has_body
-        }
-        names: list[str] = []
-        for field in self.fields:
-            known = tied[field.location]
-            if known is None:
-                return None
-            if field.name in known:
-                names.append(field.role)
-            query = field.location == "query"
-            inputs[field.location][field.name] = QuickInput(
-                field.role,
-                field.schema,
-                _converter(field) if field.location != "body" else None,
-                field.schema.get("x-absent", ()) if query else (),
-                tied=field.name in known,
-            )
-        return QuickReader(inputs, names)
-
     def _read_query(self, query: str, extra: list[Violation]) -> dict[str, Json]:
         found: dict[str, Json] = {}
         known = self._query
@@ -280,14 +196,14 @@ class RequestReader:
     def _read_headers(self, headers: Headers, extra: list[Violation]) -> dict[str, Json]:
         found: dict[str, Json] = {}
         repeats = headers.repeats()
-        for name, lowered, typed in self._headers:
-            text = headers.lowered(lowered)
+        for field in self._headers:
+            text = headers.lowered(field.name.lower())
             if text is None:
                 continue
-            if repeats and headers.count(name) > 1:
-                extra.append(_repeated("headers", name))
+            if repeats and headers.count(field.name) > 1:
+                extra.append(_repeated("headers", field.name))
             text = text.strip()
-            found[name] = text if typed is None else typed(text)
+            found[field.name] = text if field.typed is None else field.typed(text)
         return found
 
     def _values(self, instance: Mapping[str, Json]) -> dict[str, Json]:
@@ -309,68 +225,5 @@ class _Unreadable(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class _QueryField:
-    """How a query parameter is read: texts that count as left out, its type, how often it comes."""
-
-    absent: Sequence[str]
-    typed: Callable[[str], Json] | None
-    repeatable: bool
-
-
-def fields_of(schema: Mapping[str, Any]) -> tuple[Field, ...]:
-    """Return the inputs that a request schema declares, headers first, in their own order."""
-    found = []
-    for location in LOCATIONS:
-        part = schema.get("properties", {}).get(location, {})
-        required = {
-            name for branch in (part, *part.get("allOf", ())) for name in branch.get("required", ())
-        }
-        for name, node in part.get("properties", {}).items():
-            role = node.get("x-role", name)
-            found.append(Field(location, name, role, name in required, node))
-    return tuple(found)
-
-
-def describe(path: tuple[str | int, ...]) -> str:
-    """Return a place in a request as people call it: `header 'appKey'`, `body field 'token'`."""
-    if len(path) < 2:
-        return str(path[0]) if path else "request"
-    return f"{_CALLED.get(str(path[0]), str(path[0]))} {'.'.join(map(str, path[1:]))!r}"
-
-
-def sentence(violation: Violation) -> str:
-    """Return a violation of a request as a sentence that names the field."""
-    return f"{describe(violation.path)}: {violation.message}"
-
-
 def _repeated(location: str, name: str) -> Violation:
     return Violation((location, name), "given more than once, expected once", "repeated", ())
-
-
-def _converter(field: Field) -> Callable[[str], Json] | None:
-    """Return what makes a value of the field's type of a text; None where texts stay as they are.
-
-    What is no such value stays a text, for the schema to complain about.
-    """
-    types = field.types
-    if "string" in types or not types:
-        return None
-
-    def typed(text: str) -> Json:
-        if "boolean" in types and text in ("true", "false"):
-            return text == "true"
-        digits = text.removeprefix("-")
-        if "integer" in types and digits.isdecimal() and digits.isascii() and len(digits) < 100:
-            return int(text)
-        return _number(text) if "number" in types else text
-
-    return typed
-
-
-def _number(text: str) -> Json:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return text
-    return number if number.is_finite() else text

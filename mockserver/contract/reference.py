@@ -10,9 +10,9 @@ from mockserver.contract.dialect import DOCUMENTED, OBSERVED, Erratum, apply, pl
 from mockserver.contract.envelope import RefusalRule
 from mockserver.contract.examples import shipped_examples
 from mockserver.contract.facts import Fact, FactRegister
+from mockserver.contract.fields import Field
 from mockserver.contract.load import Assumption, Contract, ContractSource
 from mockserver.contract.operation import Operation
-from mockserver.contract.reading import Field
 from mockserver.markdown import cell, table
 
 _PLACES = {"headers": "header", "query": "query", "body": "body"}

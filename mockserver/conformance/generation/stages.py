@@ -25,7 +25,7 @@ from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Severity, Verdict, if_known
 from mockserver.contract import Basis, BasisKind, Contract, Layer, Operation, fact_basis, ids
-from mockserver.contract.reading import sentence
+from mockserver.contract.fields import sentence
 from mockserver.values import dataclass
 
 _NEAR_MS = 2_000

@@ -30,7 +30,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import if_known
 from mockserver.contract import Basis, Field, Operation
-from mockserver.contract.reading import describe
+from mockserver.contract.fields import describe
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 

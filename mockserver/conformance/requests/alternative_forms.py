@@ -25,7 +25,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, fact_basis, ids
-from mockserver.contract.reading import AMOUNT_ROLES
+from mockserver.contract.fields import AMOUNT_ROLES
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
 from mockserver.tables import look_up

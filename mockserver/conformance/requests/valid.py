@@ -30,7 +30,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import Field, Operation, ids
-from mockserver.contract.reading import AMOUNT_ROLES
+from mockserver.contract.fields import AMOUNT_ROLES
 from mockserver.jsontext import Json
 
 SLIPPAGE = "100"
