@@ -120,6 +120,12 @@ def kind_of(word: object) -> BasisKind:
         return BasisKind.ASSUMED
 
 
+def basis_of_row(row: Mapping[str, Any], section: str = "") -> Basis:
+    """Return the basis that a row of a table names; without one it is documented."""
+    kind = kind_of(row.get("basis", BasisKind.DOCUMENTED))
+    return Basis(kind, section, str(row.get("source", row.get("assumption", ""))))
+
+
 def basis_in_words(node: Mapping[str, Any]) -> str:
     """Return the basis that a node names, as in `observed (ESS1)`; empty where it names none."""
     if "x-basis" not in node:

@@ -1,19 +1,22 @@
 """Envelopes: what a generation wraps around `data`, and how it says no (interface.md 2.1, 7)."""
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
+from mockserver.contract.basis import Basis
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
-    """How one generation words a refusal: `code`, `msg` and, in v1, `status`."""
+class RefusalWords:
+    """How one generation words a refusal, and where that comes from; only v1 has a `status`."""
 
     code: int
     msg: str
     status: int | None
+    basis: Basis = field(default_factory=Basis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class RefusalRule:
     name: str
     meaning: str
     http: int
-    sayings: Mapping[str, Saying]
+    words: Mapping[str, RefusalWords]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +67,14 @@ class Generation:
 
     def refusal(self, rule: RefusalRule, reason: str) -> dict[str, Json]:
         """Return the envelope of a refusal; the reason is in `msg` where the dialect has it so."""
-        saying = rule.sayings[self.id]
-        told = bool(reason) and self.tells_why
-        body: dict[str, Json] = {
-            "code": saying.code,
-            "msg": _with_reason(saying.msg, reason) if told else saying.msg,
-        }
-        if saying.status is not None:
-            body["status"] = saying.status
+        words = rule.words[self.id]
+        msg = words.msg
+        if reason and self.tells_why:
+            # A message that ends as a sentence is not followed by a colon.
+            msg = f"{msg} {reason}" if msg.endswith(("!", ".", "?")) else f"{msg}: {reason}"
+        body: dict[str, Json] = {"code": words.code, "msg": msg}
+        if words.status is not None:
+            body["status"] = words.status
         if self.failure["data"] == "empty-object":
             body["data"] = {}
         return self._ordered(body)
@@ -91,8 +94,3 @@ class Generation:
         # The members stand in the order in which the description lists them.
         names = self.envelope_schema["properties"]
         return {name: body[name] for name in names if name in body}
-
-
-def _with_reason(msg: str, reason: str) -> str:
-    """Return a message with its reason; one that ends as a sentence is not followed by a colon."""
-    return f"{msg} {reason}" if msg.endswith(("!", ".", "?")) else f"{msg}: {reason}"

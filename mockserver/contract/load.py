@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mockserver import documents, resources
+from mockserver.contract.basis import basis_of_row
 from mockserver.contract.dialect import (
     DOCUMENTED,
     Dialect,
@@ -17,7 +18,7 @@ from mockserver.contract.dialect import (
     apply,
     dialect_of,
 )
-from mockserver.contract.envelope import Generation, RefusalRule, Saying
+from mockserver.contract.envelope import Generation, RefusalRule, RefusalWords
 from mockserver.contract.facts import FACTS, FactRegister
 from mockserver.contract.operation import Operation
 from mockserver.contract.overlay import MARK, Overlay, load_overlay
@@ -308,11 +309,12 @@ def resolved(folder: PurePosixPath, reference: object) -> str:
 
 
 def _refusal(row: Mapping[str, Any]) -> RefusalRule:
-    sayings = {
-        name: Saying(row[name]["code"], row[name]["msg"], row[name].get("status"))
-        for name in ("v1", "v2")
+    words = {
+        name: RefusalWords(one["code"], one["msg"], one.get("status"), basis_of_row(one))
+        for name, one in row.items()
+        if name in ("v1", "v2")
     }
-    return RefusalRule(row["name"], row["meaning"], row.get("http", 200), sayings)
+    return RefusalRule(row["name"], row["meaning"], row.get("http", 200), words)
 
 
 def _erratum(row: Mapping[str, Any]) -> Erratum:

@@ -188,7 +188,7 @@ def _refusals(rules: Iterable[RefusalRule]) -> Iterator[str]:
             f"`{rule.name}`",
             rule.meaning,
             str(rule.http),
-            *(part for one in rule.sayings.values() for part in (str(one.code), one.msg)),
+            *(part for one in rule.words.values() for part in (str(one.code), one.msg)),
         )
         for rule in rules
     )

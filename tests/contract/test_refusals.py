@@ -33,9 +33,9 @@ def test_every_refusal_the_server_names_is_registered():
 
 @pytest.mark.parametrize("rule", REGISTER.values(), ids=lambda rule: rule.name)
 def test_a_refusal_is_no_success_in_either_generation(rule):
-    assert rule.sayings["v1"].code not in (0, 200)
-    assert rule.sayings["v2"].code != 0
-    assert rule.sayings["v1"].status is not None
+    assert rule.words["v1"].code not in (0, 200)
+    assert rule.words["v2"].code != 0
+    assert rule.words["v1"].status is not None
 
 
 @pytest.mark.parametrize("dialect", ["documented", "observed"])

@@ -151,7 +151,7 @@ def test_refusals_of_both_generations_are_told_apart_by_the_status_of_v1():
 
 
 def test_refusals_are_known_ones_and_others():
-    codes = {rule.sayings["v2"].code for rule in CONTRACTS["documented"].refusals.values()}
+    codes = {rule.words["v2"].code for rule in CONTRACTS["documented"].refusals.values()}
     assert find(refusals("v2"), lambda one: one["code"] in codes, settings=MANY)
     assert find(refusals("v2"), lambda one: one["code"] not in codes, settings=MANY)
 

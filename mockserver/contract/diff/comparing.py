@@ -19,7 +19,8 @@ from mockserver.contract.diff.changes import (
 )
 from mockserver.contract.diff.operations import compare_operations
 from mockserver.contract.diff.schemas import SchemaComparer
-from mockserver.contract.diff.sides import Refusal, Side, SideOperation
+from mockserver.contract.diff.sides import Side, SideOperation
+from mockserver.contract.envelope import RefusalRule
 from mockserver.contract.facts import fact_basis
 from mockserver.jsontext import Json
 
@@ -148,29 +149,31 @@ def _wording(side: Side, generation: str, kind: str, name: str) -> Basis:
 
 
 def _refusals(old: Side, new: Side) -> Iterator[Change]:
-    if old.refusals is None or new.refusals is None:
+    before, after = old.refusals, new.refusals
+    if before is None or after is None:
         return
-    for name, generation in sorted(old.refusals.keys() | new.refusals.keys()):
-        was = old.refusals.get((name, generation))
-        now = new.refusals.get((name, generation))
-        for one in under(f"refusal {name}", _refusal(was, now)):
-            yield judged(one, Role.ANSWER, f"{generation}.*")
+    for name in sorted(before.keys() | after.keys()):
+        for generation in ("v1", "v2"):
+            found = _refusal(before.get(name), after.get(name), generation)
+            for one in under(f"refusal {name}", found):
+                yield judged(one, Role.ANSWER, f"{generation}.*")
 
 
-def _refusal(was: Refusal | None, now: Refusal | None) -> Iterator[Difference]:
-    if was and now:
+def _refusal(
+    before: RefusalRule | None, after: RefusalRule | None, generation: str
+) -> Iterator[Difference]:
+    was, now = (one and one.words[generation] for one in (before, after))
+    if before and after and was and now:
         bases = was.basis, now.basis
         yield from basis_changes(*bases)
-        for kind, before, after in (
+        for kind, old, new in (
             ("refusal-code", was.code, now.code),
-            ("refusal-http", was.http, now.http),
+            ("refusal-http", before.http, after.http),
             ("refusal-status", was.status, now.status),
         ):
-            if before != after:
-                words, reason = (
-                    both(_or_none, before, after),
-                    "a client that looks for it misses it",
-                )
+            if old != new:
+                reason = "a client that looks for it misses it"
+                words = both(_or_none, old, new)
                 yield Difference(kind, Effect.OTHER, words, bases, reason=reason)
         if was.msg != now.msg:
             yield Difference("msg", Effect.TEXT, (was.msg, now.msg), bases)

@@ -6,13 +6,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mockserver import documents, jsontext
-from mockserver.contract.basis import Basis, kind_of
+from mockserver.contract.basis import Basis, basis_of_row
 from mockserver.contract.dialect import DOCUMENTED, OBSERVED, UnknownDialect, apply
 from mockserver.contract.diff.changes import CannotCompare
 from mockserver.contract.diff.nodes import Part, Parts
 from mockserver.contract.diff.openapidocs import read_document
 from mockserver.contract.diff.references import references_in
-from mockserver.contract.diff.sides import Refusal, Side, SideOperation
+from mockserver.contract.diff.sides import Side, SideOperation
 from mockserver.contract.load import ENDPOINTS, ERRATA, REFUSALS, Contract, ContractSource, resolved
 from mockserver.contract.openapi import document
 from mockserver.contract.operation import Operation
@@ -98,16 +98,12 @@ def _side(source: ContractSource, dialect: str, label: str) -> Side:
     return replace(
         side,
         operations=tuple(_completed(one, contract.operation(one.id)) for one in side.operations),
-        refusals={
-            (row["name"], generation): _refusal(row, row[generation])
-            for row in raw[REFUSALS]["refusals"]
-            for generation in ("v1", "v2")
-        },
+        refusals=contract.refusals,
         unknown_names=str(raw[ENDPOINTS]["unknown_names"]),
         success={name: one.success for name, one in contract.generations.items()},
         failure={name: one.failure for name, one in contract.generations.items()},
         wording={
-            (name, fact["field"]): _basis(fact, str(row["section"]))
+            (name, fact["field"]): basis_of_row(fact, str(row["section"]))
             for name, row in raw[ENDPOINTS]["generations"].items()
             for fact in row.get("basis", ())
         },
@@ -160,16 +156,6 @@ def _together(operation: Operation, basis: Basis) -> Iterator[tuple[str, Parts]]
 
 def _without(schema: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {key: value for key, value in schema.items() if key not in names}
-
-
-def _refusal(row: Mapping[str, Any], words: Mapping[str, Any]) -> Refusal:
-    http, status = int(row.get("http", 200)), words.get("status")
-    basis = _basis({"basis": "documented", **words}, "")
-    return Refusal(int(words["code"]), str(words["msg"]), http, status, basis)
-
-
-def _basis(row: Mapping[str, Any], section: str) -> Basis:
-    return Basis(kind_of(row["basis"]), section, str(row.get("source", row.get("assumption", ""))))
 
 
 def _broken_schemas(source: ContractSource) -> Iterator[Problem]:

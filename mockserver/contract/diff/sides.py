@@ -7,6 +7,7 @@ from mockserver.contract.basis import Basis
 from mockserver.contract.diff.changes import DOCUMENTED
 from mockserver.contract.diff.nodes import Parts
 from mockserver.contract.diff.references import References
+from mockserver.contract.envelope import RefusalRule
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
@@ -80,24 +81,13 @@ class SideOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """How one generation words a refusal, and the HTTP status it travels with."""
-
-    code: int
-    msg: str
-    http: int
-    status: int | None
-    basis: Basis
-
-
-@dataclass(frozen=True, slots=True)
 class Side:
     """One version of a contract. What only a folder knows is None for a document."""
 
     label: str
     references: References
     operations: tuple[SideOperation, ...]
-    refusals: Mapping[tuple[str, str], Refusal] | None = None
+    refusals: Mapping[str, RefusalRule] | None = None
     unknown_names: str | None = None
     # By generation: the members of a success beside its data, and how a refusal is worded.
     success: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)

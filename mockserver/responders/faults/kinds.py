@@ -11,7 +11,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import Operation, RefusalRule
-from mockserver.contract.envelope import Saying
+from mockserver.contract.envelope import RefusalWords
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Cut, Delivery
@@ -217,8 +217,8 @@ def _refusal(told: Options) -> Disturb:
             refused = refuser.refuse(generation, told["refusal"], "put in on purpose")
             return replace(sending, response=refused)
         status = 1 if generation.id == "v1" else None
-        saying = Saying(told["code"], told.get("msg", "injected"), status)
-        rule = RefusalRule("injected", "a refusal put in on purpose", 200, {generation.id: saying})
+        words = RefusalWords(told["code"], told.get("msg", "injected"), status)
+        rule = RefusalRule("injected", "a refusal put in on purpose", 200, {generation.id: words})
         why = (REFUSAL_HEADER, "injected: put in on purpose")
         body = jsontext.encode(generation.refusal(rule, ""))
         return replace(sending, response=Response(200, (JSON_TYPE, why), body))
