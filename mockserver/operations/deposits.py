@@ -28,7 +28,7 @@ def deposit_transaction(world: World, placed: Placed, units: int, sender: str) -
     minter = placed.chain.minter
     if placed.contract.native:
         return LegacyTransaction(nonce, price, GAS_NATIVE, minter, units, b"")
-    call = transfer_call(minter, units)
+    call = abi.encoded(abi.TRANSFER, minter, units)
     return LegacyTransaction(nonce, price, GAS_TOKEN, placed.contract.address, 0, call)
 
 
@@ -45,11 +45,6 @@ def gas_price(world: World, chain: Chain) -> int:
     coins = Fraction(world.scenario.rates.gas(chain)) / Fraction(usd)
     price = amounts.floor(coins * 10**chain.decimals / GAS_TOKEN)
     return min(max(1, price), _MOST_GAS_PRICE)
-
-
-def transfer_call(recipient: str, units: int) -> bytes:
-    """Return the call data of ERC-20 `transfer(address,uint256)` (facts §7)."""
-    return abi.TRANSFER + bytes.fromhex(recipient[2:]).rjust(32, b"\0") + units.to_bytes(32, "big")
 
 
 def transferred(data: bytes) -> tuple[str, int] | None:

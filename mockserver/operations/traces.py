@@ -3,9 +3,8 @@
 Nothing here raises: of requests that break the contract, and of disturbed answers, less is known.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
-from fractions import Fraction
 from types import MappingProxyType
 
 from mockserver.contract import Inputs, ids
@@ -70,16 +69,49 @@ class ReportedStatus:
     back: bool = False
 
 
-def is_submission(operation: str) -> bool:
-    """Tell whether an operation submits an order."""
-    return operation in ids.SUBMITTED_ORDERS
+_QUOTES: Mapping[str, tuple[Kind, str, tuple[str, str], tuple[str, str]]] = MappingProxyType(
+    {
+        ids.BRIDGE: (Kind.BRIDGE, "amount", ("fromChain", "symbol"), ("toChain", "symbol")),
+        ids.SWAP_QUOTE: (
+            *(Kind.AGGREGATE, "fromAmount"),
+            *(("fromChain", "fromTokenAddress"), ("toChain", "toTokenAddress")),
+        ),
+        ids.SWAP: (
+            *(Kind.AGGREGATE, "fromAmount"),
+            *(("chain", "fromTokenAddress"), ("chain", "toTokenAddress")),
+        ),
+        ids.V1_QUOTE: (Kind.BRIDGE, "amount", ("fromChain", "token"), ("toChain", "token")),
+        ids.V1_SWAP_QUOTE: (
+            *(Kind.AGGREGATE, "fromAmount"),
+            *(("fromChain", "fromToken"), ("toChain", "toToken")),
+        ),
+    }
+)
+"""What a quote is of, and the inputs with its amount, and with chain and token of both ends."""
 
 
 def quoted(world: World, operation: str, inputs: Inputs, data: Json) -> Quoted | None:
     """Return what the answer to a request promised; None where it is no quote that can be read."""
-    read = _QUOTES.get(operation)
+    if operation not in _QUOTES:
+        return None
+    kind, amount, *named = _QUOTES[operation]
     try:
-        return None if read is None else read(world, inputs, data)
+        source, target = (_placed(world, inputs, *names) for names in named)
+        route = route_of(source, target)
+        if operation in (ids.V1_QUOTE, ids.V1_SWAP_QUOTE):
+            units = amounts.units_exact(inputs.decimal(amount), source.decimals)
+            level = inputs.integer("feeLevel") if inputs.has("feeLevel") else 0
+            promised = Decimal(next(iter(data.values()))["amountOut"])
+            net = amounts.units_floor(promised, target.decimals)
+            return Quoted(Transfer(kind, route, units, level), net)
+        units = inputs.integer(amount)
+        if operation == ids.SWAP:
+            # Call data brings the amount before the fees of the order, which it does not name.
+            return Quoted(Transfer(kind, route, units), None)
+        net = int(data["outAmount"]) - int(data["serviceFee"]) - int(data["gasFee"])
+        if operation == ids.SWAP_QUOTE:
+            net = amounts.rescale_floor(net, int(data["chainDecimal"]), target.decimals)
+        return Quoted(Transfer(kind, route, units, _third_party(inputs)), net)
     except _UNREADABLE:
         return None
 
@@ -139,62 +171,11 @@ def _paid_v2(world: World, inputs: Inputs) -> Paid | None:
 
 
 def _paid_v1(world: World, inputs: Inputs) -> Paid:
-    placed = _v1_placed(world, inputs, "fromToken", "fromChain")
+    placed = _placed(world, inputs, "fromChain", "fromToken")
     units = amounts.units_exact(inputs.decimal("fromAmount"), placed.decimals)
     tx_hash = inputs.text("certHash")
     key = hash_key(placed.chain.nickname, tx_hash)
     return Paid(key, tx_hash, placed, units, inputs.text("evmAddress"))
-
-
-def _bridge(world: World, inputs: Inputs, data: Json) -> Quoted:
-    names = map(inputs.text, ("symbol", "fromChain", "toChain"))
-    source, target = world.scenario.catalog.ends(*names)
-    transfer = Transfer(
-        Kind.BRIDGE, route_of(source, target), inputs.integer("amount"), _third_party(inputs)
-    )
-    return Quoted(transfer, _net(data))
-
-
-def _aggregate(world: World, inputs: Inputs, data: Json) -> Quoted:
-    source = _at(world, inputs, "fromChain", "fromTokenAddress")
-    target = _at(world, inputs, "toChain", "toTokenAddress")
-    route, amount = route_of(source, target), inputs.integer("fromAmount")
-    net = amounts.rescale_floor(_net(data), int(data["chainDecimal"]), target.decimals)
-    return Quoted(Transfer(Kind.AGGREGATE, route, amount, _third_party(inputs)), net)
-
-
-def _swap(world: World, inputs: Inputs, data: Json) -> Quoted:
-    source = _at(world, inputs, "chain", "fromTokenAddress")
-    target = _at(world, inputs, "chain", "toTokenAddress")
-    transfer = Transfer(Kind.AGGREGATE, route_of(source, target), inputs.integer("fromAmount"))
-    # Call data brings the amount before the fees of the order, which it does not name.
-    return Quoted(transfer, None)
-
-
-def _cross_chain(world: World, inputs: Inputs, data: Json) -> Quoted:
-    source = _v1_placed(world, inputs, "token", "fromChain")
-    target = _v1_placed(world, inputs, "token", "toChain")
-    return _v1(inputs, Kind.BRIDGE, (source, target), "amount", data["crossChain"])
-
-
-def _aggregate_v1(world: World, inputs: Inputs, data: Json) -> Quoted:
-    source = _v1_placed(world, inputs, "fromToken", "fromChain")
-    target = _v1_placed(world, inputs, "toToken", "toChain")
-    return _v1(inputs, Kind.AGGREGATE, (source, target), "fromAmount", data["aggregate"])
-
-
-def _v1(
-    inputs: Inputs, kind: Kind, ends: tuple[Placed, Placed], role: str, data: Mapping[str, Json]
-) -> Quoted:
-    source, target = ends
-    units = amounts.units_exact(inputs.decimal(role), source.decimals)
-    level = inputs.integer("feeLevel") if inputs.has("feeLevel") else 0
-    out = Fraction(Decimal(data["amountOut"])) * 10**target.decimals
-    return Quoted(Transfer(kind, route_of(source, target), units, level), amounts.floor(out))
-
-
-def _net(data: Mapping[str, Json]) -> int:
-    return int(data["outAmount"]) - int(data["serviceFee"]) - int(data["gasFee"])
 
 
 def _third_party(inputs: Inputs) -> int | None:
@@ -206,21 +187,11 @@ def _third_party(inputs: Inputs) -> int | None:
     return rules_of(inputs.optional("extra") or "").channel_bps
 
 
-def _at(world: World, inputs: Inputs, chain: str, address: str) -> Placed:
-    catalog = world.scenario.catalog
-    return catalog.placed_at(catalog.chain(inputs.text(chain)), inputs.text(address))
-
-
-def _v1_placed(world: World, inputs: Inputs, token: str, chain: str) -> Placed:
-    return world.quotes.v1_placed(inputs.text(token), inputs.text(chain), chain, token)
-
-
-_QUOTES: Mapping[str, Callable[[World, Inputs, Json], Quoted]] = MappingProxyType(
-    {
-        ids.BRIDGE: _bridge,
-        ids.SWAP_QUOTE: _aggregate,
-        ids.SWAP: _swap,
-        ids.V1_QUOTE: _cross_chain,
-        ids.V1_SWAP_QUOTE: _aggregate_v1,
-    }
-)
+def _placed(world: World, inputs: Inputs, chain: str, role: str) -> Placed:
+    """Return the token that two inputs name, by its address or its symbol. Raises `Refusal`."""
+    catalog, nickname = world.scenario.catalog, inputs.text(chain)
+    if role.endswith("Address"):
+        return catalog.placed_at(catalog.chain(nickname), inputs.text(role))
+    # Only 2.0 calls the symbol so.
+    find = catalog.chain if role == "symbol" else catalog.chain_v1
+    return catalog.placed(find(nickname), catalog.token(inputs.text(role)))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from eth_abi import encode
 
+from mockserver.engine import abi
 from mockserver.operations.calls import VAULT_OUT
-from mockserver.operations.deposits import transfer_call
 from mockserver.worlds.audit import KINDS
 from tests.audit.wallets import Wallet
 from tests.conftest import USDT_ARB, USDT_BNB, WALLET, Client
@@ -152,7 +152,7 @@ def test_a_payment_on_the_chain_needs_its_submission(serve, native):
     wallet = Wallet(running.client)
     minter = running.service.worlds.get("default").world.scenario.catalog.chain("ARB").minter
     paid = wallet.pay()
-    data = f"0x{transfer_call(minter, 10_000_000).hex()}"
+    data = f"0x{abi.encoded(abi.TRANSFER, minter, 10_000_000).hex()}"
     told = {"to": minter, "value": "5"} if native else {"to": USDT_ARB, "data": data}
     body = {"chain": "ARB", "from": WALLET, "hash": paid, **told}
     wallet.client.control("POST", "/transactions", body)

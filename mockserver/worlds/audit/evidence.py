@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from mockserver import jsontext, limits
-from mockserver.contract import Operation
+from mockserver.contract import Operation, ids
 from mockserver.engine.catalog import Placed
 from mockserver.engine.core import hash_key
 from mockserver.engine.courses import Status
@@ -120,7 +120,7 @@ class Evidence:
     def note(self, operation: Operation, entry: Entry) -> None:
         """Take in what an exchange says of quotes, deposits and orders."""
         inputs, data = operation.read(entry.request), _data(operation, entry)
-        if traces.is_submission(operation.id) and entry.responder not in _MADE_UP:
+        if operation.id in ids.SUBMITTED_ORDERS and entry.responder not in _MADE_UP:
             paid = traces.paid(self.world, inputs)
             if paid is not None:
                 taken = Submission(entry, paid, traces.requested_rules(inputs), data is not None)
