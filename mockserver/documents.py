@@ -107,7 +107,6 @@ def _meta(kind: str) -> SchemaCheck:
 
 
 def _forms(kind: str) -> list[str]:
-    """Return the versions of a format that are read, the newest last."""
     named = _meta(kind).schema["properties"]["format"]
     return list(named["enum"]) if "enum" in named else [named["const"]]
 

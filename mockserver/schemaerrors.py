@@ -58,7 +58,6 @@ class Explainer:
 
 
 def _refers(node: Json) -> bool:
-    """Tell whether a schema has a reference anywhere."""
     if isinstance(node, Mapping):
         return "$ref" in node or any(map(_refers, node.values()))
     return isinstance(node, list | tuple) and any(map(_refers, node))

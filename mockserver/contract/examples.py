@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
 
 from mockserver import jsontext
 from mockserver.contract.load import Contract
@@ -33,7 +32,7 @@ class Examples:
 
 def shipped_examples(contract: Contract) -> Mapping[str, Examples]:
     """Return examples by operation id, of exchanges that keep the contract in its dialect."""
-    found: dict[str, list[tuple[int, bool, Example]]] = {}
+    found: dict[tuple[str, bool], list[tuple[int, Example]]] = {}
     for source in _shipped():
         own = source.recording.dialect == contract.dialect.name
         for label, one in source.labelled():
@@ -41,20 +40,16 @@ def shipped_examples(contract: Contract) -> Mapping[str, Examples]:
             example = None if operation is None else _example(label, one, operation)
             if operation is not None and example is not None:
                 size = len(one.response.body) + (0 if own else 1_000_000)
-                success = _succeeded(operation, example.answer)
-                found.setdefault(operation.id, []).append((size, success, example))
-    return MappingProxyType({name: _chosen(rows) for name, rows in found.items()})
+                kind = operation.id, _succeeded(operation, example.answer)
+                found.setdefault(kind, []).append((size, example))
+    best = {kind: min(rows, key=lambda row: row[0])[1] for kind, rows in found.items()}
+    names = dict.fromkeys(name for name, _ in found)
+    return {name: Examples(best.get((name, True)), best.get((name, False))) for name in names}
 
 
 @cache
 def _shipped() -> tuple[Source, ...]:
     return gather(_SHIPPED)
-
-
-def _chosen(rows: list[tuple[int, bool, Example]]) -> Examples:
-    ordered = sorted(rows, key=lambda row: row[0])
-    good, bad = ([one for _, success, one in ordered if success is kind] for kind in (True, False))
-    return Examples(good[0] if good else None, bad[0] if bad else None)
 
 
 def _example(label: str, one: RecordedExchange, operation: Operation) -> Example | None:

@@ -100,7 +100,10 @@ class FactRegister:
     def __init__(self, raw: Mapping[str, Any]) -> None:
         """Take the content of `schemas/facts.yaml`."""
         self.sections: Mapping[str, str] = raw["sections"]
-        self.facts = tuple(_fact(row) for row in raw["facts"])
+        self.facts = tuple(
+            documents.value_of(Fact, row, schema=tuple(map(carrier, row.get("schema", ()))))
+            for row in raw["facts"]
+        )
         self.lists: tuple[str, ...] = tuple(raw["lists"])
         self.names: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             kind: {name: tuple(words) for name, words in rows.items()}
@@ -187,8 +190,3 @@ def _pattern(glob: str) -> re.Pattern[str]:
 
 def _matches(glob: str, text: str) -> bool:
     return _pattern(glob).fullmatch(text) is not None
-
-
-def _fact(row: Mapping[str, Any]) -> Fact:
-    schema = [carrier(text) for text in row.get("schema", ())]
-    return documents.value_of(Fact, row, schema=schema)

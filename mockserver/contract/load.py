@@ -186,7 +186,6 @@ class ContractSource:
         return _Builder(raw, overlay).contract(dialect, self)
 
     def _joined(self, dialect: Dialect, overlay: Overlay) -> Dialect:
-        """Return a dialect with the errata of an overlay."""
         name = f"{dialect.name}{MARK}{overlay.file}"
         if not overlay.errata:
             return Dialect(name, dialect.errata)

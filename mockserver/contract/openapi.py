@@ -149,7 +149,6 @@ def _responses(
 
 
 def _with_examples(answer: dict[str, Any], *examples: Example | None) -> dict[str, Any]:
-    """Return an answer with recorded ones as its examples."""
     shown = {_name(one): {"value": one.answer} for one in examples if one is not None}
     if shown:
         answer["content"]["application/json"]["examples"] = shown

@@ -153,7 +153,6 @@ class RequestReader:
         return self._check.explained(instance, long=len(request.body) > _LONG)
 
     def _body(self, request: Request) -> Json:
-        """Return the body as JSON, or the error that tells why it is none."""
         if not self._has_body:
             return None
         try:

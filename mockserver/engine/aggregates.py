@@ -19,7 +19,6 @@ from mockserver.engine.catalog import (
     address_key,
     checked_address,
 )
-from mockserver.engine.derived import derived_int
 from mockserver.engine.fees import (
     MAX_CHANNEL_BPS,
     Rates,
@@ -28,6 +27,7 @@ from mockserver.engine.fees import (
     checked_slippage_bps,
     fee_level_bps,
 )
+from mockserver.engine.hashes import derived_int
 from mockserver.engine.prices import Prices
 from mockserver.engine.quotes import QuoteInUnits, fixed_quote, gas_in_token, too_low, too_low_v1
 from mockserver.engine.refusal import Refusal, digits

@@ -37,7 +37,7 @@ def ceil(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
 
 
-def checked_units(units: int, about: str = "amount") -> int:
+def checked_units(units: int) -> int:
     """Return an amount of smallest units a client may send.
 
     Raises `Refusal` for zero, a negative amount and one of more than 77 digits.
@@ -45,19 +45,19 @@ def checked_units(units: int, about: str = "amount") -> int:
     if units <= 0:
         raise Refusal(
             "amount-not-positive",
-            f"{about} {digits(units, 80)} is not positive; send at least 1 smallest unit",
-            about=about,
+            f"amount {digits(units, 80)} is not positive; send at least 1 smallest unit",
+            about="amount",
         )
     if units > MAX_UNITS:
         raise Refusal(
             "amount-too-large",
-            f"{about} has more than 77 digits of smallest units; the largest is {MAX_UNITS}",
-            about=about,
+            f"amount has more than 77 digits of smallest units; the largest is {MAX_UNITS}",
+            about="amount",
         )
     return units
 
 
-def units_exact(whole: Decimal, decimals: int, about: str = "amount") -> int:
+def units_exact(whole: Decimal, decimals: int) -> int:
     """Return whole tokens as smallest units.
 
     Raises `Refusal` where the token has fewer decimals than the amount, and for amounts that no
@@ -66,15 +66,15 @@ def units_exact(whole: Decimal, decimals: int, about: str = "amount") -> int:
     if not whole.is_finite() or whole <= 0:
         raise Refusal(
             "amount-not-positive",
-            f"{about} {str(whole)[:40]} is not a positive number of whole tokens",
-            about=about,
+            f"amount {str(whole)[:40]} is not a positive number of whole tokens",
+            about="amount",
         )
     if whole.adjusted() + decimals >= _MOST_DIGITS:
         raise Refusal(
             "amount-too-large",
-            f"{about} {str(whole)[:40]} has more than 77 digits of smallest units; the largest is "
+            f"amount {str(whole)[:40]} has more than 77 digits of smallest units; the largest is "
             f"{plain(whole_tokens(MAX_UNITS, decimals))}",
-            about=about,
+            about="amount",
         )
     digits, exponent = _significant(whole)
     if exponent + decimals < 0:
@@ -83,9 +83,9 @@ def units_exact(whole: Decimal, decimals: int, about: str = "amount") -> int:
         near = f"; did you mean '{plain(whole_tokens(rounded, decimals))}'?" if rounded else ""
         raise Refusal(
             "amount-too-precise",
-            f"{about} {str(whole)[:60]} has more decimals than the token's {decimals}; "
+            f"amount {str(whole)[:60]} has more decimals than the token's {decimals}; "
             f"round it to whole smallest units{near}",
-            about=about,
+            about="amount",
         )
     return int(int(digits) * 10 ** (exponent + decimals))
 
@@ -126,13 +126,13 @@ def nearest(amount: int, known: Iterable[int], most_percent: int) -> int | None:
     return found if found and off * 100 <= found * most_percent else None
 
 
-def least(holds: Callable[[int], bool], limit: int = MAX_UNITS) -> int | None:
-    """Return the least positive integer that meets a monotone condition, or None up to `limit`."""
+def least(holds: Callable[[int], bool]) -> int | None:
+    """Return the least amount that meets a monotone condition; None where none does."""
     high = 1
     while not holds(high):
-        if high >= limit:
+        if high >= MAX_UNITS:
             return None
-        high = min(high * 2, limit)
+        high = min(high * 2, MAX_UNITS)
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

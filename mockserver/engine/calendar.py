@@ -12,7 +12,7 @@ from functools import cached_property
 
 from mockserver.clock import iso
 from mockserver.engine import pace
-from mockserver.engine.derived import derived_int
+from mockserver.engine.hashes import derived_int
 from mockserver.engine.outages import LIST_CHANGING, Direction, InFlight, Mode, Route, Window
 from mockserver.engine.refusal import Refusal
 from mockserver.values import dataclass, keep

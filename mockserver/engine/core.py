@@ -1,6 +1,6 @@
 """What the services of a world share: its scenario, its state and the way to tell its time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import field
 
 from mockserver.clock import Clock
@@ -296,9 +296,7 @@ def route_of(source: Placed, target: Placed) -> Route:
     return Route(source.chain.nickname, source.symbol, target.chain.nickname, target.symbol)
 
 
-def no_order(
-    what: str | Callable[[Naming], str], about: str, nearest: Sequence[str] = ()
-) -> Refusal:
+def no_order(what: str | Callable[[Naming], str], about: str) -> Refusal:
     """Return the refusal of an order that does not exist."""
     return Refusal(
         "unknown-order",
@@ -307,7 +305,6 @@ def no_order(
             "ask for one that was submitted to this world"
         ),
         about=about,
-        nearest=nearest,
     )
 
 

@@ -77,7 +77,6 @@ def _state(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> State:
 
 
 def _order(order: Order, seed: int) -> Plain:
-    """Return an order as plain data, with the hashes that follow from its id."""
     hashes = {"exec_hash": exec_hash_of(order, seed), "back_hash": back_hash_of(order, seed)}
     return {**to_plain(order), **hashes}
 

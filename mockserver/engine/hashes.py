@@ -1,4 +1,8 @@
-"""Transaction hashes: one normal form by kind of chain, so that a deposit is one order (A-080)."""
+"""Hashes: of transactions in one normal form by kind of chain, and numbers that only look random.
+
+The normal form is what makes a deposit one order (A-080). Whatever looks random in a world is
+derived from its seed and a name by hashing.
+"""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +10,6 @@ from hashlib import sha256
 from types import MappingProxyType
 
 from mockserver.engine.catalog import EVM_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Chain
-from mockserver.engine.derived import derived_hash, derived_int
 from mockserver.engine.refusal import Refusal, excerpt
 from mockserver.values import dataclass
 
@@ -51,6 +54,21 @@ _BY_FAMILY: Mapping[int, HashForm] = MappingProxyType(
 """EVM, UTXO, Tron, Kaspa, Solana and Aptos (KF); every other family has the widest form."""
 
 
+def derived_int(seed: int, *parts: object) -> int:
+    """Return a number of 256 bits that depends on the seed and the parts alone."""
+    return int(_digits((seed, *parts)), 16)
+
+
+def derived_hash(seed: int, *parts: object) -> str:
+    """Return a transaction hash: `0x` and 64 hexadecimal digits."""
+    return f"0x{_digits((seed, *parts))}"
+
+
+def _digits(parts: tuple[object, ...]) -> str:
+    text = "\x1f".join(map(str, parts))
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def base58(raw: bytes) -> str:
     """Return bytes in base 58; each leading zero byte is a `1`."""
     number, text = int.from_bytes(raw, "big"), ""
@@ -84,9 +102,9 @@ def known_hash(chain: Chain, text: str) -> str:
     return hash_form(chain).normal(text) or text
 
 
-def checked_hash(chain: Chain, text: str, about: str = "transaction hash") -> str:
+def checked_hash(chain: Chain, text: str) -> str:
     """Return the normal form of a hash that is to be kept. Raises `Refusal` for any other text."""
-    form = _BY_FAMILY.get(chain.family, _OTHER)
+    form = hash_form(chain)
     normal = form.normal(text)
     if normal is not None:
         return normal
@@ -95,9 +113,9 @@ def checked_hash(chain: Chain, text: str, about: str = "transaction hash") -> st
     raise Refusal(
         "bad-hash",
         lambda named: (
-            f"{about} {excerpt(text)} is none of {named(chain.nickname)!r}; send {form.words}"
-            + (f", here {near!r}" if near else "")
+            f"transaction hash {excerpt(text)} is none of {named(chain.nickname)!r}; "
+            f"send {form.words}{f', here {near!r}' if near else ''}"
         ),
-        about=about,
+        about="transaction hash",
         nearest=(near,) if near else (),
     )

@@ -7,7 +7,7 @@ from enum import IntEnum, StrEnum
 from mockserver.clock import iso
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.courses import Course, Policy, Status, V1Status
-from mockserver.engine.derived import derived_hash
+from mockserver.engine.hashes import derived_hash
 from mockserver.engine.outages import InFlight, Route, Window
 from mockserver.values import value_class
 
@@ -225,7 +225,6 @@ def _is_undisturbed(order: Order, calendar: Calendar) -> bool:
 
 
 def _planned(order: Order) -> tuple[Event, ...]:
-    """Return the events of an order that nothing disturbs."""
     reached, *later = order.course.steps
     started = order.started_ms
     found = [Event(started, reached.status, reached.reason)]

@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from mockserver.engine.amounts import BPS
-from mockserver.engine.derived import derived_int
+from mockserver.engine.hashes import derived_int
 from mockserver.engine.refusal import Refusal
 from mockserver.values import dataclass, value_class
 

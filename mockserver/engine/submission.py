@@ -10,9 +10,8 @@ from mockserver.engine.calendar import Calendar, Phase
 from mockserver.engine.catalog import Chain, Placed, address_key, checked_address
 from mockserver.engine.core import Core, State, hash_key, route_of
 from mockserver.engine.courses import Course, Policy
-from mockserver.engine.derived import derived_hash
 from mockserver.engine.fees import MAX_SLIPPAGE_BPS, fee_level_bps
-from mockserver.engine.hashes import checked_hash, made_up_hash
+from mockserver.engine.hashes import checked_hash, derived_hash, made_up_hash
 from mockserver.engine.ledger import AccountKey, account_address
 from mockserver.engine.orders import Generation, Kind, Order, planned
 from mockserver.engine.outages import Route

@@ -10,7 +10,7 @@ from mockserver.engine import amounts
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, place_key
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.courses import Course, Policy, Status, Step, course_problems
-from mockserver.engine.derived import derived_hash
+from mockserver.engine.hashes import derived_hash
 from mockserver.engine.orders import Generation, Kind, Order
 from mockserver.engine.outages import Route
 from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, CrossChainQuote

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from urllib.parse import urlencode
 
 from mockserver import jsontext
@@ -10,11 +10,10 @@ from mockserver.contract import Contract, Operation
 from mockserver.engine import abi
 from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Headers, Request, pairs_or
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, plain
 from mockserver.operations.order_texts import rules_of
 from mockserver.responders.authentication import REFUSED_FOR_TIME
 from mockserver.worlds.journal import Entry, withheld
-from mockserver.worlds.respelling import respelled
 
 _MOST = 100
 _MOST_TEXT = 200_000
@@ -184,7 +183,7 @@ def _repaired(operation: Operation, sent: Parts) -> Parts:
     if operation.method != "POST":
         kept["body"] = {}
     for location, name in _broken(operation, kept):
-        for form in respelled(kept[location].pop(name, None)):
+        for form in _respelled(kept[location].pop(name, None)):
             tried = {**kept, location: {**kept[location], name: form}}
             if (location, name) not in _broken(operation, tried):
                 kept = tried
@@ -192,8 +191,41 @@ def _repaired(operation: Operation, sent: Parts) -> Parts:
     return kept
 
 
+_MOST_PLACES = 100
+"""Digits before or behind the point beyond which nobody means a number."""
+
+
+def _respelled(value: Json) -> Iterator[Json]:
+    """Return the same value in other forms: without blanks, as a text, a number or a boolean.
+
+    Clients format: Python's `True` arrives as the text `True`, its `1e7` as `10000000.0`. No form
+    means another amount or another answer than what came.
+    """
+    if isinstance(value, bool):
+        yield str(value).lower()
+    elif isinstance(value, int | Decimal):
+        yield from reversed(list(_number_forms(Decimal(value))))
+    elif isinstance(value, str):
+        bare = value.strip()
+        yield bare
+        if bare.lower() in ("true", "false"):
+            yield bare.lower()
+            yield bare.lower() == "true"
+        try:
+            yield from _number_forms(Decimal(bare))
+        except InvalidOperation:
+            return
+
+
+def _number_forms(number: Decimal) -> Iterator[Json]:
+    """Return a number as a text and as JSON has it, a whole one without a point."""
+    if not number.is_finite() or abs(number.adjusted()) > _MOST_PLACES:
+        return
+    yield plain(number)
+    yield int(number) if number == number.to_integral_value() else number
+
+
 def _broken(operation: Operation, parts: Parts) -> set[tuple[str, str]]:
-    """Return the inputs that break the contract, each with its location."""
     violations = operation.read(_encoded(operation, parts)).violations
     return {(str(one.path[0]), str(one.path[1])) for one in violations if len(one.path) > 1}
 

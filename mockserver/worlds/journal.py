@@ -228,7 +228,6 @@ class Journal:
             self._let_go(self._most)
 
     def _begun(self) -> deque[_StoredEntry]:
-        """Return the entries, of which there are none yet."""
         self._entries = deque()
         if self._space is not None:
             self._space.enter(self)
@@ -299,7 +298,6 @@ def _pairs(query: str) -> list[list[str]] | str:
 
 
 def _text(body: bytes) -> Json:
-    """Return a body as JSON where it is some, else as text."""
     if not body:
         return None
     try:

@@ -382,7 +382,6 @@ def _padded(address: str) -> str:
 
 
 def _found_logs(call: RpcCall) -> Json:
-    """Return the logs that a filter takes: by blocks, contracts and topics."""
     wanted = call.members
     ends = ("fromBlock", "toBlock")
     least, most = (_number(call, wanted.get(name), repr(name)) for name in ends)

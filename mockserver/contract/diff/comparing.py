@@ -67,7 +67,6 @@ def _order(change: Change) -> tuple[object, ...]:
 def _matched(
     old: Sequence[SideOperation], new: Sequence[SideOperation]
 ) -> tuple[list[Pair], list[SideOperation], list[SideOperation]]:
-    """Return the pairs of operations, those that went, and those that came."""
     pairs: list[Pair] = []
     gone, come = list(old), list(new)
     for same in _SAME:
@@ -102,7 +101,6 @@ def _of_pairs(pairs: Sequence[Pair], schemas: SchemaComparer) -> Iterator[Change
 
 
 def _alike(change: Change) -> Change:
-    """Return a change without what tells operations apart."""
     return replace(change, operation="", basis="")
 
 

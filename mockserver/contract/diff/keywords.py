@@ -89,7 +89,6 @@ def _values_say_all(was: Node, now: Node) -> bool:
 
 
 def _has_limited_text(node: Node) -> bool:
-    """Tell whether a text has limits that could stand for another type."""
     limited = node.sets or node.values is not None or node.bounds.keys() & set(_LENGTHS)
     return "string" in node.types and bool(limited)
 

@@ -142,7 +142,6 @@ class _OperationComparer:
             yield Difference(kind, Effect.OTHER, words, self.sections, "body")
 
     def _media(self, was: Media, now: Media, *, is_answer: bool = False) -> Differences:
-        """Compare what a body may be written in, then the schemas of what stays."""
         lost, gained = was.keys() - now.keys(), now.keys() - was.keys()
         if lost or gained:
             words = both(lambda media: ", ".join(sorted(media)) or "no content", was, now)

@@ -76,7 +76,6 @@ class _StrictSource(ContractSource):
 
 
 def _folder(root: Path, dialect: str) -> Side:
-    """Return a folder of the form of `schemas/` in a dialect as one version."""
     if not (root / ENDPOINTS).is_file():
         text = f"expected a folder of the form of `schemas/`, with {ENDPOINTS} in it"
         raise _invalid(root, "", text)

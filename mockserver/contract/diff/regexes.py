@@ -215,7 +215,6 @@ def _class(text: str) -> Ranges:
 
 
 def _member(part: str) -> Ranges:
-    """Return what a character or an escape stands for."""
     if part[0] != "\\":
         return ((ord(part), ord(part)),)
     name = part[1:]

@@ -9,7 +9,7 @@ from mockserver import jsontext, limits
 from mockserver.clock import iso
 from mockserver.contract import Contract
 from mockserver.documents import value_of
-from mockserver.engine.derived import derived_int
+from mockserver.engine.hashes import derived_int
 from mockserver.engine.scenario import Scenario
 from mockserver.exchange import Response
 from mockserver.jsontext import Json

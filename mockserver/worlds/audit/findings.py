@@ -387,7 +387,6 @@ def _moved(evidence: Evidence, order: Order) -> str:
 
 
 def _name(order: Order) -> str:
-    """Return an order as clients call it."""
     return f"order {order.sn or order.id}"
 
 
