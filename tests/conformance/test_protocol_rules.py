@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.odd_http import (
+from mockserver.conformance.requests.http_cases import (
     HOSTILE,
     UNKNOWN_PATH,
     WRONG_METHOD,
-    is_beneath,
+    is_outside_the_contract,
 )
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.exchange import Answer, NoAnswer
@@ -236,12 +236,12 @@ def test_what_http_itself_refuses_needs_no_envelope(healthy):
     page = answer(b"<html>405</html>", status=405, headers=(("Content-Type", "text/html"),))
     for probe in ("v1.getCrossChainQuote/wrong method", "v1.getCrossChainQuote/body truncated"):
         beneath = healthy[probe]
-        assert is_beneath(beneath)
+        assert is_outside_the_contract(beneath)
         for rule in RULES:
             if rule.layer is Layer.PROTOCOL and beneath.operation.id in rule.operations:
                 outcome = outcome_of(rule, context_of([answered(beneath, page)]), beneath.operation)
                 assert not outcome.findings, rule.name
-    assert not is_beneath(healthy["v1.getCrossChainQuote/usual"])
+    assert not is_outside_the_contract(healthy["v1.getCrossChainQuote/usual"])
 
 
 @pytest.fixture(scope="module")

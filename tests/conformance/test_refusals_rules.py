@@ -6,12 +6,12 @@ from mockserver import jsontext
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.http_cases import AGAIN, OTHER_CASE, is_outside_the_contract
 from mockserver.conformance.requests.negative import (
     Kind,
     negative_cases,
     negative_probes,
 )
-from mockserver.conformance.requests.odd_http import AGAIN, OTHER_CASE, is_beneath
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
@@ -80,7 +80,7 @@ def test_every_wrong_request_is_wrong_in_one_way(healthy, case):
     sent, usual = healthy[odd.probe_name(operation)], healthy[f"{operation.id}/usual"]
     violations = operation.read(sent.request).violations
     if odd.kind is Kind.BODY:
-        assert is_beneath(sent)
+        assert is_outside_the_contract(sent)
     elif odd.kind is not Kind.UNLISTED and odd.basis is None:
         assert {".".join(map(str, one.path[:2])) for one in violations} == {odd.place}
     assert operation.read(usual.request).violations == ()

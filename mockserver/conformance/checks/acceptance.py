@@ -26,8 +26,8 @@ from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, accepte
 from mockserver.conformance.discovery.inventory import asked_chain, inventory_of
 from mockserver.conformance.requests import words
 from mockserver.conformance.requests.alternative_forms import ALTERNATIVES, alternatives_of
+from mockserver.conformance.requests.http_cases import UNKNOWN_PATH, is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
-from mockserver.conformance.requests.odd_http import UNKNOWN_PATH, is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.list_probes import FIRST_LIST_WORDS
@@ -143,7 +143,7 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
 
 
 def documented_operations_are_served(context: RunContext, operation: Operation) -> Findings:
-    asked = [one for one in answered(context, operation) if not is_beneath(one)]
+    asked = [one for one in answered(context, operation) if not is_outside_the_contract(one)]
     for one in asked:
         status = one.answer.status
         if status in (_NOT_ALLOWED, _NOT_IMPLEMENTED):

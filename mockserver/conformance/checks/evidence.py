@@ -7,8 +7,8 @@ from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import Chain, chains_of
 from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
-from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.list_probes import LAST_LIST_WORD
@@ -60,7 +60,9 @@ def was_refused(exchange: Exchange) -> bool:
 
 def is_plain(exchange: Exchange) -> bool:
     """Tell whether a request is wrong in nothing, and its answer the service's own."""
-    return is_its_own(exchange) and not is_negative(exchange) and not is_beneath(exchange)
+    return (
+        is_its_own(exchange) and not is_negative(exchange) and not is_outside_the_contract(exchange)
+    )
 
 
 def chains_named(exchange: Exchange) -> tuple[str, ...]:

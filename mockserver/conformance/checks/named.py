@@ -10,8 +10,8 @@ from mockserver.conformance.checks.quoting import echoed
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.checks.tickets import Entry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
-from mockserver.conformance.discovery.known_elsewhere import known_chain_names
 from mockserver.conformance.discovery.listing import folded, scalar, text
+from mockserver.conformance.discovery.unlisted import known_chain_names
 from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange

@@ -16,8 +16,8 @@ from mockserver.conformance.checks.evidence import (
     sent,
 )
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.requests.http_cases import HOSTILE, is_outside_the_contract
 from mockserver.conformance.requests.late_answers import again, is_far_slower
-from mockserver.conformance.requests.odd_http import HOSTILE, is_beneath
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.verdict import Inconclusive, Verdict
@@ -40,7 +40,7 @@ _FAULTS = (
 def body_is_strict_json(_: RunContext, exchange: Exchange) -> Findings:
     refused = exchange.answer.status >= 400
     # Of what is beneath the interface, which HTTP itself refuses, nothing is published.
-    of_http = refused and is_beneath(exchange)
+    of_http = refused and is_outside_the_contract(exchange)
     if is_redirect(exchange) or not exchange.unreadable or of_http:
         return
     body = exchange.answer.body
@@ -105,7 +105,9 @@ def no_server_error(context: RunContext, operation: Operation) -> Findings:
 
 def no_redirect(context: RunContext, operation: Operation) -> Findings:
     found = [
-        one for one in answered(context, operation) if is_redirect(one) and not is_beneath(one)
+        one
+        for one in answered(context, operation)
+        if is_redirect(one) and not is_outside_the_contract(one)
     ]
     if not found:
         return
@@ -119,7 +121,9 @@ def no_redirect(context: RunContext, operation: Operation) -> Findings:
 
 
 def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
-    every = [one for one in _not_hostile(sent(context, operation)) if not is_beneath(one)]
+    every = [
+        one for one in _not_hostile(sent(context, operation)) if not is_outside_the_contract(one)
+    ]
     found: dict[str, list[Exchange]] = {}
     for exchange in every:
         trouble, began = exchange.answer.trouble, exchange.answer.status != 0

@@ -12,7 +12,7 @@ from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.discovery.routes import is_stable
-from mockserver.conformance.requests.odd_http import HOSTILE
+from mockserver.conformance.requests.http_cases import HOSTILE
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Vacuous

@@ -9,8 +9,8 @@ from mockserver.conformance.checks.evidence import (
 )
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import Kind, NegativeCase, negative_cases
-from mockserver.conformance.requests.odd_http import is_beneath
 from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -98,12 +98,12 @@ def refusal_carries_code(_: RunContext, exchange: Exchange) -> Findings:
         return
     if exchange.code == success:
         yield Finding(f"HTTP {status} has the code of success, {success}", cause="success code")
-    elif exchange.code is None and not is_beneath(exchange):
+    elif exchange.code is None and not is_outside_the_contract(exchange):
         yield Finding(f"HTTP {status} has no code that is an integer", cause="no code")
 
 
 def refusal_is_told(_: RunContext, exchange: Exchange) -> Findings:
-    if not exchange.refused or exchange.answer.status >= 300 or is_beneath(exchange):
+    if not exchange.refused or exchange.answer.status >= 300 or is_outside_the_contract(exchange):
         return
     message = exchange.member("msg")
     wrong = ""

@@ -9,7 +9,7 @@ from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_of, joined, place_of
 from mockserver.conformance.checks.evidence import answered, any_successes
 from mockserver.conformance.checks.rule import Finding, Findings
-from mockserver.conformance.requests.odd_http import is_beneath
+from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.verdict import Inconclusive, Verdict
@@ -276,7 +276,7 @@ def _is_about_envelope(exchange: Exchange, violation: Violation) -> bool:
         return False
     if exchange.succeeded:
         return True
-    if is_beneath(exchange):
+    if is_outside_the_contract(exchange):
         return False
     # A refusal owes its caller nothing but the code; null is as good as nothing.
     name = violation.path[0]

@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 
 from mockserver import jsontext
 from mockserver.conformance.generation.constraints import parts_of
-from mockserver.conformance.requests.targets import DIGITS, NAMES, inputs
+from mockserver.conformance.requests.edge_cases import DIGITS, NAMES, inputs
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached

@@ -18,8 +18,8 @@ from mockserver.conformance.discovery.amount_units import amount_text, reading_o
 from mockserver.conformance.discovery.routes import usual_amount
 from mockserver.conformance.generation.stages import Problem
 from mockserver.conformance.generation.values import is_reserved
+from mockserver.conformance.requests.edge_cases import is_hex, reversed_inputs
 from mockserver.conformance.requests.negative import signed
-from mockserver.conformance.requests.targets import is_hex, reversed_inputs
 from mockserver.conformance.requests.valid import fresh_address
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft

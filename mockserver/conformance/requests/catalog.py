@@ -3,8 +3,8 @@
 from functools import lru_cache, partial
 
 from mockserver.conformance.requests.alternative_forms import alternative_probes
+from mockserver.conformance.requests.http_cases import http_probes
 from mockserver.conformance.requests.negative import example_of, negative_probes
-from mockserver.conformance.requests.odd_http import odd_probes
 from mockserver.conformance.requests.planned import PLANNED
 from mockserver.conformance.requests.probe import VALID, Probe, ProbeIndex, Stage
 from mockserver.contract import Contract
@@ -21,7 +21,7 @@ def probes_of(contract: Contract) -> tuple[Probe, ...]:
         *PLANNED,
         *alternative_probes(),
         *negative_probes(contract),
-        *odd_probes(contract),
+        *http_probes(contract),
         *(
             Probe(
                 f"{operation.id}/{VALID}",

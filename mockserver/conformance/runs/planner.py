@@ -13,9 +13,9 @@ from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import MOST_EDGES, Options
 from mockserver.conformance.requests.catalog import probes_of
+from mockserver.conformance.requests.edge_cases import edge_cases_of
 from mockserver.conformance.requests.late_answers import FEWEST_ROUNDS, ROUNDS, suspects
 from mockserver.conformance.requests.probe import Need, Probe, ProbeIndex, Stage
-from mockserver.conformance.requests.targets import targets_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.permit import Limits, Permit
@@ -218,14 +218,14 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     columns = []
     for operation in served:
         if operation.id in within and operation.writes and not options.arming.writes:
-            for target in targets_of(context, operation):
-                context.leave_out(target.probe, "needs --arm-writes")
+            for case in edge_cases_of(context, operation):
+                context.leave_out(case.probe, "needs --arm-writes")
         elif operation.id in within:
-            columns.append(targets_of(context, operation))
+            columns.append(edge_cases_of(context, operation))
     # The operations in turn: a small budget meets all of them.
     in_turn = filter(None, chain.from_iterable(zip_longest(*columns)))
-    for number, target in enumerate(in_turn):
-        writes = context.contract.operation(target.operation_id).writes
+    for number, case in enumerate(in_turn):
+        writes = context.contract.operation(case.operation_id).writes
         if number >= MOST_EDGES:
             reason = f"{MOST_EDGES} requests with edge cases of inputs were sent before it"
         elif transport.left <= kept:
@@ -233,9 +233,9 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
         elif writes and transport.writes_left <= kept_writes:
             reason = "what is left of the submissions is kept for generated ones"
         else:
-            yield target.probe, target.draft
+            yield case.probe, case.draft
             continue
-        context.leave_out(target.probe, reason)
+        context.leave_out(case.probe, reason)
 
 
 def what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> Requests:

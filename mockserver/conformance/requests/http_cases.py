@@ -42,10 +42,10 @@ _HOSTILE_TEXTS = (
 )
 
 
-def odd_probes(contract: Contract) -> Iterator[Probe]:
+def http_probes(contract: Contract) -> Iterator[Probe]:
     """Yield the probes of requests that are odd as HTTP, in the order in which they are sent."""
     for operation in contract:
-        for words, change in _ODD.get(operation.id, {}).items():
+        for words, change in _CHANGES.get(operation.id, {}).items():
             # It is asked where there is a ticket that it might be taken for; orders stand for both
             # else.
             after = (f"{ids.TICKET}/usual",) if operation.id == ids.CHECK_TICKET else ()
@@ -53,7 +53,7 @@ def odd_probes(contract: Contract) -> Iterator[Probe]:
 
 
 @cached
-def is_beneath(exchange: Exchange) -> bool:
+def is_outside_the_contract(exchange: Exchange) -> bool:
     """Tell whether a request is none that the interface speaks of: what answers it is HTTP's.
 
     Its path or method is another, it is too long for many a server, or it cannot be read at all.
@@ -96,7 +96,7 @@ def _elsewhere(draft: Draft, context: RunContext) -> Draft:
     return replace(draft, path=f"{context.contract.operation(ids.CHAINS).path}Nowhere")
 
 
-_ODD: Mapping[str, Mapping[str, Change]] = {
+_CHANGES: Mapping[str, Mapping[str, Change]] = {
     **{one: {HOSTILE: _hostile(one)} for one in _HOSTILE_INPUTS},
     ids.CHAINS: {UNKNOWN_PATH: _elsewhere},
     ids.V1_TOKENS: {OTHER_CASE: _in_upper_case},

@@ -6,7 +6,7 @@ import pytest
 
 from mockserver.conformance import Verdict, run
 from mockserver.conformance.discovery.inventory import Token
-from mockserver.conformance.discovery.known_elsewhere import tokens_elsewhere, unlisted_chains
+from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.requests.negative import suspended_chain
 from mockserver.conformance.session.names import Edge, EdgeKind
 from mockserver.conformance.verdict import NotRun

@@ -1,0 +1,516 @@
+"""Requests at the edges of every input, each of which differs in one thing from the usual one.
+
+Where a service goes wrong for some values only, the usual request shows nothing. Edge cases are
+computed from the contract (bounds, enumerations, optional inputs) and from what the service lists
+(every chain, every class of token); no chance is involved but in which token stands for its class.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
+from itertools import product
+from typing import Any, TypeVar
+
+from mockserver import jsontext
+from mockserver.conformance.discovery.amount_units import accepted, usual_attempt
+from mockserver.conformance.discovery.inventory import Token, inventory_of
+from mockserver.conformance.discovery.routes import (
+    Route,
+    addressed_tokens,
+    bridges,
+    cross_routes,
+    plain_tokens,
+    swaps,
+    usable_tokens,
+    v1_bridges,
+)
+from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
+from mockserver.conformance.requests.negative import WRONG_VALUES, missing_inputs, signed
+from mockserver.conformance.requests.valid import (
+    fresh_address,
+    fresh_hash,
+    usual_or_unknown,
+    valid_request,
+)
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
+from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.contract import Field, Operation, ids
+from mockserver.jsontext import Json
+from mockserver.values import dataclass
+
+_T = TypeVar("_T")
+_About = Mapping[str, Any]
+"""What a request is about, as `valid_request` takes it."""
+_Subject = tuple[Edge, _About]
+
+DIGITS = (1, 2, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
+"""Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
+notation, 128 bits, and the 77 that the contract allows."""
+NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
+_LONG, _LONGER, _LONGEST = 120, 400, 600
+_MOST_ROUTES, _MOST_ORDERS, _MOST_BACK, _MOST_SYMBOLS = 24, 4, 3, 8
+_FEW_TOKENS, _SOME_CHAINS = 3, 6
+_NEXT_TO_NOTHING = "500"
+_MANY_COINS = Decimal(10)
+_SLIPPAGES = ("1", "500", "1001", "2001")
+_FEE_LEVELS = (1, 5)
+_AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.WHOLE))
+"""Two parts of an amount, and the whole, in usual amounts."""
+_OTHER_CASES = ("in upper-case hex", "in lower-case hex")
+_ODD_AMOUNTS = ("0", "01", "+1", "-1", "1.5", "1e3", "")
+_ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
+_LARGE_NUMBERS = (Decimal(100_000), Decimal(2_000_000), Decimal(10) ** 12)
+_ALLOWED = {
+    "slippage": ("0", "1", "50", "500", "1000", "1001", "2001", "5000"),
+    "feeLevel": (0, 1, 2, 5, 6, 10),
+}
+_NOT_ALLOWED = {
+    **dict.fromkeys(("fromDecimal", "toDecimal"), ("-1", "018", "1000")),
+    "slippage": ("1.5", "-1", "10001"),
+}
+"""Values of inputs by role, where the contract does not say them."""
+_ADDRESSES = ("address", "sender", "recipient", "evmAddress")
+_CONTRACTS = ("contractAddress", "fromTokenAddress", "toTokenAddress")
+_IDS = ("id", "ticketId", "hash")
+_FROM_A_QUOTE = ("aggregator", "routeSummary")
+_OF_THE_CALLER = ("appKey", "expireTime", "timestamp", "signature", "userAddress")
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeCase:
+    """A request at an edge."""
+
+    operation_id: str
+    edge: Edge
+    draft: Draft
+
+    @property
+    def probe(self) -> ProbeName:
+        """The name of its probe."""
+        return ProbeName.at(self.operation_id, self.edge)
+
+
+def edge_cases_of(context: RunContext, operation: Operation) -> tuple[EdgeCase, ...]:
+    """Return the edge cases of an operation, those that say most first."""
+    cases, found = _EdgeCases(context, operation), dict[str, EdgeCase]()
+    for case in cases.submissions() if operation.writes else cases.reads():
+        found.setdefault(case.probe, case)
+    return tuple(found.values())
+
+
+def inputs(operation: Operation) -> Iterator[Field]:
+    """Yield the inputs that are not about who asks."""
+    return (field for field in operation.fields if field.role not in _OF_THE_CALLER)
+
+
+def reversed_inputs(draft: Draft) -> Draft:
+    """Return a request with its parameters, and the members of its body, in reverse order."""
+    query = dict(reversed(list(draft.query.items())))
+    body = None if draft.body is None else dict(reversed(list(draft.body.items())))
+    return replace(draft, query=query, body=body)
+
+
+def is_hex(value: Json) -> bool:
+    """Tell whether a value is a text of hex digits behind 0x."""
+    return isinstance(value, str) and value.startswith("0x") and len(value) > len("0x")
+
+
+class _EdgeCases:
+    """The edge cases of one operation."""
+
+    def __init__(self, context: RunContext, operation: Operation) -> None:
+        self._context = context
+        self._operation = operation
+
+    def submissions(self) -> Iterator[EdgeCase]:
+        with suppress(NotRun, Inconclusive):
+            for edge, about in _submissions(self._context, self._operation.id):
+                yield self._about(edge, deposit=_deposit(self._context, edge.label), **about)
+
+    def reads(self) -> Iterator[EdgeCase]:
+        context, operation_id = self._context, self._operation.id
+        usual = usual_or_unknown(context, self._operation)
+        if usual is not None:
+            yield from self._sound_values(usual)
+        with suppress(NotRun, Inconclusive):
+            for edge, about in _subjects(context, operation_id):
+                yield self._about(edge, **about)
+        yield from self._wrong_elsewhere()
+        with suppress(NotRun, Inconclusive):
+            for edge, about in _known_and_unlisted(context, operation_id):
+                yield self._about(edge, **about)
+        if usual is not None:
+            yield from self._doubtful_values(usual)
+
+    def _about(self, edge: Edge, **about: Any) -> EdgeCase:
+        draft = valid_request(self._context, self._operation.id, **about)
+        return EdgeCase(self._operation.id, edge, draft)
+
+    def _signed(self, edge: Edge, draft: Draft) -> EdgeCase:
+        whole = signed(draft, self._operation, self._context.caller)
+        return EdgeCase(self._operation.id, edge, whole)
+
+    def _changed(
+        self, usual: Draft, field: Field, label: str, value: Json, *, sound: bool = True
+    ) -> EdgeCase:
+        draft = usual.having(field.location, field.name, value)
+        if field.role == "evmAddress":
+            for other in self._operation.fields:
+                # They are equal where the source is an EVM chain (interface.md 2.2).
+                if other.role == "fromAddress" and "string" in other.types:
+                    draft = draft.having(other.location, other.name, value)
+        kind = EdgeKind.SLIPPAGE if field.role == "slippage" else EdgeKind.OTHER
+        kind = EdgeKind.SAME_MEANING if label in _OTHER_CASES else kind
+        return self._signed(Edge(f"{field.name} {label}", kind, sound), draft)
+
+    def _sound_values(self, usual: Draft) -> Iterator[EdgeCase]:
+        """Yield the usual request with one input at an edge that the contract allows."""
+        yield EdgeCase(self._operation.id, Edge("once more", EdgeKind.ONCE_MORE), usual)
+        if len(usual.query) > 1 or len(usual.body or ()) > 1:
+            edge = Edge("parameters in reverse order", EdgeKind.SAME_MEANING)
+            yield self._signed(edge, reversed_inputs(usual))
+        for field in inputs(self._operation):
+            for label, value in _allowed_values(field, usual):
+                yield self._changed(usual, field, label, value)
+        afterwards = Edge("once more, after other forms of it", EdgeKind.AFTERWARDS)
+        yield EdgeCase(self._operation.id, afterwards, usual)
+        yield from self._combinations(usual)
+
+    def _doubtful_values(self, usual: Draft) -> Iterator[EdgeCase]:
+        """Yield the usual request with one input at an edge that a service may refuse."""
+        for field in inputs(self._operation):
+            for label, value in _odd_values(field, usual):
+                yield self._changed(usual, field, label, value, sound=False)
+        roles = {field.role: field for field in self._operation.fields}
+        for one, other in (("fromChain", "toChain"), ("fromTokenAddress", "toTokenAddress")):
+            if one in roles and other in roles:
+                value = usual.part(roles[one].location).get(roles[one].name)
+                yield self._changed(usual, roles[other], f"as {one}", value, sound=False)
+
+    def _combinations(self, usual: Draft) -> Iterator[EdgeCase]:
+        """Yield every combination of optional inputs, and of those with a choice of two."""
+        # One name may be taken in two places, and means the same in both.
+        known = {
+            field.name: value
+            for field in inputs(self._operation)
+            if not field.required and (value := self._optional_value(field, usual)) is not None
+        }
+        choices: list[tuple[Field, tuple[Json, ...]]] = [
+            (one, (known[one.name], None)) for one in inputs(self._operation) if one.name in known
+        ]
+        if not choices:
+            return
+        flags = (field for field in self._operation.fields if "boolean" in field.types)
+        choices += [(field, (True, False)) for field in flags]
+        for chosen in product(*(values for _, values in choices)):
+            draft, labels = usual, []
+            for (field, _), value in zip(choices, chosen, strict=True):
+                if value is None:
+                    draft = draft.without(field.location, field.name)
+                    labels.append(f"without {field.name}")
+                else:
+                    draft = draft.having(field.location, field.name, value)
+                    is_flag = isinstance(value, bool)
+                    of_flag = f"{field.name} {str(value).lower()}"
+                    labels.append(of_flag if is_flag else f"with {field.name}")
+            yield self._signed(Edge(", ".join(labels), EdgeKind.COMBINATION), draft)
+
+    def _optional_value(self, field: Field, usual: Draft) -> Json:
+        """Return a value of an optional input: the usual one, the example's, or a long text.
+
+        None where nothing is known that would keep to what the contract asks of it.
+        """
+        example = self._operation.row.get("example", {}).get(field.location, {})
+        known = usual.part(field.location).get(field.name, example.get(field.name))
+        is_free = "string" in field.types and not {"allOf", "pattern", "enum"} & set(field.schema)
+        return known or (f'{{"route":"{"a" * _LONGER}"}}' if is_free else None)
+
+    def _wrong_elsewhere(self) -> Iterator[EdgeCase]:
+        """Yield requests that are wrong like the usual one, and about something else.
+
+        A service that puts a value of its own in the place of a wrong one may refuse the usual
+        request all the same, since the rest does not fit that value: it has another coin, or other
+        decimals.
+        """
+        context, operation = self._context, self._operation
+        for case in (*missing_inputs(operation), *WRONG_VALUES.of(operation)):
+            with suppress(NotRun, Inconclusive):
+                place = case.place.partition(".")[2]
+                for label, about in _other_subjects(context, operation.id, place):
+                    base = valid_request(context, operation.id, **about)
+                    words = f"{case.words} of {label}"
+                    edge = Edge(words, EdgeKind.WRONG, sound=False, of=case.words)
+                    yield self._signed(edge, case.change(base, context))
+
+
+# Values of one input.
+
+
+def _allowed_values(field: Field, usual: Draft) -> Iterable[tuple[str, Json]]:
+    before = usual.part(field.location).get(field.name)
+    values: Iterable[Json] = field.values
+    if "boolean" in field.types:
+        return [("is true", True), ("is false", False)]
+    if field.is_amount and not values:
+        if "number" not in field.types:
+            return [(f"of {count} digits", ("1234567890" * 8)[:count]) for count in DIGITS]
+        values = _LARGE_NUMBERS
+    values = values or _ALLOWED.get(field.role, ())
+    if not values and field.role in (*_ADDRESSES, *_CONTRACTS, "hash") and is_hex(before):
+        text = str(before)
+        return list(zip(_OTHER_CASES, (f"0x{text[2:].upper()}", text.lower()), strict=True))
+    return [(f"is {value}", value) for value in values]
+
+
+def _odd_values(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
+    before, is_number = str(usual.part(field.location).get(field.name, "")), "number" in field.types
+    if field.is_amount and is_number:
+        yield from ((f"is {value}", value) for value in _ODD_NUMBERS)
+    elif field.is_amount or field.role in _NOT_ALLOWED:
+        values = _ODD_AMOUNTS if field.is_amount else _NOT_ALLOWED[field.role]
+        yield from ((f"is {value!r}", value) for value in values)
+    elif field.role in _IDS:
+        yield from ((f"is {value}", value) for value in ("-1", "0", str(2**32), str(2**63)))
+        yield "in letters", "abcdef"
+        yield f"of {_LONG} characters", "9" * _LONG
+        if before.startswith("0x"):
+            yield "without 0x", before[2:]
+    if (field.is_amount and is_number) or field.role == "feeLevel":
+        yield "as a text", before
+    if field.location == "body" and {"number", "integer"} & set(field.types):
+        yield "in letters", "abc"
+    elif field.role in _FROM_A_QUOTE:
+        yield "of nobody", "Nobody"
+        yield f"of {_LONGER} characters", "a" * _LONGER
+    if "string" not in field.types or field.role not in (*NAMES, *_ADDRESSES):
+        return
+    yield f"of {_LONGER} characters", (before + "x" * _LONGER)[:_LONGER]
+    if field.location != "headers":
+        yield "that is not ASCII", f"{before}é漢"
+        yield "with a control character", f"{before}\x01"
+    if field.role in NAMES:
+        yield "in lower case", before.lower()
+        yield "with a quotation mark", f"{before}'\""
+        yield "with blanks around it", f" {before} "
+    else:
+        yield "that is short", before[:6]
+
+
+# What a request is about: of many tokens and routes, those that stand for their class.
+
+
+def _within_chains(context: RunContext) -> list[Route]:
+    return [route for route in swaps(context) if route.is_within_a_chain]
+
+
+_POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
+    ids.BRIDGE: ("route", ids.BRIDGE, bridges),
+    ids.SWAP_QUOTE: ("route", ids.SWAP_QUOTE, lambda run: [*swaps(run), *cross_routes(run)]),
+    ids.SWAP: ("route", "calls", _within_chains),
+    ids.PRICE: ("asset", "prices", addressed_tokens),
+    ids.BALANCE: ("asset", "balances", addressed_tokens),
+    ids.V1_QUOTE: ("route", ids.V1_QUOTE, v1_bridges),
+    ids.V1_RAW: ("asset", "v1 raw", lambda run: inventory_of(run, "v1").tokens),
+}
+"""What an operation can be asked about: as what, drawn by which name, and of which items."""
+_QUOTES = (ids.BRIDGE, ids.SWAP_QUOTE, ids.V1_QUOTE)
+
+
+def _subjects(context: RunContext, operation_id: str) -> Iterator[_Subject]:
+    """Yield what an operation that reads is asked about beside the usual. Raises `NotRun`."""
+    quoted = accepted(context, operation_id) if operation_id in _QUOTES else None
+    if quoted is not None:
+        for times, kind in _AMOUNTS:
+            yield Edge(f"{times} usual amounts", kind), {"route": quoted.route, "times": times}
+    if operation_id in _POOLS:
+        asked_as, name, items = _POOLS[operation_id]
+        drawn = _drawn(context, name, items(context))
+        if operation_id == ids.BRIDGE:
+            for label, route in _covering(drawn, lambda one: (f"{one.source.decimals} decimals",)):
+                about = {"route": route, "amount": _NEXT_TO_NOTHING}
+                yield Edge(f"next to nothing of {label}"), about
+        chosen = list(_covering(drawn, _features(context)))
+        yield from ((Edge(label), {asked_as: item}) for label, item in chosen)
+        if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
+            for _, route in chosen[:_MOST_BACK]:
+                label = f"back: {route.target.chain} to {route.source.chain}"
+                yield Edge(label), {"route": Route(route.target, route.source)}
+    if operation_id == ids.SWAP:
+        coins = [route for route in _within_chains(context) if route.source.is_native]
+        for route in _drawn(context, "large calls", coins)[:1]:
+            yield Edge(f"{_MANY_COINS} coins"), {"route": route, "whole": _MANY_COINS}
+        edge = Edge("recipient other than the sender", EdgeKind.RECIPIENT)
+        yield edge, {"recipient": fresh_address(context, "recipient at an edge")}
+    if operation_id in (ids.OF_CHAIN, ids.V1_TOKENS):
+        inventory = inventory_of(context, operation_id.partition(".")[0])
+        for chain in inventory.chains[:_MOST_ROUTES]:
+            if chain.offered:
+                yield Edge(chain.name), {"chain": inventory.asked_as(chain.name)}
+
+
+def _other_subjects(
+    context: RunContext, operation_id: str, place: str
+) -> Iterator[tuple[str, _About]]:
+    """Yield what a request can be about that is wrong at a place, beside the usual."""
+    if operation_id == ids.BRIDGE and place == "amount":
+        # Of the token with the fewest decimals any amount is much.
+        for route in sorted(bridges(context), key=lambda one: one.source.decimals or 0)[:1]:
+            yield "the fewest decimals", {"route": route}
+    elif operation_id in (ids.SWAP_QUOTE, ids.SWAP):
+        routes = _within_chains(context)
+        coins = {one.source.chain: one for one in routes if one.source.is_native}
+        if place in ("fromChain", "chain"):
+            for name, one in sorted(coins.items()):
+                yield f"the coin of {name}", {"route": one}
+        elif place in ("fromTokenAddress", "toTokenAddress"):
+            plain = [one for one in routes if not one.source.is_native and not one.target.is_native]
+            for label, found in (("a coin", list(coins.values())), ("contracts", plain)):
+                if found:
+                    yield label, {"route": context.draw(f"{label} {place}").choice(found)}
+    elif operation_id in (ids.PRICE, ids.BALANCE) and place == "chain":
+        native = [one for one in usable_tokens(context) if one.is_native]
+        # Most chains have the address of their coin in common.
+        for coin in native[: _MOST_ROUTES if operation_id == ids.PRICE else 1]:
+            yield f"the coin of {coin.chain}", {"asset": coin}
+    elif operation_id == ids.PRICE and place == "symbol":
+        tokens = addressed_tokens(context)
+        often = Counter(one.symbol for one in tokens).most_common(_MOST_SYMBOLS)
+        for symbol, _ in often:
+            yield symbol, {"asset": next(one for one in tokens if one.symbol == symbol)}
+
+
+_CHAIN_ROLES = {
+    **dict.fromkeys((ids.OF_CHAIN, ids.V1_TOKENS), ("chain",)),
+    **dict.fromkeys(_QUOTES, ("fromChain", "toChain")),
+}
+"""The inputs that take the name of a listed chain, by their roles."""
+_TOKEN_ROLES = {ids.BRIDGE: "symbol", ids.SWAP_QUOTE: "fromTokenAddress", ids.V1_QUOTE: "token"}
+"""The inputs that take a token of a listed chain, by their roles."""
+
+
+def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_Subject]:
+    """Yield what is known and not listed, for the operations alone whose names are said to come
+    from the lists: a balance or a price on a suspended chain is told by whoever knows it.
+    """
+    generation = operation_id.partition(".")[0]
+    if operation_id in _TOKEN_ROLES:
+        tokens = inventory_of(context, generation).tokens
+        offered = [one for one in tokens if one.decimals is not None and one.offered]
+        role, chains = _TOKEN_ROLES[operation_id], list(dict.fromkeys(one.chain for one in offered))
+        draw = context.draw(f"tokens of other chains for {operation_id}")
+        for name in draw.sample(chains, min(_FEW_TOKENS, len(chains))):
+            there = [one for one in offered if one.chain != name]
+            for token in list(tokens_elsewhere(offered, name))[:_FEW_TOKENS]:
+                route = Route(replace(token, chain=name), draw.choice(there))
+                yield _unlisted(role, f"{token.symbol} on {name}"), {"route": route}
+    unlisted = unlisted_chains(context, generation)
+    for chain in unlisted[:_SOME_CHAINS] if operation_id == ids.SWAP_QUOTE else unlisted:
+        for role in _CHAIN_ROLES.get(operation_id, ()):
+            yield _unlisted(role, chain.name), {role: chain.name}
+
+
+def _unlisted(role: str, name: str) -> Edge:
+    label = f"known and not listed, {role} {name}"
+    return Edge(label, EdgeKind.UNLISTED, sound=False, of=role, name=name)
+
+
+def _submissions(context: RunContext, operation_id: str) -> Iterator[_Subject]:
+    """Yield what is submitted beside the usual, each for a deposit of its own. Raises `NotRun`.
+
+    Each may be an order that somebody pays for, so there are few: they are sent only where writes
+    are armed, and within the cap of submissions.
+    """
+    pools = {ids.ORDER: (bridges, "orders"), ids.V1_ORDER: (v1_bridges, ids.V1_QUOTE)}
+    if operation_id == ids.ORDER:
+        swap = usual_attempt(context, ids.SWAP_QUOTE).route
+        for slippage in _SLIPPAGES:
+            about = {"route": swap, "orderType": "2", "slippage": slippage}
+            yield Edge(f"orderType 2, slippage {slippage}"), about
+        label = "sourceCerts in upper-case hex"
+        upper = _certificate(context, label).upper()
+        yield Edge(label, EdgeKind.SAME_MEANING), {"sourceCerts": upper}
+    for level in _FEE_LEVELS if operation_id == ids.V1_ORDER else ():
+        yield Edge(f"feeLevel is {level}"), {"feeLevel": level}
+    if operation_id in pools:
+        routes, name = pools[operation_id]
+        ends = _features(context)
+        drawn = _drawn(context, name, routes(context))
+        for label, route in _covering(drawn, lambda one: ends(one)[2:3], _MOST_ORDERS):
+            yield Edge(label), {"route": route}
+    if operation_id == ids.ORDER:
+        yield Edge("channel that is not ASCII", sound=False), {"channel": "é漢"}
+        yield Edge(f"channel of {_LONG} characters", sound=False), {"channel": "x" * _LONG}
+        label = "long sourceCerts"
+        members = jsontext.decode(bytes.fromhex(_certificate(context, label)))
+        longer = jsontext.encode({**members, "fromPublicKey": "a" * _LONGEST}).hex()
+        yield Edge(label, sound=False), {"sourceCerts": longer}
+    if operation_id == ids.TICKET:
+        yield from _tickets(context)
+
+
+def _tickets(context: RunContext) -> Iterator[_Subject]:
+    label = "hash in upper-case hex"
+    upper = f"0x{_deposit(context, label)[2:].upper()}"
+    yield Edge(label, EdgeKind.SAME_MEANING), {"hash": upper}
+    is_plain = plain_tokens(context)
+    tokens = _drawn(context, "tickets", inventory_of(context).tokens)
+    for label, token in _covering(
+        tokens, lambda one: (f"chain that is {'' if is_plain(one) else 'not '}EVM",), 2
+    ):
+        deposit = _deposit(context, label)
+        # How a hash looks elsewhere is not shown.
+        shown = deposit if is_plain(token) else deposit[2:]
+        yield Edge(label, sound=is_plain(token)), {"chain": token.chain, "hash": shown}
+    yield Edge(f"hash of {_LONG} characters", sound=False), {"hash": "9" * _LONG}
+
+
+def _deposit(context: RunContext, label: str) -> str:
+    return fresh_hash(context, f"deposit of {label}")
+
+
+def _certificate(context: RunContext, label: str) -> str:
+    usual = valid_request(context, ids.ORDER, deposit=_deposit(context, label))
+    return str(usual.part("body").get("sourceCerts", ""))
+
+
+def _covering(
+    items: Iterable[_T], features_of: Callable[[_T], Iterable[Hashable]], most: int = _MOST_ROUTES
+) -> Iterator[tuple[str, _T]]:
+    """Yield items until each feature was met once, with the features that an item adds."""
+    met: set[Hashable] = set()
+    for item in items:
+        new = [one for one in features_of(item) if one not in met]
+        if new and most:
+            met.update(new)
+            most -= 1
+            yield ", ".join(map(str, new)), item
+
+
+def _features(context: RunContext) -> Callable[[Route | Token], tuple[str, ...]]:
+    """Return what tells what sets a token or a route apart: chain, EVM or not, coin or contract,
+    decimals.
+    """
+    is_plain = plain_tokens(context)
+
+    def of_token(token: Token, side: str = "") -> tuple[str, ...]:
+        evm = "EVM" if is_plain(token) else "not EVM"
+        kind = "coin" if token.is_native else "contract"
+        return f"{side}{kind} of {token.decimals} decimals, {evm}", f"{side}chain {token.chain}"
+
+    def of(item: Route | Token) -> tuple[str, ...]:
+        if isinstance(item, Token):
+            return of_token(item)
+        ends = (*of_token(item.source, "from "), *of_token(item.target, "to "))
+        return (*ends, "within one chain" if item.is_within_a_chain else "between chains")
+
+    return of
+
+
+def _drawn(context: RunContext, what: str, items: Iterable[_T]) -> list[_T]:
+    """Return items in the order in which the seed has them."""
+    pool: Sequence[_T] = list(items)
+    return context.draw(f"targets of {what}").sample(pool, len(pool))
