@@ -155,7 +155,7 @@ def invalid_requests(
     Nothing is generated where an operation has no input to break. Raises as `requests` does.
     """
     found = operation_of(operation, dialect)
-    ways = any_of(Requests(found, RunContext(load(dialect)), is_free=True).ways())
+    ways = any_of(Requests(found, RunContext(load(dialect)), is_free=True).broken())
     return ways.map(
         lambda one: InvalidRequest(
             one.draft.request(found), one.place, one.kind, one.label, one.basis

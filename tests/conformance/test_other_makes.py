@@ -2,8 +2,8 @@
 
 import pytest
 
-from mockserver.conformance.discovery.guessing import guessed, may_have_role
 from mockserver.conformance.discovery.inventory import inventory_of
+from mockserver.conformance.discovery.listing import may_have_role, roles_by_value
 from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.exchanges import answer, exchange, judged, success
@@ -61,8 +61,10 @@ def test_members_are_known_by_their_values():
         {"symbol": "U", "where": B, "scale": 18, "rank": 12},
         {"symbol": "V", "where": C, "scale": 18, "rank": 19},
     ]
-    assert guessed(rows, ROLES) == {"address": "where", "decimals": "scale", "index": "rank"}
-    assert guessed([{**row, "other": row["scale"]} for row in rows], ROLES) == {"address": "where"}
+    assert roles_by_value(rows, ROLES) == {"address": "where", "decimals": "scale", "index": "rank"}
+    assert roles_by_value([{**row, "other": row["scale"]} for row in rows], ROLES) == {
+        "address": "where"
+    }
 
 
 def test_a_member_that_plays_another_role_is_no_candidate():

@@ -23,7 +23,7 @@ from mockserver.conformance.checks.quoting import token_at
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, accepted, attempts
-from mockserver.conformance.discovery.inventory import asked_chain, inventory_of
+from mockserver.conformance.discovery.inventory import inventory_of, requested_chain
 from mockserver.conformance.requests import words
 from mockserver.conformance.requests.alternative_forms import ALTERNATIVES, alternatives_of
 from mockserver.conformance.requests.http_cases import UNKNOWN_PATH, is_outside_the_contract
@@ -256,7 +256,7 @@ def listed_chains_are_taken(context: RunContext, operation: Operation) -> Findin
     renamed = another is not None and another.succeeded
     for look in looks:
         if look.refused and not (renamed and look is context.get(f"{tokens}/usual")):
-            chain, cause = repr(asked_chain(look)), "listed chain refused"
+            chain, cause = repr(requested_chain(look)), "listed chain refused"
             what = f"chain {chain} is listed, and refused when its tokens are asked for"
             yield wrongly_refused(context, look, what, listing, place="data.list[]", cause=cause)
 
@@ -399,7 +399,7 @@ def sound_reads_are_taken(context: RunContext, operation: Operation) -> Findings
 def names_of_v1_stay_in_v1(context: RunContext, _: Operation) -> Findings:
     look = require_answer(context, f"{ids.OF_CHAIN}/v1 name")
     if look.succeeded and look.items():
-        message = f"chain {asked_chain(look)!r} is in the list of v1 only, and taken"
+        message = f"chain {requested_chain(look)!r} is in the list of v1 only, and taken"
         extra = Verdict.EXTRA
         yield Finding(message, (look,), "query.chain", verdict=extra, should_refuse=True)
 

@@ -11,9 +11,9 @@ from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import (
     Chain,
     Token,
-    asked_chain,
     inventories,
     inventory_of,
+    requested_chain,
     twins_of,
 )
 from mockserver.conformance.discovery.listing import folded, scalar
@@ -254,7 +254,7 @@ def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
 def _empty_list(context: RunContext, chain: Chain) -> Exchange | None:
     """Return the list of tokens of a v1 chain that was given, and has no item."""
     for look in context.of(ids.V1_TOKENS):
-        if look.succeeded and asked_chain(look) in chain.names:
+        if look.succeeded and requested_chain(look) in chain.names:
             lists = [value for value in look.data.values() if isinstance(value, list)]
             if lists and not any(lists):
                 return look

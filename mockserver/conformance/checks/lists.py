@@ -12,16 +12,24 @@ from mockserver.conformance.checks.evidence import last_chains
 from mockserver.conformance.checks.quoting import known_chains
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.guessing import WITHOUT_ROLE, may_have_role
 from mockserver.conformance.discovery.inventory import (
     Chain,
     Token,
-    asked_chain,
     chains_of,
     inventory_of,
+    requested_chain,
     tokens_in,
 )
-from mockserver.conformance.discovery.listing import Item, folded, listed, member, objects, text
+from mockserver.conformance.discovery.listing import (
+    WITHOUT_ROLE,
+    Item,
+    folded,
+    listed,
+    may_have_role,
+    member,
+    objects,
+    text,
+)
 from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -69,7 +77,7 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
 
 
 def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgements:
-    looks = [one for one in context.of(operation) if one.succeeded and asked_chain(one)]
+    looks = [one for one in context.of(operation) if one.succeeded and requested_chain(one)]
     if not looks:
         context.require_success(f"{operation.id}/usual")
     placed = {} if operation.id == ids.V1_TOKENS else _placed(context)
@@ -249,7 +257,7 @@ def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, Chain]]) -
 
 def _requested_chain(context: RunContext, look: Exchange) -> Chain | None:
     """Return the chain that a list of tokens was asked for, as the list of chains has it."""
-    name, chains = asked_chain(look), inventory_of(context, look.operation.generation.id).chains
+    name, chains = requested_chain(look), inventory_of(context, look.operation.generation.id).chains
     exact = next((chain for chain in chains if chain.name == name), None)
     return exact or next((chain for chain in chains if name in chain.names), None)
 
@@ -309,7 +317,7 @@ def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) 
                 or _find(_at_last(context, ids.ASSETS), token)
             ):
                 continue
-            message = f"{token.symbol} of {asked_chain(look)} is not on that chain in getAssets"
+            message = f"{token.symbol} of {requested_chain(look)} is not on that chain in getAssets"
             yield Finding(message, (listing, look), _TOKENS, basis, cause="token missing")
             break
 
@@ -320,7 +328,7 @@ def every_listed_token_is_on_its_chain(context: RunContext, _: Operation) -> Fin
         raise NotApplicable("the list of tokens does not show their chains")
     last = _at_last(context, ids.ASSETS) or everything
     for look in _looks(context):
-        called = asked_chain(look)
+        called = requested_chain(look)
         named = (chain.name for chain in inventory_of(context).chains if called in chain.names)
         chain = next(named, called)
         here = {folded(token.symbol) for token in tokens_in(context, look)}
@@ -381,7 +389,7 @@ def _chains_without_tokens(context: RunContext) -> Findings:
     full = [one for one in looks if listed(one.member("data"))]
     last = {name for chain in last_chains(context) or () if chain.offered for name in chain.names}
     for look in looks if full else ():
-        chain = asked_chain(look)
+        chain = requested_chain(look)
         if chain in last and look not in full:
             message, basis = f"{chain} is listed, and has no token", ANY_TOKEN
             cause = "chain without tokens"
@@ -406,7 +414,7 @@ def _looks(context: RunContext) -> Iterator[Exchange]:
     context.require_success(f"{ids.OF_CHAIN}/usual")
     names = {name for chain in inventory_of(context).chains for name in chain.names}
     for look in context.of(ids.OF_CHAIN):
-        if look.succeeded and asked_chain(look) in names:
+        if look.succeeded and requested_chain(look) in names:
             yield look
 
 

@@ -7,7 +7,11 @@ from itertools import islice
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import quotes_given
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import amount_asked, reading_of, require_accepted
+from mockserver.conformance.discovery.amount_units import (
+    reading_of,
+    requested_amount,
+    require_accepted,
+)
 from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, scalar_place
 from mockserver.conformance.discovery.routes import Route, price_of
@@ -88,7 +92,7 @@ def _quote(context: RunContext, exchange: Exchange) -> Quote:
     sent, tokens = exchange.parameters, inventory_of(context).tokens
     of_bridge = exchange.operation.id == ids.BRIDGE
     route = _transfer(tokens, sent, "symbol") if of_bridge else _swap(tokens, sent)
-    put, decimals = needs.value(amount_asked(exchange)), needs.value(route.target.decimals)
+    put, decimals = needs.value(requested_amount(exchange)), needs.value(route.target.decimals)
     given_in = needs.value(route.source.decimals)
     needs.that(put > 0)
     if reading_of(context, exchange.operation.id) == "smallest units":

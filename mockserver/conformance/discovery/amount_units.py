@@ -144,7 +144,7 @@ def decimals_of(token: Token) -> int:
     return token.decimals
 
 
-def amount_asked(exchange: Exchange) -> Decimal | None:
+def requested_amount(exchange: Exchange) -> Decimal | None:
     """Return the amount that a query names, in whatever unit; None without one."""
     field = exchange.operation.amount
     return amounts.number(exchange.parameters.get(field.name)) if field else None
@@ -152,7 +152,7 @@ def amount_asked(exchange: Exchange) -> Decimal | None:
 
 def given(exchange: Exchange, token: Token, reading: Reading) -> Decimal:
     """Return the amount that a quote was asked for, in whole tokens. Raises `NotRun`."""
-    sent = amount_asked(exchange)
+    sent = requested_amount(exchange)
     if sent is None:
         raise NotRun(f"{exchange.probe} has no amount")
     if reading is Reading.WHOLE:
@@ -165,7 +165,7 @@ def _fitting_reading(context: RunContext, one: Attempt) -> Reading | None:
     exchange = context.get(one.probe)
     if exchange is None or exchange.operation.id not in (ids.BRIDGE, ids.SWAP_QUOTE):
         return None
-    out, sent = amounts.units(exchange.data.get("outAmount")), amount_asked(exchange)
+    out, sent = amounts.units(exchange.data.get("outAmount")), requested_amount(exchange)
     source, target = one.route.source, one.route.target
     if out is None or sent is None or source.decimals is None or target.decimals is None:
         return None

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 
-from mockserver.conformance.discovery.guessing import guessed
 from mockserver.conformance.discovery.listing import (
     Item,
     count,
@@ -15,6 +14,7 @@ from mockserver.conformance.discovery.listing import (
     member,
     member_of,
     objects,
+    roles_by_value,
     text,
 )
 from mockserver.conformance.session.bindings import ROLES, Bindings
@@ -91,7 +91,7 @@ class Inventory:
         """The chains that are in service."""
         return [chain for chain in self.chains if chain.offered]
 
-    def asked_as(self, chain: str) -> str:
+    def listing_name(self, chain: str) -> str:
         """Return the name by which a chain is asked for its tokens."""
         return self.called.get(chain, chain)
 
@@ -124,16 +124,16 @@ def chains_of(
     role = "v1ChainName" if v1 else "chainName"
     items = tuple(objects(exchange.member("data"), bindings.candidates(role)[0]))
     name_of = _naming(items, bindings.candidates(role), hints)
-    telling = _telling(items)
+    distinguishing = _distinguishing(items)
     found: dict[str, Chain] = {}
     for item in items:
         name = text(member(item, (name_of,))) or text(member(item, bindings.candidates(role)))
         if name and name not in found:
-            found[name] = _chain(name, item, bindings, telling)
+            found[name] = _chain(name, item, bindings, distinguishing)
     return tuple(found.values())
 
 
-def _telling(items: tuple[Item, ...]) -> tuple[str, ...]:
+def _distinguishing(items: tuple[Item, ...]) -> tuple[str, ...]:
     """Return the members whose texts tell chains apart, whatever they are called."""
     found: dict[str, list[str]] = {}
     for item in items:
@@ -155,7 +155,7 @@ def tokens_of(
     """Return the tokens that an answer lists, each of them once for every chain it is on."""
     names = {folded(name): chain.name for chain in reversed(chains) for name in chain.names}
     names |= {folded(chain.name): chain.name for chain in chains}
-    asked = asked_chain(exchange)
+    asked = requested_chain(exchange)
     items = tuple(objects(exchange.member("data"), bindings.candidates("symbol")[0]))
     fitted = _fitted(items, bindings, names)
     return tuple(
@@ -178,7 +178,9 @@ def _fitted(items: tuple[Item, ...], bindings: Bindings, names: Mapping[str, str
             rows.append(item)
     roles = {role: bindings.candidates(role) for role in ROLES}
     found = {
-        role: name for role, name in guessed(rows, roles).items() if role not in bindings.roles
+        role: name
+        for role, name in roles_by_value(rows, roles).items()
+        if role not in bindings.roles
     }
     chain = _chain_member(rows, bindings, names)
     if chain and "chain" not in bindings.roles:
@@ -201,7 +203,7 @@ def _chain_member(rows: list[Item], bindings: Bindings, names: Mapping[str, str]
     return others[0] if others else ""
 
 
-def asked_chain(exchange: Exchange) -> str:
+def requested_chain(exchange: Exchange) -> str:
     """Return the chain that a request for tokens named, in its query or its header."""
     return exchange.parameters.get("chain") or exchange.request.headers.get("chain", "")
 
@@ -220,8 +222,8 @@ def _is_any(by_name: Item, words: str, values: tuple[Json, ...]) -> bool:
     return any(by_name.get(folded(name)) in values for name in _WORDS[words])
 
 
-def _chain(name: str, item: Item, bindings: Bindings, telling: tuple[str, ...]) -> Chain:
-    aliases = [text(member(item, (other,))) for other in (*_WORDS["chain-names"], *telling)]
+def _chain(name: str, item: Item, bindings: Bindings, distinguishing: tuple[str, ...]) -> Chain:
+    aliases = [text(member(item, (other,))) for other in (*_WORDS["chain-names"], *distinguishing)]
     network = text(member(item, bindings.candidates("network")))
     return Chain(
         name=name,
@@ -343,7 +345,7 @@ def _inventory(context: RunContext, generation: str) -> Inventory:
     hints: frozenset[str] = frozenset()
     if generation == "v1":
         known = (chain.name for chain in inventory_of(context).chains)
-        hints = frozenset(map(asked_chain, shown)) or frozenset(known)
+        hints = frozenset(map(requested_chain, shown)) or frozenset(known)
     chains = next(filter(None, (chains_of(one, bindings, hints) for one in lists)), ())
     tokens = _merged(tokens_of(one, bindings, chains) for one in shown)
     return Inventory(chains, tokens, _called(lists, shown, bindings))
@@ -365,7 +367,7 @@ def _called(
 ) -> dict[str, str]:
     """Return the names by which chains of 2.0 are asked for tokens, where another one was taken."""
     other = [one for one in looks if one.probe.words == ANOTHER_NAME]
-    asked = {asked_chain(one) for one in other if one.operation.generation.id == "v2"}
+    asked = {requested_chain(one) for one in other if one.operation.generation.id == "v2"}
     if not asked or not lists:
         return {}
     role = bindings.candidates("chainName")

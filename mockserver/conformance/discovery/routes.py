@@ -235,7 +235,7 @@ def scale_of(context: RunContext, operation_id: str) -> Decimal:
 def price_of(context: RunContext, token: Token) -> Decimal | None:
     """Return a token's price in USD as getPrice told it, or else its list; None where none did."""
     for exchange in context.of(ids.PRICE):
-        symbol, price = _told_price(exchange)
+        symbol, price = _answered_price(exchange)
         if symbol == token.symbol and price is not None:
             return price
     listed = amounts.number(token.price)
@@ -243,7 +243,7 @@ def price_of(context: RunContext, token: Token) -> Decimal | None:
 
 
 @cached
-def _told_price(exchange: Exchange) -> tuple[str | None, Decimal | None]:
+def _answered_price(exchange: Exchange) -> tuple[str | None, Decimal | None]:
     """Return whose price an answer of getPrice tells, and the price, where it is one."""
     if not exchange.succeeded:
         return None, None

@@ -122,7 +122,7 @@ def forbidden(operation: Operation, field: Field) -> Basis | None:
     return replace(basis, says=str(field.schema.get("x-expects", "")))
 
 
-def is_another_way(operation: Operation, field: Field) -> bool:
+def is_alternative_input(operation: Operation, field: Field) -> bool:
     """Tell whether an input belongs to a second way of saying what a first one says already."""
     part = operation.request_schema["properties"][field.location]
     return any(

@@ -31,7 +31,7 @@ from schemathesis.specs.openapi.checks import (
 from mockserver import __version__, jsontext
 from mockserver.conformance.basis import basis_of, place_of
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.rule import Finding, Outcome, Rule
+from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
 from mockserver.conformance.generation.stages import (
     FUZZED,
@@ -150,11 +150,11 @@ class _Fuzz:
         # Schemathesis holds answers against the schema itself, and takes any time for an answer.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
         self._known = found_already(session.context, operation)
-        self._unmade = ""
         self._found: dict[tuple[str, Key], Problem] = {}
 
     def outcomes(self, described: Any, config: Any) -> Iterator[Outcome]:
         """Send the cases and yield an outcome for each check that failed, or one for all."""
+        unmade = ""
         fuzzing = [HypothesisTestMode.EXAMPLES, HypothesisTestMode.FUZZING]
         phases = (Phase.explicit, Phase.generate)
         made = settings(quiet(self._examples), phases=phases)
@@ -163,20 +163,15 @@ class _Fuzz:
             try:
                 create_test(operation=described, test_func=self._take, config=how)()
             except HypothesisException as error:
-                self._unmade = f"no requests could be made: {type(error).__name__}: {error}"
+                unmade = f"no requests could be made: {type(error).__name__}: {error}"
         by_check: dict[str, list[Finding]] = {}
         for (check, _), problem in self._found.items():
             by_check.setdefault(check, []).append(problem.finding)
-        for check, findings in by_check.items():
-            rule = FUZZED.rule(self._operation.id, name=check)
-            yield self._outcome(rule, tuple(findings))
-        if not by_check:
-            yield self._outcome(FUZZED.rule(self._operation.id), ())
-
-    def _outcome(self, rule: Rule, findings: tuple[Finding, ...]) -> Outcome:
         nothing = "" if self._sender.count else "Schemathesis makes no request of it"
-        reason = self._sender.stopped or self._unmade or nothing
-        return self._sender.outcome(rule, self._operation, findings, reason)
+        reason = self._sender.stopped or unmade or nothing
+        for check, findings in (by_check or {"": []}).items():
+            rule = FUZZED.rule(self._operation.id, name=check)
+            yield self._sender.outcome(rule, self._operation, findings, reason)
 
     def _take(self, case: Case[Any]) -> None:
         """Send a case, if there is room, and keep what is found; the smallest request of each."""
@@ -215,7 +210,7 @@ class _Fuzz:
         match check:
             case "response_schema_conformance":
                 for problem in _schema_problems(exchange):
-                    if not self._is_told(problem.finding.place):
+                    if not self._is_known(problem.finding.place):
                         yield problem
             case "negative_data_rejection" | "missing_required_header":
                 yield from accepted_though_broken(exchange, self._session.context.contract)
@@ -227,7 +222,7 @@ class _Fuzz:
                 if exchange.answer.status < 500:
                     yield from _assumed(exchange, title, _STATUSES)
 
-    def _is_told(self, place: str) -> bool:
+    def _is_known(self, place: str) -> bool:
         """Tell whether the plan has shown the same place of an answer, or what it stands in."""
         places = [known for _, known, _ in self._known if known]
         return any(

@@ -12,7 +12,7 @@ from hypothesis.strategies import SearchStrategy
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.generation.constraints import assumed_domains
-from mockserver.conformance.generation.feedback import Novelty, telling_variations
+from mockserver.conformance.generation.feedback import Novelty, informative_variations
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
 from mockserver.conformance.generation.relations import (
     Relation,
@@ -179,7 +179,7 @@ class _Exploration:
             most = min(self._examples, first + _A_ROUND)
             # What the round before has shown decides about this one.
             drawn = _Round(self._cases(), self._seed + first, (most - first) * _DRAWN_PER_REQUEST)
-            for case in self._most_telling(drawn):
+            for case in self._most_informative(drawn):
                 if self._sender.count >= most or self._sender.stopped:
                     break
                 for problem in self._problems(case, most) or ():
@@ -189,8 +189,8 @@ class _Exploration:
     def _cases(self) -> SearchStrategy[Case]:
         """Return the usual kinds of requests, and such as are around what made answers differ."""
         operation, context = self._operation, self._session.context
-        telling = telling_variations(context, operation) if self._feedback else ()
-        around = self._requests.around(telling)
+        variations = informative_variations(context, operation) if self._feedback else ()
+        around = self._requests.around(variations)
         kinds = [*self._kinds, *([] if around is None else [self._related("around", around)])]
         # A union would be flattened, and leave the valid ones one share among thirty.
         return st.sampled_from(kinds).flatmap(itself)
@@ -210,13 +210,13 @@ class _Exploration:
             lambda two: Case(two[0], kind, relations=two[1])
         )
 
-    def _most_telling(self, drawn: _Round) -> Iterator[Case]:
+    def _most_informative(self, drawn: _Round) -> Iterator[Case]:
         """Yield cases of each kind in turn, those first that ask for most that is new."""
         cases: dict[str, list[tuple[frozenset[Hashable], Case]]] = {}
 
         def body(case: Case) -> None:
-            asked = self._novelty.asks(case.draft.request(self._operation))
-            cases.setdefault(case.kind, []).append((asked, case))
+            values = self._novelty.kinds_of(case.draft.request(self._operation))
+            cases.setdefault(case.kind, []).append((values, case))
 
         each(drawn.cases, body, quiet(drawn.most), drawn.seed)
         # Where few are sent, operations do not all begin with the same kind.
@@ -224,11 +224,11 @@ class _Exploration:
         kinds = kinds[drawn.seed % len(kinds) :] + kinds[: drawn.seed % len(kinds)]
         while any(cases.values()):
             for kind in filter(cases.get, kinds):
-                asked, case = best = max(
-                    cases[kind], key=lambda one: self._novelty.new_in(one[0]) * self._feedback
+                values, case = best = max(
+                    cases[kind], key=lambda one: self._novelty.count_new(one[0]) * self._feedback
                 )
                 cases[kind].remove(best)
-                self._novelty.meet(asked)
+                self._novelty.add(values)
                 yield case
 
     def _problems(self, case: Case, most: int, *, again: bool = False) -> list[Problem] | None:

@@ -34,21 +34,21 @@ _SIZE_BITS = 4
 
 
 class Novelty:
-    """Counts what a request would ask for the first time: values of inputs, by kind and in pairs.
+    """Counts what a request would send for the first time: values of inputs, by kind and in pairs.
 
     Kinds are those at which services tell values apart: present or not, the number of digits, the
     very name of a chain or token, and how a text is written and how long it is.
     """
 
     def __init__(self, operation: Operation, exchanges: Iterable[Exchange]) -> None:
-        """Begin with what some exchanges have asked for."""
+        """Begin with what some exchanges have sent."""
         self._operation = operation
         self._names = {(one.location, one.name) for one in inputs(operation) if one.role in NAMES}
         self._met: set[Hashable] = set()
         for exchange in exchanges:
-            self.meet(self.asks(exchange.request))
+            self.add(self.kinds_of(exchange.request))
 
-    def asks(self, request: Request) -> frozenset[Hashable]:
+    def kinds_of(self, request: Request) -> frozenset[Hashable]:
         """Return the kinds of a request's values, and all pairs of them."""
         kinds = [
             (place, value if place in self._names else _kind(value))
@@ -56,16 +56,16 @@ class Novelty:
         ]
         return frozenset(combinations_with_replacement(kinds, 2))
 
-    def new_in(self, asked: frozenset[Hashable]) -> int:
+    def count_new(self, kinds: frozenset[Hashable]) -> int:
         """Return how many of them no request before had."""
-        return len(asked - self._met)
+        return len(kinds - self._met)
 
-    def meet(self, asked: frozenset[Hashable]) -> None:
-        """Count them as asked."""
-        self._met |= asked
+    def add(self, kinds: frozenset[Hashable]) -> None:
+        """Count them as sent."""
+        self._met |= kinds
 
 
-def telling_variations(
+def informative_variations(
     context: RunContext, operation: Operation
 ) -> tuple[tuple[Variation, ...], ...]:
     """Return the variations of the usual request that were answered otherwise, by how they were.

@@ -18,7 +18,7 @@ from mockserver.conformance.generation.constraints import (
     conditions,
     constraints_of,
     forbidden,
-    is_another_way,
+    is_alternative_input,
     pool,
     requirement,
 )
@@ -145,14 +145,15 @@ class Requests:
     def __init__(self, operation: Operation, context: RunContext, *, is_free: bool = False) -> None:
         """Look at the lists; `is_free` gives every input whatever the contract allows."""
         self._operation = operation
-        self._is_free = is_free
         self._caller: Caller = context.caller
         self._conditions = conditions(operation)
         self._fields = {_key(field): field for field in operation.fields}
         fields = self._fields.items()
         self._constraints = {key: constraints_of(operation, field) for key, field in fields}
         self._pairs = Pairs(operation, context)
-        self._plain = {key: self._usual(context, key) for key in self._fields}
+        self._values = {
+            key: self._of_field(context, field, is_free=is_free) for key, field in fields
+        }
         self._unsigned = self._drafts()
         self._bases = self._unsigned
         self._taken = None if is_free else _taken(operation, context)
@@ -165,13 +166,13 @@ class Requests:
         """Return requests that keep the contract."""
         return self._unsigned.map(self._signed)
 
-    def around(self, telling: Sequence[Sequence[Variation]]) -> SearchStrategy[Draft] | None:
+    def around(self, variations: Sequence[Sequence[Variation]]) -> SearchStrategy[Draft] | None:
         """Return requests with one or two variations that made answers differ; None without any.
 
         They are variations of the usual request where they are about other chains or tokens, which
         belong together, and of any other one else. What is submitted has to be new each time.
         """
-        known = [[one for one in map(self._repeatable, kind) if one] for kind in telling]
+        known = [[one for one in map(self._repeatable, kind) if one] for kind in variations]
         kinds = [kind for kind in known if kind]
         if not kinds:
             return None
@@ -195,7 +196,7 @@ class Requests:
         new = (*ABOUT, *HANDED_OUT, *_ADDRESSES)
         return tuple(one for one in variation if self._fields[".".join(one[0])].role not in new)
 
-    def ways(self) -> Iterator[SearchStrategy[Broken]]:
+    def broken(self) -> Iterator[SearchStrategy[Broken]]:
         """Yield the ways in which a request can be broken: in one input each."""
         yield from self.lacking()
         yield from self.wrong()
@@ -231,7 +232,7 @@ class Requests:
         field = self._fields[f"body.{condition.field}"]
         bad: SearchStrategy[Json] = st.sampled_from(condition.wanted)
         if not condition.excluded:
-            bad = self._plain[_key(field)].filter(lambda value: value not in condition.wanted)
+            bad = self._values[_key(field)].filter(lambda value: value not in condition.wanted)
 
         def change(draft: Draft, field: Field, value: Json) -> Draft:
             return _with(draft.having("body", condition.when, condition.values[0]), field, value)
@@ -261,28 +262,12 @@ class Requests:
 
         return st.builds(build, self._bases, values)
 
-    def _usual(self, context: RunContext, key: str) -> SearchStrategy[Json]:
-        field, constraints = self._fields[key], self._constraints[key]
-        known = pool(context, self._operation, field, constraints)
-        if field.role == "signature" and self._operation.auth == "wallet-signature":
-            return st.just(self._caller.wallet_signature)
-        if field.role == "userAddress":
-            return st.just(self._caller.address)
-        if self._is_free or not known:
-            return fitting(field, constraints)
-        if field.role in HANDED_OUT:
-            return st.one_of(st.sampled_from(known), fitting(field, constraints))
-        is_of_list = bool(self._pairs.tokens) or field.role in _ADDRESSES
-        if field.role in UNKNOWN_DOMAINS or not is_of_list:
-            return st.sampled_from(known)
-        return fitting(field, constraints)
-
     def _drafts(self) -> SearchStrategy[Draft]:
         operation = self._operation
         fields = {
-            key: (field, self._strategy(field), requirement(operation, field) is None)
+            key: (field, self._values[key], requirement(operation, field) is None)
             for key, field in self._fields.items()
-            if not is_another_way(operation, field) and forbidden(operation, field) is None
+            if not is_alternative_input(operation, field) and forbidden(operation, field) is None
         }
 
         @st.composite
@@ -307,20 +292,32 @@ class Requests:
             for one in self._conditions
         )
 
-    def _strategy(self, field: Field) -> SearchStrategy[Json]:
-        """Return the values of an input that no pair decides."""
-        usual = self._plain[_key(field)]
-        if field.role not in _ADDRESSES:
+    def _of_field(
+        self, context: RunContext, field: Field, *, is_free: bool
+    ) -> SearchStrategy[Json]:
+        """Return the values of an input, where it is about no pair."""
+        if field.role == "signature" and self._operation.auth == "wallet-signature":
+            return st.just(self._caller.wallet_signature)
+        if field.role == "userAddress":
+            return st.just(self._caller.address)
+        constraints, is_address = self._constraints[_key(field)], field.role in _ADDRESSES
+        known = pool(context, self._operation, field, constraints)
+        usual = fitting(field, constraints)
+        if known and not is_free:
+            if field.role in HANDED_OUT:
+                usual = st.one_of(st.sampled_from(known), usual)
+            elif field.role in UNKNOWN_DOMAINS or not (is_address or self._pairs.tokens):
+                usual = st.sampled_from(known)
+        if not is_address:
             return usual
-        roles = {other.role for other in self._fields.values()}
         twins = {"evmAddress", "fromAddress"}
         # Two that are in one request are equal (interface.md 2.2).
-        is_one_address = field.role in twins and twins <= roles
+        is_twin = field.role in twins and twins <= {one.role for one in self._fields.values()}
         if "string" not in field.types:
             # Where an integer is published, it is the address read as a number (A-012).
-            return st.just(int(self._caller.address, 16)) if is_one_address else usual
+            return st.just(int(self._caller.address, 16)) if is_twin else usual
         own = st.just(self._caller.address)
-        return own if is_one_address else st.one_of(own, usual)
+        return own if is_twin else st.one_of(own, usual)
 
     def _draft(self, values: _Values) -> Draft:
         has_body = "body" in self._operation.request_schema.get("properties", {})

@@ -24,8 +24,8 @@ from mockserver.conformance.discovery.amount_units import (
 from mockserver.conformance.discovery.inventory import (
     Chain,
     Token,
-    asked_chain,
     inventory_of,
+    requested_chain,
     twins_of,
 )
 from mockserver.conformance.discovery.listing import text
@@ -67,7 +67,7 @@ def chain_of_first_look(context: RunContext, operation_id: str) -> str | None:
     """Return the chain of the first look at a list, by the name that was taken."""
     first = context.require(f"{operation_id}/{FIRST_LIST_WORDS[0]}")
     other = context.get(f"{operation_id}/{FIRST_LIST_WORDS[-1]}")
-    return asked_chain(other if other is not None and other.succeeded else first) or None
+    return requested_chain(other if other is not None and other.succeeded else first) or None
 
 
 def second_chain(context: RunContext) -> str:
@@ -75,7 +75,7 @@ def second_chain(context: RunContext) -> str:
     chains = first_chains(context)
     if len(chains) < 2:
         raise NotRun("getChain shows one chain only")
-    return inventory_of(context).asked_as(chains[1])
+    return inventory_of(context).listing_name(chains[1])
 
 
 def other_name(context: RunContext) -> str:
@@ -98,7 +98,7 @@ def sampled_chain(context: RunContext) -> str:
         raise NotRun("every chain that is offered was asked for its tokens already")
     peopled = {token.chain for token in inventory.tokens}
     bare = [chain for chain in rest if chain.name not in peopled]
-    return inventory.asked_as(_edge_or_drawn(context, bare or rest, "sampled chain"))
+    return inventory.listing_name(_edge_or_drawn(context, bare or rest, "sampled chain"))
 
 
 def sampled_v1_chain(context: RunContext) -> str:
@@ -319,7 +319,7 @@ def tenfold_in_v1(context: RunContext) -> Decimal:
     return usual_one * 10 - (Decimal("0.5") if usual_one >= 1 else Decimal(0))
 
 
-def amount_asked(context: RunContext, sample: str) -> Decimal:
+def requested_amount(context: RunContext, sample: str) -> Decimal:
     """Return the amount that was asked for on a sampled route, however that was asked again."""
     source = sampled_route(context, " ".join(sample.split()[:2])).source
     reading = require_accepted(context, ids.BRIDGE).reading
@@ -409,7 +409,7 @@ CHOICES: Mapping[str, Callable[..., Any]] = {
     "swap_route": lambda context: usual_attempt(context, ids.SWAP_QUOTE).route,
     "other_held_token": lambda context: swap_routes(context)[0].target,
     # The price may be wrong, or the amount next to nothing.
-    "thousandfold": lambda context, sample: amount_asked(context, sample) * 1000,
+    "thousandfold": lambda context, sample: requested_amount(context, sample) * 1000,
     "chain_of_named": lambda context, name: named_chain(context, words.NAMED.index(name)),
     "hash_of_named": lambda context, name: named_hash(context, words.NAMED.index(name)),
     # Nothing has these, though they begin like what was named.

@@ -327,14 +327,14 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_Subject]:
         for times, kind in _AMOUNTS:
             yield Edge(f"{times} usual amounts", kind), {"route": quoted.route, "times": times}
     if operation_id in _POOLS:
-        asked_as, name, items = _POOLS[operation_id]
+        key, name, items = _POOLS[operation_id]
         drawn = _drawn(context, name, items(context))
         if operation_id == ids.BRIDGE:
             for label, route in _covering(drawn, lambda one: (f"{one.source.decimals} decimals",)):
                 about = {"route": route, "amount": _NEXT_TO_NOTHING}
                 yield Edge(f"next to nothing of {label}"), about
         chosen = list(_covering(drawn, _features(context)))
-        yield from ((Edge(label), {asked_as: item}) for label, item in chosen)
+        yield from ((Edge(label), {key: item}) for label, item in chosen)
         if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
             for _, route in chosen[:_MOST_BACK]:
                 label = f"back: {route.target.chain} to {route.source.chain}"
@@ -349,7 +349,7 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_Subject]:
         inventory = inventory_of(context, operation_id.partition(".")[0])
         for chain in inventory.chains[:_MOST_ROUTES]:
             if chain.offered:
-                yield Edge(chain.name), {"chain": inventory.asked_as(chain.name)}
+                yield Edge(chain.name), {"chain": inventory.listing_name(chain.name)}
 
 
 def _other_subjects(

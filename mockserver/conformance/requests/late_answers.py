@@ -88,18 +88,14 @@ def suspects(context: RunContext) -> Iterator[Suspect]:
 
 def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exchange], float]]:
     """Yield the looks at each late request, and the usual time of what was asked in turn, in ms."""
-    kinds = [kind for kind in KINDS if operation_id in kind]
+    kind = next((kind for kind in KINDS if operation_id in kind), ())
     for number in range(1, _MOST + 1):
         turns = range(1, ROUNDS + 1)
-        names = {_again(operation_id, number, turn) for turn in turns}
-        others = {
-            _beside(one, operation_id, number, turn)
-            for kind in kinds
-            for one in kind
-            for turn in turns
-        }
-        late = [one for one in context.exchanges if one.probe in names]
-        beside = [one for one in context.exchanges if one.probe in others]
+        names = [_again(operation_id, number, turn) for turn in turns]
+        late = context.sent(*names)
+        beside = context.sent(
+            *(_beside(one, operation_id, number, turn) for turn in turns for one in kind)
+        )
         whole = all(one.whole for one in (*late, *beside))
         if whole and FEWEST_ROUNDS <= len(late) == len(beside):
             yield late, median(one.answer.elapsed_ms for one in beside)

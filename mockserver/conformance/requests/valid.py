@@ -291,7 +291,7 @@ _ROUTES: Mapping[str, Callable[[RunContext], Route]] = {
 }
 """What requests are about that follow no quote."""
 _CHAINS: Mapping[str, Callable[[RunContext], str]] = {
-    ids.OF_CHAIN: lambda context: inventory_of(context).asked_as(first_chains(context)[0]),
+    ids.OF_CHAIN: lambda context: inventory_of(context).listing_name(first_chains(context)[0]),
     ids.V1_TOKENS: lambda context: v1_chain_pair(context)[0].name,
     ids.TICKET: lambda context: order_route(context).source.chain,
     ids.V1_DETAIL: _v1_chain,

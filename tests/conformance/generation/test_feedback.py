@@ -6,8 +6,8 @@ from mockserver import contract as contracts
 from mockserver.conformance.generation.explore import explore
 from mockserver.conformance.generation.feedback import (
     Novelty,
+    informative_variations,
     kind_of_answer,
-    telling_variations,
     varied,
 )
 from mockserver.conformance.generation.strategies import Requests
@@ -40,13 +40,13 @@ def context_with(*exchanges):
 
 def test_what_nobody_asked_for_is_new_alone_and_in_company():
     novelty = Novelty(QUOTE, [exchange()])
-    assert novelty.new_in(novelty.asks(request(amount="105"))) == 0
-    alone = novelty.new_in(novelty.asks(request(amount="1" * 24)))
-    both = novelty.new_in(novelty.asks(request(amount="1" * 24, toChain="KAS")))
+    assert novelty.count_new(novelty.kinds_of(request(amount="105"))) == 0
+    alone = novelty.count_new(novelty.kinds_of(request(amount="1" * 24)))
+    both = novelty.count_new(novelty.kinds_of(request(amount="1" * 24, toChain="KAS")))
     assert 0 < alone < both
-    novelty.meet(novelty.asks(request(amount="1" * 24, toChain="KAS")))
-    assert novelty.new_in(novelty.asks(request(amount="2" * 24, toChain="KAS"))) == 0
-    assert novelty.new_in(novelty.asks(request(amount="2" * 24, toChain="TRX"))) > 0
+    novelty.add(novelty.kinds_of(request(amount="1" * 24, toChain="KAS")))
+    assert novelty.count_new(novelty.kinds_of(request(amount="2" * 24, toChain="KAS"))) == 0
+    assert novelty.count_new(novelty.kinds_of(request(amount="2" * 24, toChain="TRX"))) > 0
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_values_for_which_answers_differ_are_taken_up_and_refused_ones_are_not()
         exchange(PAID % (b"9" * 40), amount="9" * 40),
         exchange(status=500, toChain="KAS", symbol="KAS"),
     )
-    kinds = telling_variations(context, QUOTE)
+    kinds = informative_variations(context, QUOTE)
     assert [len(kind) for kind in kinds] == [1, 1]
     [[amount], [route]] = kinds
     assert varied(USUAL, amount).query == {**USUAL.query, "amount": "9" * 40}
@@ -89,14 +89,14 @@ def test_values_for_which_answers_differ_are_taken_up_and_refused_ones_are_not()
 def test_an_input_that_was_left_out_is_left_out_again():
     without = USUAL.without("query", "symbol")
     bare = Exchange(2, "bare", QUOTE, without.request(QUOTE), Answer(500, body=b"{}"))
-    [[variation]] = telling_variations(context_with(exchange(), bare), QUOTE)
+    [[variation]] = informative_variations(context_with(exchange(), bare), QUOTE)
     assert varied(USUAL, variation) == without
 
 
 def test_nothing_tells_before_something_was_answered():
-    assert telling_variations(context_with(), QUOTE) == ()
+    assert informative_variations(context_with(), QUOTE) == ()
     refused = exchange(b'{"code":3,"msg":"no","data":{}}')
-    assert telling_variations(context_with(refused), QUOTE) == ()
+    assert informative_variations(context_with(refused), QUOTE) == ()
 
 
 def test_what_is_submitted_is_new_each_time(opened):
