@@ -17,6 +17,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.operations.calls import ContractCall, Reverted, order_in, order_of_transfer
 from mockserver.operations.deposits import transferred
+from mockserver.responders.forms import BadControl, check, form
 from mockserver.signing import transactions
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.seen import SeenTransaction
@@ -24,7 +25,6 @@ from mockserver.worlds.seen import SeenTransaction
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NO_CALL = "calls neither vaultOut nor swap, so it carries no order"
 _NO_MEMO = "does not pay the vault with an order in its memo, so it carries no order"
-_MEMBERS = ("chain", "raw", "from", "to", "value", "data", "hash", "token", "memo")
 
 
 class BadTransaction(CrosschainMockError):
@@ -37,19 +37,32 @@ def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
     Raises `BadTransaction` for a body that tells of none, and `SigningUnavailable` where a signed
     one cannot be read.
     """
-    odd = [name for name in body if name not in _MEMBERS]
-    if odd:
-        raise BadTransaction(
-            f"unknown member {odd[0][:60]!r}; give 'chain' with 'raw', or with 'from', 'to', "
-            "'value', 'hash' and either 'data' or, on a chain without contracts, 'token' and 'memo'"
-        )
-    chain = _chain(hosted, _text(body, "chain"))
-    if not chain.evm and not (chain.carries_orders and "data" in body):
-        return tx_json(_take_transfer(hosted, chain, body))
+    try:
+        check(form("transaction"), body, "body")
+        chain = hosted.world.scenario.catalog.chain(body["chain"])
+    except BadControl as error:
+        raise BadTransaction(str(error)) from None
+    except Refusal as refusal:
+        raise BadTransaction(f"'chain': {refusal.reason}") from None
+    has_contracts = chain.evm or (chain.carries_orders and "data" in body)
+    unfit = ("token", "memo") if has_contracts else ("raw", "data")
+    for name in unfit:
+        if name in body:
+            right = (
+                "has contracts; give 'data'" if has_contracts else "has no contracts; give a 'memo'"
+            )
+            raise BadTransaction(f"{name!r}: {chain.nickname!r} {right}")
     if chain.evm and "raw" in body:
-        return tx_json(take_raw(hosted, chain.nickname, _text(body, "raw")))
-    call = _contract_call(hosted, chain, body)
-    return tx_json(_taken(hosted, call, lambda: order_in(hosted.world, call)))
+        return tx_json(take_raw(hosted, chain.nickname, body["raw"]))
+    if "from" not in body:
+        raise BadTransaction("'from': missing; say who sent the transaction")
+    if has_contracts:
+        call = _contract_call(hosted, chain, body)
+        return tx_json(_taken(hosted, call, lambda: order_in(hosted.world, call)))
+    memo = body.get("memo", "").encode("utf-8", "replace")
+    call = _call(hosted, chain, body, memo)
+    token = body.get("token", NATIVE)
+    return tx_json(_taken(hosted, call, lambda: order_of_transfer(hosted.world, call, token)))
 
 
 def take_raw(
@@ -105,23 +118,6 @@ def tx_json(seen: SeenTransaction) -> Json:
         "order": seen.order_id,
         "reason": seen.reason,
     }
-
-
-def _take_transfer(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json]) -> SeenTransaction:
-    for name in ("raw", "data"):
-        if name in body:
-            raise BadTransaction(f"{name!r}: {chain.nickname!r} has no contracts; give a 'memo'")
-    memo = _text(body, "memo", "").encode("utf-8", "replace")
-    call = ContractCall(
-        chain.nickname,
-        _text(body, "hash", "") or _made_up_hash(hosted, chain, memo),
-        _text(body, "from"),
-        _text(body, "to", ""),
-        _value(body),
-        memo,
-    )
-    token = _text(body, "token", NATIVE)
-    return _taken(hosted, call, lambda: order_of_transfer(hosted.world, call, token))
 
 
 def _taken(
@@ -204,50 +200,30 @@ def _outcome(
 
 
 def _contract_call(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json]) -> ContractCall:
-    for name in ("token", "memo"):
-        if name in body:
-            text = f"orders on {chain.nickname!r} are contract calls; give 'data'"
-            raise BadTransaction(f"{name!r}: {text}")
-    data = _bytes(_text(body, "data", "0x"), "data")
-    to, value = _text(body, "to", ""), _value(body)
-    tx_hash = _text(body, "hash", "") or _made_up_hash(hosted, chain, data)
-    form, sender = hash_form(chain), _text(body, "from")
-    if form.normal(tx_hash) is None:
-        raise BadTransaction(f"'hash': {tx_hash[:80]!r} is not {form.words}")
-    if chain.evm and not _EVM_ADDRESS.fullmatch(sender):
-        raise BadTransaction(f"'from': {sender[:60]!r} is not 0x and 40 hex digits")
-    return ContractCall(chain.nickname, tx_hash, sender, to, value, data)
+    call = _call(hosted, chain, body, _bytes(body.get("data", ""), "data"))
+    form = hash_form(chain)
+    if form.normal(call.hash) is None:
+        raise BadTransaction(f"'hash': {call.hash[:80]!r} is not {form.words}")
+    if chain.evm and not _EVM_ADDRESS.fullmatch(call.sender):
+        raise BadTransaction(f"'from': {call.sender[:60]!r} is not 0x and 40 hex digits")
+    return call
 
 
-def _made_up_hash(hosted: HostedWorld, chain: Chain, data: bytes) -> str:
-    """Return the hash of a transaction that was told without one."""
-    number, seed = str(len(hosted.transactions)), hosted.world.scenario.seed
-    return made_up_hash(chain, seed, "told", chain.nickname, number, data.hex())
-
-
-def _chain(hosted: HostedWorld, nickname: str) -> Chain:
-    try:
-        return hosted.world.scenario.catalog.chain(nickname)
-    except Refusal as refusal:
-        raise BadTransaction(f"'chain': {refusal.reason}") from None
-
-
-def _text(body: Mapping[str, Json], name: str, default: str | None = None) -> str:
-    value = body.get(name, default)
-    if isinstance(value, str):
-        return value
-    raise BadTransaction(f"{name!r}: expected text, got {ascii(value)[:60]}")
-
-
-def _value(body: Mapping[str, Json]) -> int:
-    text = _text(body, "value", "0")
+def _call(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json], data: bytes) -> ContractCall:
+    """Return a transaction of its parts; one that was told without a hash gets one."""
+    text = body.get("value", "0")
     try:
         value = int(text, 16) if text.startswith("0x") else int(text)
     except ValueError:
         value = -1
-    if 0 <= value < 2**256:
-        return value
-    raise BadTransaction(f"'value': {text[:90]!r} is no amount; give smallest units, or 0x and hex")
+    if not 0 <= value < 2**256:
+        right = "is no amount; give smallest units, or 0x and hex"
+        raise BadTransaction(f"'value': {text[:90]!r} {right}")
+    number, seed = str(len(hosted.transactions)), hosted.world.scenario.seed
+    tx_hash = body.get("hash") or made_up_hash(
+        chain, seed, "told", chain.nickname, number, data.hex()
+    )
+    return ContractCall(chain.nickname, tx_hash, body["from"], body.get("to", ""), value, data)
 
 
 def _bytes(text: str, name: str) -> bytes:
