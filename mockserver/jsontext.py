@@ -173,16 +173,16 @@ def _sorted(value: Json) -> Json:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Each:
+class LazyArray:
     """An array whose items are made while it is written, for more than anybody should wait for."""
 
     items: Iterable[Json]
 
 
 def pieces(value: Json, many: int = 128) -> Iterator[bytes]:
-    """Yield the text that `encode` makes of a value; of an `Each`, so many items at a time.
+    """Yield the text that `encode` makes of a value; of an `LazyArray`, so many items at a time.
 
-    An `Each` stands below objects only.
+    An `LazyArray` stands below objects only.
     """
     parts: list[str] = []
     for part in _parts(value, many):
@@ -235,7 +235,7 @@ def _parts(value: Json, many: int) -> Iterator[str | None]:
             yield from _parts(item, many)
             separator = ","
         yield "{}" if separator == "{" else "}"
-    elif type(value) is Each:
+    elif type(value) is LazyArray:
         separator = "["
         for number, item in enumerate(value.items, start=1):
             yield separator + _text(item)

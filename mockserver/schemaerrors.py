@@ -31,7 +31,7 @@ class Explainer:
         """Compile a schema."""
         self._validator: Validator = _STRICT(schema)
         # A part that refers to others cannot be looked at without them.
-        self._broken = None if quick is None or _refers(schema) else _Broken(schema, quick)
+        self._broken = None if quick is None or _refers(schema) else _BrokenKeywords(schema, quick)
 
     def accepts(self, value: Json) -> bool:
         """Tell whether the value keeps the schema."""
@@ -103,7 +103,7 @@ class _Keyword(NamedTuple):
         return told
 
 
-class _Broken:
+class _BrokenKeywords:
     """What is wrong with a value by the keywords that `jsonschema-rs` finds broken.
 
     The library would get each part of a schema ready each time that it looks at it, which takes

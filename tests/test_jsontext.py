@@ -32,7 +32,7 @@ def test_the_readable_form_says_the_same(value):
 
 @given(st.dictionaries(st.text(), VALUES, max_size=4), st.lists(VALUES, max_size=9))
 def test_pieces_are_the_whole_text(value, items):
-    lazy = {**value, "many": {"items": jsontext.Each(iter(items))}}
+    lazy = {**value, "many": {"items": jsontext.LazyArray(iter(items))}}
     pieces = list(jsontext.pieces(lazy, many=2))
     assert b"".join(pieces) == jsontext.encode({**value, "many": {"items": items}})
     assert len(pieces) == 1 + len(items) // 2

@@ -59,11 +59,11 @@ def document(
 
 
 def _description(generations: Iterable[Generation], contract: Contract, *, lifted: bool) -> str:
-    told = "HTTP 400" if lifted else "HTTP 200 and a `code` that is not the code of success"
+    status = "HTTP 400" if lifted else "HTTP 200 and a `code` that is not the code of success"
     about = "\n\n".join(generation.description.strip() for generation in generations)
     return (
         f"{about}\n\nDialect: {contract.dialect.name}. "
-        f"Refusals are presented as {told}. Facts without `x-basis` are documented; "
+        f"Refusals are presented as {status}. Facts without `x-basis` are documented; "
         "`x-basis` marks what is only observed or assumed."
     ).strip()
 
@@ -129,8 +129,8 @@ def _responses(
 ) -> Iterator[tuple[str, Any]]:
     success_too, refusal_too = examples.success, examples.refusal
     if not lifted:
-        told = _answer("A success or a refusal", operation.response_schema)
-        yield "200", _with_examples(told, success_too, refusal_too)
+        answer = _answer("A success or a refusal", operation.response_schema)
+        yield "200", _with_examples(answer, success_too, refusal_too)
         return
     generation = operation.generation
     success = {"code": {"const": generation.success_code}, "data": operation.data_schema}

@@ -159,9 +159,9 @@ class QuickReader:
     ) -> bool:
         if type(body) is not dict:
             return False
-        told: dict[str, Json] = body
+        members: dict[str, Json] = body
         try:
-            for name, value in filterfalse(self._members.__contains__, told.items()):
+            for name, value in filterfalse(self._members.__contains__, members.items()):
                 one = known.get(name)
                 if one is None or not one.takes(value):
                     return False
@@ -171,7 +171,7 @@ class QuickReader:
             # An array or an object, which nothing is remembered of.
             return False
         roles = self._renamed
-        values.update({roles.get(key, key): told[key] for key in told} if roles else told)
+        values.update({roles.get(key, key): members[key] for key in members} if roles else members)
         return True
 
 

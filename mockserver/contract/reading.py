@@ -134,9 +134,9 @@ class RequestReader:
         if extra or not kept:
             violations = () if kept else self._explained(request, instance)
             return WrongInputs(values, self._by_role, (*extra, *violations))
-        told = [part for part in instance.values() if type(part) is dict]
+        parts = [part for part in instance.values() if type(part) is dict]
         # An input whose name nobody knows has no place among the values.
-        whole = len(told) == len(instance) and len(values) == sum(map(len, told))
+        whole = len(parts) == len(instance) and len(values) == sum(map(len, parts))
         if self._quick is not None and whole:
             self._quick.learn(values)
         return Inputs(values, self._by_role)

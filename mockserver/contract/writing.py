@@ -59,15 +59,15 @@ def _object_writer(members: Mapping[str, Mapping[str, Any]]) -> Writer:
     def write(value: Json) -> str:
         if type(value) is not dict and not isinstance(value, Mapping):
             return _as_it_is(value)
-        told = []
+        written = []
         for name, key, text, inner in parts:
             if name in value:
                 one = value[name]
-                told.append(
+                written.append(
                     key
                     + (encode_basestring_ascii(one) if text and type(one) is str else inner(one))
                 )
-        return f"{{{','.join(told)}}}"
+        return f"{{{','.join(written)}}}"
 
     return write
 
@@ -129,8 +129,8 @@ def _map_writer(item: Writer) -> Writer:
     def write(value: Json) -> str:
         if not isinstance(value, Mapping):
             return _as_it_is(value)
-        told = [f"{encode_basestring_ascii(name)}:{item(one)}" for name, one in value.items()]
-        return f"{{{','.join(told)}}}"
+        written = [f"{encode_basestring_ascii(name)}:{item(one)}" for name, one in value.items()]
+        return f"{{{','.join(written)}}}"
 
     return write
 

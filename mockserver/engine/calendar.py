@@ -170,7 +170,9 @@ class Calendar(_Windows):
     def progress(self, route: Route, from_ms: int, until_ms: int) -> Fraction:
         """Return the progress made between two moments, in milliseconds at full speed."""
         met = self._of(route).windows
-        return pace.made(met, from_ms, until_ms) if met else Fraction(max(0, until_ms - from_ms))
+        return (
+            pace.progress(met, from_ms, until_ms) if met else Fraction(max(0, until_ms - from_ms))
+        )
 
     def when(self, route: Route, from_ms: int, progress_ms: int) -> int | None:
         """Return the first moment by which that much progress is made, or None for never."""

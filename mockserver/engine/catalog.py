@@ -184,16 +184,16 @@ class Catalog:
         other = self._by_v1_name.get(nickname)
         if other is None:
             return unknown("unknown-chain", about, nickname, self._by_nickname)
-        told = f"the first generation's name; the 2.0 interface calls it {other.nickname!r}"
-        return _called_otherwise(about, nickname, told, other.nickname)
+        explanation = f"the first generation's name; the 2.0 interface calls it {other.nickname!r}"
+        return _called_otherwise(about, nickname, explanation, other.nickname)
 
     def _no_v1_name(self, name: str, about: str) -> Refusal:
         other = self._by_nickname.get(name)
         if other is None:
             return unknown("unknown-chain", about, name, self._by_v1_name)
         right = f"calls it {other.v1_name!r}" if other.v1_name is not None else "does not offer it"
-        told = f"a nickname of the 2.0 interface; v1 {right}"
-        return _called_otherwise(about, name, told, other.v1_name)
+        explanation = f"a nickname of the 2.0 interface; v1 {right}"
+        return _called_otherwise(about, name, explanation, other.v1_name)
 
     def v1_name(self, nickname: str) -> str:
         """Return what v1 calls the chain of a nickname; nothing where v1 does not offer it."""
@@ -317,9 +317,11 @@ def _not_on_chain(chain: Chain, token: Token, about: str) -> Refusal:
     return Refusal("token-not-on-chain", reason, about=about, nearest=token.contracts)
 
 
-def _called_otherwise(about: str, name: str, told: str, right: str | None) -> Refusal:
+def _called_otherwise(about: str, name: str, explanation: str, right: str | None) -> Refusal:
     nearest = () if right is None else (right,)
-    return Refusal("unknown-chain", f"{about} {name!r} is {told}", about=about, nearest=nearest)
+    return Refusal(
+        "unknown-chain", f"{about} {name!r} is {explanation}", about=about, nearest=nearest
+    )
 
 
 def address_key(chain: Chain, address: str) -> str:

@@ -85,7 +85,7 @@ class State:
     Copies share what they have in common, so that a fork or a snapshot costs the same at any size.
     `sn_runs` tells up to which moment the order numbers from another one on are taken; `forced`
     counts the events that orders keep because somebody forced or steered them. `sent` counts the
-    transactions of an address on a chain: those of orders, and the others, which `told` has. Of an
+    transactions of an address on a chain: those of orders, and others, which are `announced`. Of an
     account that one order concerns there is no more than its id and what the order has changed.
     """
 
@@ -97,7 +97,7 @@ class State:
     by_sn: Layered[str, str] = field(default_factory=Layered)
     accounts: Layered[AccountKey, Account | tuple[str, int]] = field(default_factory=Layered)
     sent: Layered[tuple[str, str], int] = field(default_factory=Layered)
-    told: Layered[HashKey, bool] = field(default_factory=Layered)
+    announced: Layered[HashKey, bool] = field(default_factory=Layered)
     transfers: Layered[HashKey, Transfer] = field(default_factory=Layered)
     reports: Reports | None = None
     sn_runs: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class State:
             by_sn=self.by_sn.copy(),
             accounts=self.accounts.copy(),
             sent=self.sent.copy(),
-            told=self.told.copy(),
+            announced=self.announced.copy(),
             transfers=self.transfers.copy(),
             reports=None if self.reports is None else self.reports.copy(),
             sn_runs=dict(self.sn_runs),
@@ -156,7 +156,7 @@ class State:
             else:
                 receiving.add(order_id, 0)
         # Where an unknown deposit was made, nobody knows.
-        if order.amount and paid_by not in self.told:
+        if order.amount and paid_by not in self.announced:
             sender = payer[0], payer[2]
             self.sent.put(sender, (self.sent.get(sender) or 0) + 1)
         if self._agenda is not None:
@@ -178,10 +178,10 @@ class State:
         order_id = self.by_hash.get(key)
         return None if order_id is None else self.orders[order_id]
 
-    def tell(self, key: HashKey, address: str) -> None:
+    def count_sent(self, key: HashKey, address: str) -> None:
         """Count a transaction of an address, unless it was counted with its order or before."""
-        if key not in self.told and key not in self.by_hash:
-            self.told[key] = True
+        if key not in self.announced and key not in self.by_hash:
+            self.announced[key] = True
             sender = key[0], account_address(address)
             self.sent[sender] = (self.sent.get(sender) or 0) + 1
 

@@ -37,7 +37,7 @@ from mockserver.values import value_class
 
 
 @value_class(frozen=True, slots=True)
-class Standing:
+class OrderStates:
     """How orders stand at a moment, whatever happens to their world afterwards."""
 
     calendar: Calendar
@@ -139,10 +139,10 @@ class OrderBook(View):
         """
         return self._core.state.orders.each(newest=newest)
 
-    def standing(self) -> Standing:
+    def states(self) -> OrderStates:
         """Return how orders stand now."""
         core = self._core
-        return Standing(core.state.calendar, core.now(), core.scenario.seed)
+        return OrderStates(core.state.calendar, core.now(), core.scenario.seed)
 
     def page(self, offset: int, limit: int, *, newest: bool = False) -> list[Order]:
         """Return the facts of some orders in the order of submission, or the newest first."""
@@ -160,9 +160,9 @@ class OrderBook(View):
         """Return how many transactions an address, hexadecimal in any case, has sent on a chain."""
         return self._core.state.sent.get((chain, account_address(address))) or 0
 
-    def tell(self, chain: str, address: str, tx_hash: str) -> None:
+    def count_sent(self, chain: str, address: str, tx_hash: str) -> None:
         """Count a transaction that was seen on a chain; that of an order is counted with it."""
-        self._core.state.tell(hash_key(chain, tx_hash), address)
+        self._core.state.count_sent(hash_key(chain, tx_hash), address)
 
     def events(self, order_id: str) -> tuple[Event, ...]:
         """Return an order's events, past and to come. Raises `Refusal` for an unknown order."""

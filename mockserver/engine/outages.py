@@ -102,17 +102,23 @@ class Window:
 
     @classmethod
     def of(
-        cls, told: Mapping[str, Any], from_ms: int, until_ms: int | None, ms: Callable[[Any], int]
+        cls,
+        options: Mapping[str, Any],
+        from_ms: int,
+        until_ms: int | None,
+        ms: Callable[[Any], int],
     ) -> "Window":
         """Return the window that options describe, called as in a calendar's file.
 
         `ms` reads their durations. Raises `ValueError` for a word that has no meaning.
         """
-        given = {name: told[name] for name in ("lag", "down_percent", "reason") if name in told}
-        given |= {name: kind(told[name]) for name, kind in WORDS.items() if name in told}
+        given = {
+            name: options[name] for name in ("lag", "down_percent", "reason") if name in options
+        }
+        given |= {name: kind(options[name]) for name, kind in WORDS.items() if name in options}
         spans = {"announced": "lead_ms", "period": "period_ms"}
-        given |= {name: ms(told[option]) for option, name in spans.items() if option in told}
-        return cls(told.get("chain"), told.get("token"), from_ms, until_ms, **given)
+        given |= {name: ms(options[option]) for option, name in spans.items() if option in options}
+        return cls(options.get("chain"), options.get("token"), from_ms, until_ms, **given)
 
     @property
     def subject(self) -> str:

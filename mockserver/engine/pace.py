@@ -33,7 +33,7 @@ class Stretch:
     flapping: tuple[Window, ...] = ()
 
 
-def made(windows: Sequence[Window], from_ms: int, until_ms: int) -> Fraction:
+def progress(windows: Sequence[Window], from_ms: int, until_ms: int) -> Fraction:
     """Return the progress made between two moments, in milliseconds at full speed."""
     found = Fraction(0)
     for stretch in _stretches(windows, from_ms):

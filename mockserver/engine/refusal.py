@@ -23,7 +23,7 @@ class Refusal(Exception):
     """The service says no, and why.
 
     `name` is one of `REFUSALS`; `reason` says what came and what would be right, with chains by the
-    nicknames of 2.0; `told` says it with the names of another interface. `about` is the
+    nicknames of 2.0; `reason_in` says it with the names of another interface. `about` is the
     role of the offending input in the domain's words (`source chain`, `token`, `amount`), or None
     where no single input is to blame; `nearest` are valid values close to what came.
     """

@@ -32,8 +32,8 @@ CHAIN_MEMBERS: Mapping[str, str] = MappingProxyType(
 
 def chain(one: Chain) -> Json:
     """Return a chain as 2.0 lists it; what the chain does not have is left out."""
-    told = {member: getattr(one, name) for name, member in CHAIN_MEMBERS.items()}
-    return _present(**{**told, "noSwap": one.no_swap or None})
+    members = {member: getattr(one, name) for name, member in CHAIN_MEMBERS.items()}
+    return _present(**{**members, "noSwap": one.no_swap or None})
 
 
 def v1_chain(one: Chain, coin: int | None) -> Json:

@@ -37,7 +37,7 @@ class Transfer:
 
 
 @value_class(frozen=True, slots=True)
-class Quoted:
+class QuotedTransfer:
     """A transfer and what its quote gives, in smallest units; None where the quote does not say."""
 
     transfer: Transfer
@@ -45,7 +45,7 @@ class Quoted:
 
 
 @value_class(frozen=True, slots=True)
-class Paid:
+class NamedDeposit:
     """The deposit that a submission names: smallest units of a token on a chain, by its sender.
 
     `key` is the transaction, as orders are found by it.
@@ -90,7 +90,7 @@ _QUOTES: Mapping[str, tuple[Kind, str, tuple[str, str], tuple[str, str]]] = Mapp
 """What a quote is of, and the inputs with its amount, and with chain and token of both ends."""
 
 
-def quoted(world: World, operation: str, inputs: Inputs, data: Json) -> Quoted | None:
+def quoted(world: World, operation: str, inputs: Inputs, data: Json) -> QuotedTransfer | None:
     """Return what the answer to a request promised; None where it is no quote that can be read."""
     if operation not in _QUOTES:
         return None
@@ -103,20 +103,20 @@ def quoted(world: World, operation: str, inputs: Inputs, data: Json) -> Quoted |
             level = inputs.integer("feeLevel") if inputs.has("feeLevel") else 0
             promised = Decimal(next(iter(data.values()))["amountOut"])
             net = amounts.units_floor(promised, target.decimals)
-            return Quoted(Transfer(kind, route, units, level), net)
+            return QuotedTransfer(Transfer(kind, route, units, level), net)
         units = inputs.integer(amount)
         if operation == ids.SWAP:
             # Call data brings the amount before the fees of the order, which it does not name.
-            return Quoted(Transfer(kind, route, units), None)
+            return QuotedTransfer(Transfer(kind, route, units), None)
         net = int(data["outAmount"]) - int(data["serviceFee"]) - int(data["gasFee"])
         if operation == ids.SWAP_QUOTE:
             net = amounts.rescale_floor(net, int(data["chainDecimal"]), target.decimals)
-        return Quoted(Transfer(kind, route, units, _third_party(inputs)), net)
+        return QuotedTransfer(Transfer(kind, route, units, _third_party(inputs)), net)
     except _UNREADABLE:
         return None
 
 
-def paid(world: World, inputs: Inputs) -> Paid | None:
+def paid(world: World, inputs: Inputs) -> NamedDeposit | None:
     """Return the deposit of a submission; None where none can be read or it is of no chain here."""
     try:
         return _paid_v2(world, inputs) if inputs.has("sourceCerts") else _paid_v1(world, inputs)
@@ -161,21 +161,21 @@ def _of_ticket(world: World, view: TicketView) -> list[tuple[str, ReportedStatus
     return [(order_id, ReportedStatus(view.solution))]
 
 
-def _paid_v2(world: World, inputs: Inputs) -> Paid | None:
+def _paid_v2(world: World, inputs: Inputs) -> NamedDeposit | None:
     deposit, catalog = certificate(inputs), world.scenario.catalog
     if deposit is None:
         return None
     placed = catalog.placed(catalog.chain(deposit.chain), catalog.token_by_index(deposit.index))
     key = hash_key(deposit.chain, deposit.cert_hash)
-    return Paid(key, deposit.cert_hash, placed, deposit.amount, deposit.address)
+    return NamedDeposit(key, deposit.cert_hash, placed, deposit.amount, deposit.address)
 
 
-def _paid_v1(world: World, inputs: Inputs) -> Paid:
+def _paid_v1(world: World, inputs: Inputs) -> NamedDeposit:
     placed = _placed(world, inputs, "fromChain", "fromToken")
     units = amounts.units_exact(inputs.decimal("fromAmount"), placed.decimals)
     tx_hash = inputs.text("certHash")
     key = hash_key(placed.chain.nickname, tx_hash)
-    return Paid(key, tx_hash, placed, units, inputs.text("evmAddress"))
+    return NamedDeposit(key, tx_hash, placed, units, inputs.text("evmAddress"))
 
 
 def _third_party(inputs: Inputs) -> int | None:

@@ -258,15 +258,15 @@ def _channel_bps(inputs: Inputs) -> int:
     that cannot be read and for two fees that differ.
     """
     extra = inputs.optional("extra")
-    told = rules_of(extra).channel_bps if extra else 0
+    of_rules = rules_of(extra).channel_bps if extra else 0
     if not inputs.has("channelFeeRate"):
-        return told
+        return of_rules
     rate = inputs.integer("channelFeeRate")
-    if told not in (0, rate):
+    if of_rules not in (0, rate):
         raise Refusal(
             "bad-extra",
-            f"the third party's fee (rule 2) is {told}, while 'channelFeeRate' is {rate}; send one "
-            "of them, or the same in both",
+            f"the third party's fee (rule 2) is {of_rules}, while 'channelFeeRate' is {rate}; "
+            "send one of them, or the same in both",
             about="order rules",
         )
     return rate

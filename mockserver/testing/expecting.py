@@ -98,7 +98,7 @@ def _refused(hosted: HostedWorld, entry: Entry) -> str:
     near = "; ".join(form["changed"]) if form else ""
     return (
         f"unexpected refusal: {entry.refusal}\n"
-        f"  of request {entry.sequence}: {entry.asked}\n"
+        f"  of request {entry.sequence}: {entry.request_line}\n"
         + (f"  nearest valid form: {near}\n" if near else "")
         + (_WALL_CLOCK if _stamped_by_wall(entry) else "")
         + "  put the call into `with crosschain_mock.expect_refusal():` if that is meant"
@@ -119,7 +119,7 @@ def _defects(hosted: HostedWorld, entries: list[Entry]) -> Iterator[str]:
         if name_of_refusal(entry) == _DEFECT:
             yield (
                 f"the mock failed: {entry.refusal}\n"
-                f"  at request {entry.sequence}: {entry.asked}"
+                f"  at request {entry.sequence}: {entry.request_line}"
                 + "".join(f"\n  {failure}" for failure in hosted.failures)
             )
 
@@ -184,7 +184,7 @@ def name_of_refusal(entry: Entry) -> str:
 
 def entry_lines(entries: Iterable[Entry]) -> str:
     """Return a line for each entry: what came, and what the service said to it."""
-    lines = [f"  {entry.sequence}. {entry.asked} -> {entry.outcome}" for entry in entries]
+    lines = [f"  {entry.sequence}. {entry.request_line} -> {entry.outcome}" for entry in entries]
     return "\n".join(lines) or "  nothing"
 
 
@@ -193,7 +193,7 @@ def journal_text(entries: Iterable[Entry]) -> str:
     found = list(entries)
     lines = [f"({len(found) - _SHOWN} older ones are not shown)"] if len(found) > _SHOWN else []
     for entry in found[-_SHOWN:]:
-        lines.append(f"{entry.sequence}. {entry.render()['at']} {entry.asked}")
+        lines.append(f"{entry.sequence}. {entry.render()['at']} {entry.request_line}")
         if entry.request.body:
             lines.append(f"   sent     {cut_line(_text(entry.request.body))}")
         by = f"{entry.responder}, fault {entry.fault}" if entry.fault else entry.responder

@@ -85,7 +85,7 @@ class LockedService:
 def _lost_its_world(came: list[Entry]) -> str:
     return (
         f"{times(len(came))} a request came to the default world, which is no test's own; "
-        f"the first: {came[0].asked}\n"
+        f"the first: {came[0].request_line}\n"
         "  the base address lost its path /w/…, as with urljoin and aiohttp's base_url: write "
         f"base_url + {came[0].path!r}; for the default world use crosschain_mock_server.url"
     )

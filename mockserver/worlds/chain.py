@@ -166,7 +166,7 @@ def restore(hosted: HostedWorld, seen: SeenTransaction) -> None:
     if plain is not None:
         placed, ends, _ = plain
         hosted.world.balances.transfer(placed, seen.hash, ends, seen.moved, seen.at_ms)
-    hosted.world.orders.tell(seen.chain, seen.sender, seen.hash)
+    hosted.world.orders.count_sent(seen.chain, seen.sender, seen.hash)
     hosted.transactions.add(seen)
 
 

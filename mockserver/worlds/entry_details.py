@@ -13,7 +13,7 @@ from mockserver.exchange import Headers, Request, pairs_or
 from mockserver.jsontext import Json, plain
 from mockserver.operations.order_texts import rules_of
 from mockserver.responders.authentication import REFUSED_FOR_TIME
-from mockserver.worlds.journal import Entry, withheld
+from mockserver.worlds.journal import Entry, redacted
 
 _MOST = 100
 _MOST_TEXT = 200_000
@@ -71,7 +71,7 @@ def _rules(text: str) -> Json:
         rules = rules_of(text)
     except Refusal as refusal:
         return refusal.reason
-    told = {
+    members = {
         "expected": rules.expected,
         "channelFeeBps": rules.channel_bps,
         "version": rules.version,
@@ -79,7 +79,7 @@ def _rules(text: str) -> Json:
         "execution": rules.execution,
     }
     # As text: a page reads JSON numbers as floats, and these amounts are larger.
-    return {name: str(value) for name, value in told.items() if value is not None}
+    return {name: str(value) for name, value in members.items() if value is not None}
 
 
 def _hex(text: str) -> bytes | None:
@@ -153,9 +153,9 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
         "operation": operation.id,
         "method": operation.method,
         "path": operation.path,
-        "query": {name: withheld(name, _as_text(value)) for name, value in kept["query"].items()},
+        "query": {name: redacted(name, _as_text(value)) for name, value in kept["query"].items()},
         "headers": {
-            name: withheld(name, _as_text(value)) for name, value in kept["headers"].items()
+            name: redacted(name, _as_text(value)) for name, value in kept["headers"].items()
         },
         "body": kept["body"] if operation.method == "POST" else None,
         "changed": _changes(operation, sent, kept, entry),
@@ -265,7 +265,7 @@ def _changes(operation: Operation, sent: Parts, kept: Parts, entry: Entry) -> li
                 found.append(f"{words[location]} {name!r}: left out")
             elif before != after:
                 shown = [
-                    _short(value if value is None else withheld(name, _as_text(value)))
+                    _short(value if value is None else redacted(name, _as_text(value)))
                     if location != "body"
                     else _short(value)
                     for value in (after, before)

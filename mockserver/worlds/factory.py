@@ -145,10 +145,10 @@ class WorldFactory:
     def load(self, key: str, dump: Json) -> HostedWorld:
         """Return the world of a dump. Raises `StateNotLoadable` or `BadControl`."""
         self._check(dump)
-        told = dump["world"]
-        scenario = replace(self._of_dump(told["scenario"]), seed=told["seed"])
+        state = dump["world"]
+        scenario = replace(self._of_dump(state["scenario"]), seed=state["seed"])
         options = replace(self._options, dialect=dump["dialect"], breaks=())
-        hosted = self.hosted(key, World.load(told, scenario, self._wall), options)
+        hosted = self.hosted(key, World.load(state, scenario, self._wall), options)
         try:
             hosted.faults.load(dump["faults"], hosted.contract, scenario)
             hosted.stubs.load(dump["stubs"], hosted.contract, hosted.refuser)

@@ -37,7 +37,7 @@ class Entry:
     sequence: int
     at_ms: int
     operation: str | None
-    came: Request | bytes = field(repr=False, compare=False)
+    source: Request | bytes = field(repr=False, compare=False)
     """The request, or bytes that it is made of when somebody looks at it."""
     response: Response
     responder: str
@@ -45,15 +45,15 @@ class Entry:
     weight: int = 0
 
     def __repr__(self) -> str:
-        told = self.refusal or str(self.response.status)
-        return f"<Entry {self.sequence}: {self.request.method} {self.path} -> {told}>"
+        outcome = self.refusal or str(self.response.status)
+        return f"<Entry {self.sequence}: {self.request.method} {self.path} -> {outcome}>"
 
     @property
     def request(self) -> Request:
         """The request."""
-        came = self.came
+        came = self.source
         if isinstance(came, bytes):
-            came = self.came = usual_request(came)  # type: ignore[misc] # the same, seen closer
+            came = self.source = usual_request(came)  # type: ignore[misc] # the same, seen closer
         return came
 
     @property
@@ -83,7 +83,7 @@ class Entry:
         return self.response.header(REFUSAL_HEADER)
 
     @property
-    def asked(self) -> str:
+    def request_line(self) -> str:
         """The method and target of the request, as below its world, cut to a line."""
         query = f"?{self.query}" if self.query else ""
         return cut_line(f"{self.request.method} {self.path}{query}")
@@ -91,8 +91,8 @@ class Entry:
     @property
     def outcome(self) -> str:
         """The status of the answer, or why it was refused; what disturbed it stands behind."""
-        told = f"refused, {self.refusal}" if self.refusal else str(self.response.status)
-        return f"{told}, disturbed by {self.fault}" if self.fault else told
+        answered = f"refused, {self.refusal}" if self.refusal else str(self.response.status)
+        return f"{answered}, disturbed by {self.fault}" if self.fault else answered
 
     def render(self) -> dict[str, Json]:
         """Return the entry as JSON for the control API, without what lets others in."""
@@ -268,14 +268,14 @@ def cut_line(text: str) -> str:
     return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
 
 
-def withheld(name: str, value: str) -> str:
+def redacted(name: str, value: str) -> str:
     """Return the value of a header or parameter as it may be shown: secrets are told of only."""
     return REDACTED if value and name.lower() != "appkey" and _lets_in(name) else value
 
 
 def _shown_pair(pair: str) -> str:
     name, sign, value = pair.partition("=")
-    return f"{name}{sign}{withheld(unquote_plus(name), value)}"
+    return f"{name}{sign}{redacted(unquote_plus(name), value)}"
 
 
 def _lets_in(name: str) -> bool:
@@ -287,12 +287,12 @@ def _lets_in(name: str) -> bool:
 
 
 def _headers(items: Sequence[tuple[str, str]]) -> list[list[str]]:
-    return [[name, withheld(name, value)] for name, value in items]
+    return [[name, redacted(name, value)] for name, value in items]
 
 
 def _pairs(query: str) -> list[list[str]] | str:
     try:
-        return [[name, withheld(name, value)] for name, value in query_pairs(query)]
+        return [[name, redacted(name, value)] for name, value in query_pairs(query)]
     except BadEncoding:
         return "&".join(map(_shown_pair, query.split("&")))
 

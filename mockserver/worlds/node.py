@@ -139,8 +139,8 @@ def answer(hosted: HostedWorld, nickname: str, body: Json) -> Json:
         return _error(None, RpcError(_INVALID, refusal.reason))
     if isinstance(body, Sequence) and not isinstance(body, str):
         if not 0 < len(body) <= limits.BATCH.most:
-            told = f"a batch has at least one call and at most {limits.BATCH}, got {len(body)}"
-            return _error(None, RpcError(_INVALID, told))
+            text = f"a batch has at least one call and at most {limits.BATCH}, got {len(body)}"
+            return _error(None, RpcError(_INVALID, text))
         return [_one(hosted, chain, call) for call in body]
     return _one(hosted, chain, body)
 
@@ -173,10 +173,10 @@ def _one(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
 
 
 def _error(number: Json, error: RpcError) -> Json:
-    told: dict[str, Json] = {"code": error.code, "message": str(error)}
+    error_json: dict[str, Json] = {"code": error.code, "message": str(error)}
     if error.data is not None:
-        told["data"] = error.data
-    return {"jsonrpc": "2.0", "id": number, "error": told}
+        error_json["data"] = error.data
+    return {"jsonrpc": "2.0", "id": number, "error": error_json}
 
 
 def _tried(call: RpcCall) -> tuple[ContractCall, str]:
@@ -201,8 +201,8 @@ def _tried(call: RpcCall) -> tuple[ContractCall, str]:
                 approved_order_in(call.hosted, tried)
         except Reverted as error:
             reason = abi.packed(("bytes",), (str(error).encode(),)).hex()
-            told = f"execution reverted: {error}"
-            raise RpcError(_REVERTED, told, f"0x{_ERROR}{reason}") from None
+            text = f"execution reverted: {error}"
+            raise RpcError(_REVERTED, text, f"0x{_ERROR}{reason}") from None
         return tried, "0x"
     return tried, _read(call, tried) if raw else "0x"
 
@@ -297,11 +297,11 @@ def _receipt(call: RpcCall) -> Json:
 def _payout(call: RpcCall, tx_hash: str) -> Json:
     """Return the receipt of a delivery, which logs `LogVaultIn` (SOL); None where there is none."""
     orders, chain = call.hosted.world.orders, call.chain
-    standing, catalog = orders.standing(), call.hosted.world.scenario.catalog
+    states, catalog = orders.states(), call.hosted.world.scenario.catalog
     for order in islice(orders.each(newest=True), _MOST_ORDERS):
         if order.route.target_chain != chain.nickname:
             continue
-        view = standing.view(order)
+        view = states.view(order)
         if view.exec_hash.lower() != tx_hash:
             continue
         paid, contract = order.delivered, catalog.token_on(chain.nickname, order.route.target_token)

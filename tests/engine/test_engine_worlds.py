@@ -341,13 +341,13 @@ def test_a_transfer_is_booked_once_and_pays_for_its_order() -> None:
     hash_, ends = request.cert_hash, (USER, OTHER)
     assert here.balances.movable(placed, hash_, USER, 2 * opened) == opened
     here.balances.transfer(placed, hash_, ends, 10**19, START)
-    here.orders.tell("BNB", USER.upper().replace("0X", "0x"), hash_)
+    here.orders.count_sent("BNB", USER.upper().replace("0X", "0x"), hash_)
     twin = here.fork()
     assert here.orders.submit(request).order.topup == 10**19
     assert here.balances.movable(placed, hash_, USER, 1) == 0
     for one in (here, twin):
         # The transaction is one, whether its order is there or not.
-        one.orders.tell("BNB", USER, hash_)
+        one.orders.count_sent("BNB", USER, hash_)
         assert one.orders.sent_from("BNB", USER) == 1
         assert one.orders.sent_from("ARB", USER) == one.orders.sent_from("BNB", OTHER) == 0
         assert one.balances.of("BNB", USDT["BNB"], USER).units == opened - 10**19

@@ -213,6 +213,8 @@ def test_a_transaction_on_a_chain_is_told_of(world):
     assert "carries no order" in told["reason"]
     with pytest.raises(BadTransaction, match="no signed transaction"):
         world.announce({"chain": "ARB", "raw": "0x00"})
+    with pytest.raises(BadTransaction, match=r"'vlaue'.*did you mean 'value'"):
+        world.announce({"chain": "ARB", "from": WALLET, "vlaue": "1"})
 
 
 def test_requests_by_operation(world, client):

@@ -6,7 +6,7 @@ from itertools import islice
 from mockserver import jsontext
 from mockserver.clock import iso
 from mockserver.engine.courses import Policy, Status
-from mockserver.engine.orderbook import Standing
+from mockserver.engine.orderbook import OrderStates
 from mockserver.engine.orders import Event, Order, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
@@ -33,7 +33,7 @@ def show(request: ControlRequest) -> Iterator[bytes]:
     """Return the orders of a world in the order of submission, or a page of some of them."""
     orders, query = request.hosted.world.orders, request.query
     newest, limit = query.get("newest", False), query.get("limit", orders.count())
-    start, standing = query.get("offset", 0), orders.standing()
+    start, states = query.get("offset", 0), orders.states()
     searched = "find" in query or "status" in query
     stored: Iterator[Order]
     if searched or "limit" not in query:
@@ -41,13 +41,13 @@ def show(request: ControlRequest) -> Iterator[bytes]:
     else:
         stored = iter(orders.page(start, limit, newest=newest))
     page = range(start, start + limit) if searched else None
-    return _json_pages(stored, orders.count(), standing, query, page)
+    return _json_pages(stored, orders.count(), states, query, page)
 
 
 def _json_pages(
     stored: Iterator[Order],
     total: int,
-    standing: Standing,
+    states: OrderStates,
     query: Mapping[str, Json],
     page: range | None,
 ) -> Iterator[bytes]:
@@ -56,8 +56,8 @@ def _json_pages(
         wanted, status, total = query.get("find", "").lower(), query.get("status"), 0
         kept = []
         for number, order in enumerate(stored, start=1):
-            if _has(order, standing, wanted) and (
-                status is None or standing.view(order).status == status
+            if _has(order, states, wanted) and (
+                status is None or states.view(order).status == status
             ):
                 if total in page:
                     kept.append(order)
@@ -66,17 +66,17 @@ def _json_pages(
                 yield b""
         stored = iter(kept)
     tell = _with_events if query.get("events") else _without
-    orders = jsontext.Each(tell(standing, order) for order in stored)
-    yield from jsontext.pieces({"orders": orders, "total": total, "now": iso(standing.now_ms)})
+    orders = jsontext.LazyArray(tell(states, order) for order in stored)
+    yield from jsontext.pieces({"orders": orders, "total": total, "now": iso(states.now_ms)})
 
 
-def _without(standing: Standing, order: Order) -> dict[str, Json]:
-    return order_json(standing.view(order))
+def _without(states: OrderStates, order: Order) -> dict[str, Json]:
+    return order_json(states.view(order))
 
 
-def _with_events(standing: Standing, order: Order) -> dict[str, Json]:
-    events = _events(standing.events(order), standing.now_ms)
-    return {**order_json(standing.view(order)), "events": events}
+def _with_events(states: OrderStates, order: Order) -> dict[str, Json]:
+    events = _events(states.events(order), states.now_ms)
+    return {**order_json(states.view(order)), "events": events}
 
 
 def detail(request: ControlRequest) -> Json:
@@ -144,13 +144,13 @@ def order_json(view: OrderView) -> dict[str, Json]:
     }
 
 
-def _has(order: Order, standing: Standing, wanted: str) -> bool:
+def _has(order: Order, states: OrderStates, wanted: str) -> bool:
     """Tell whether an order has a text of small letters in one of its names, in any case."""
     if not wanted:
         return True
     route = order.route
     names = (
-        *(order.id, order.sn or "", order.cert_hash, *standing.hashes(order)),
+        *(order.id, order.sn or "", order.cert_hash, *states.hashes(order)),
         *(order.sender, order.recipient, order.evm_address, order.channel),
         *(route.source_chain, route.source_token, route.target_chain, route.target_token),
     )

@@ -28,7 +28,9 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
 
 def show(request: ControlRequest) -> Iterator[bytes]:
     """Return the worlds of the server."""
-    worlds = jsontext.Each(world_json(hosted, request.server) for hosted in request.server.worlds)
+    worlds = jsontext.LazyArray(
+        world_json(hosted, request.server) for hosted in request.server.worlds
+    )
     return jsontext.pieces({"worlds": worlds})
 
 
@@ -94,7 +96,7 @@ def drop_snapshot(request: ControlRequest) -> Json:
 def dump(request: ControlRequest) -> Iterator[bytes]:
     """Return everything that has happened in a world, to be loaded later."""
     keys = request.server.worlds.bound(request.hosted.key)
-    return jsontext.pieces(request.hosted.dump(keys, jsontext.Each))
+    return jsontext.pieces(request.hosted.dump(keys, jsontext.LazyArray))
 
 
 def load(request: ControlRequest) -> Json:

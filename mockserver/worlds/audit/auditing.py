@@ -68,17 +68,17 @@ def audit(
     return Audit(kept, judged, unjudged, more)
 
 
-def kinds_named(told: object) -> tuple[str, ...]:
+def kinds_named(named: object) -> tuple[str, ...]:
     """Return the kinds that a setting asks for: all with `True` or `all`, none with `False`.
 
     Names stand alone, in a list, or in a text separated by commas; one with a `-` before it is left
     out. Raises `BadControl`.
     """
-    if isinstance(told, bool) or told is None:
-        return tuple(KINDS) if told else ()
-    words = told.replace(",", " ").split() if isinstance(told, str) else told
+    if isinstance(named, bool) or named is None:
+        return tuple(KINDS) if named else ()
+    words = named.replace(",", " ").split() if isinstance(named, str) else named
     if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
-        raise BadControl(f"expected True, False or names of findings, got {told!r}")
+        raise BadControl(f"expected True, False or names of findings, got {named!r}")
     wanted = [word for word in words if word[:1] != "-" and word not in _NONE]
     unwanted = [word[1:] for word in words if word[:1] == "-"]
     if (unwanted and not wanted) or any(word in _ALL for word in wanted):

@@ -15,7 +15,7 @@ from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.operations import traces
 from mockserver.operations.order_texts import OrderRules
-from mockserver.operations.traces import Paid, Quoted, ReportedStatus
+from mockserver.operations.traces import NamedDeposit, QuotedTransfer, ReportedStatus
 from mockserver.responders.delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB
 from mockserver.values import dataclass
@@ -34,7 +34,7 @@ class Quote:
     """A quote that a client got."""
 
     entry: Entry
-    quoted: Quoted
+    quoted: QuotedTransfer
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Submission:
     """A request to make an order of a deposit; `taken` where its client was told that it is one."""
 
     entry: Entry
-    paid: Paid
+    paid: NamedDeposit
     rules: OrderRules | None
     taken: bool
 

@@ -42,7 +42,7 @@ class Finding:
 
     def __str__(self) -> str:
         lines = [f"{self.kind}: {self.told}"]
-        lines += [f"  {one.sequence}. {one.asked} -> {one.outcome}" for one in self.entries]
+        lines += [f"  {one.sequence}. {one.request_line} -> {one.outcome}" for one in self.entries]
         lines += [f"  transaction {one.hash} on {one.chain}" for one in self.transactions]
         return "\n".join(lines)
 
@@ -56,7 +56,7 @@ class Finding:
                 {
                     "sequence": one.sequence,
                     "at": iso(one.at_ms),
-                    "request": one.asked,
+                    "request": one.request_line,
                     "outcome": one.outcome,
                 }
                 for one in self.entries
