@@ -101,7 +101,11 @@ class Layered(Mapping[K, V], Generic[K, V]):
     def copy(self) -> "Layered[K, V]":
         """Return a mapping with the same entries; from now on each goes its own way."""
         if self._own:
-            self._begin(_merged((*self._below, self._own)), self.count)
+            layers = (*self._below, self._own)
+            while len(layers) > 1 and 2 * len(layers[-1]) >= len(layers[-2]):
+                *rest, older, newer = layers
+                layers = (*rest, {**older, **newer})
+            self._begin(layers, self.count)
         return Layered(self._below, self.count)
 
 
@@ -130,10 +134,3 @@ def _onto(
         own[key] = value
 
     return put
-
-
-def _merged(layers: tuple[dict[K, V], ...]) -> tuple[dict[K, V], ...]:
-    while len(layers) > 1 and 2 * len(layers[-1]) >= len(layers[-2]):
-        *rest, older, newer = layers
-        layers = (*rest, {**older, **newer})
-    return layers

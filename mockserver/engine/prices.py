@@ -43,8 +43,10 @@ class Prices:
             raise Refusal("no-price", f"token {symbol!r} has no price", about="token")
         if self.drift is None:
             return Price(base, now_ms, self.source)
-        bucket = now_ms // self.drift.period_ms
-        return Price(self._moved(base, symbol, bucket), bucket * self.drift.period_ms, self.source)
+        period, furthest = self.drift.period_ms, self.drift.amplitude_bps
+        bucket = now_ms // period
+        drawn = derived_int(self.seed, "drift", symbol, bucket) % (2 * furthest + 1)
+        return Price(base + base * (drawn - furthest) / BPS, bucket * period, self.source)
 
     def usd_of(self, symbol: str, now_ms: int) -> Decimal:
         """Return a token's USD price at a moment. Raises `Refusal` where it has none."""
@@ -55,9 +57,3 @@ class Prices:
     def usd_fraction(self, symbol: str, now_ms: int) -> Fraction:
         """Return a token's price as an exact number. Raises `Refusal` where it has none."""
         return Fraction(self.usd_of(symbol, now_ms))
-
-    def _moved(self, base: Decimal, symbol: str, bucket: int) -> Decimal:
-        assert self.drift is not None  # noqa: S101 - only called with a drift
-        span = 2 * self.drift.amplitude_bps + 1
-        offset = derived_int(self.seed, "drift", symbol, bucket) % span - self.drift.amplitude_bps
-        return base + base * offset / BPS

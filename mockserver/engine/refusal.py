@@ -57,7 +57,12 @@ class Refusal(Exception):
 def unknown(name: str, about: str, came: str, known: Iterable[str]) -> Refusal:
     """Return the refusal of a name nobody knows, with the nearest names that exist."""
     close = nearest_names(came, known)
-    hint = f"did you mean {' or '.join(map(repr, close))}" if close else _few(known)
+    if close:
+        hint = f"did you mean {' or '.join(map(repr, close))}"
+    else:
+        names = list(dict.fromkeys(known))
+        more = " and others" if len(names) > 8 else ""
+        hint = f"known are {', '.join(map(repr, names[:8]))}{more}"
     reason = f"{about} {excerpt(came)} is not known; {hint}"
     return Refusal(name, reason, about=about, nearest=close)
 
@@ -81,9 +86,3 @@ def excerpt(came: str) -> str:
 def digits(number: int, most: int = 20) -> str:
     """Return a number for a sentence, or only that it has more digits than `most`."""
     return str(number) if abs(number) < 10**most else f"of more than {most} digits"
-
-
-def _few(known: Iterable[str]) -> str:
-    names = list(dict.fromkeys(known))
-    listed = ", ".join(map(repr, names[:8]))
-    return f"known are {listed}{' and others' if len(names) > 8 else ''}"

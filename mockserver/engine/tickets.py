@@ -10,7 +10,7 @@ from mockserver.engine.core import HashKey, Ticket, View, hash_key
 from mockserver.engine.courses import Status
 from mockserver.engine.hashes import checked_hash
 from mockserver.engine.ledger import account_address
-from mockserver.engine.orders import Order, standing
+from mockserver.engine.orders import standing
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.engine.room import check_ticket
 from mockserver.values import value_class
@@ -65,7 +65,12 @@ class Tickets(View):
         state.report(ticket)
         order = state.order_of(key)
         if order is not None and order.ticket_ms is None:
-            self._note(replace(order, ticket_ms=now))
+            reported = replace(order, ticket_ms=now)
+            # The first ticket changes what is ahead of a dropped order, and of a final one nothing.
+            if standing(reported, state.calendar, now).status.final:
+                state.orders[order.id] = reported
+            else:
+                state.change(reported)
         return self._view(ticket)
 
     def count(self) -> int:
@@ -95,15 +100,6 @@ class Tickets(View):
         numbers = [] if state.reports is None else state.reports.of(address)
         views = [self._view(state.tickets[number]) for number in numbers]
         return tuple(found for found in views if status in (None, found.status))
-
-    def _note(self, order: Order) -> None:
-        """Store an order with its first ticket, which changes what is ahead of a dropped one."""
-        state = self._core.state
-        status = standing(order, state.calendar, self._core.now()).status
-        if status.final:
-            state.orders[order.id] = order
-        else:
-            state.change(order)
 
     def _view(self, ticket: Ticket) -> TicketView:
         state = self._core.state

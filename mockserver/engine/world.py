@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from mockserver.clock import Clock
@@ -99,7 +100,8 @@ class World:
     def snapshot(self, name: str | None = None) -> str:
         """Keep the state, clock and all, under a name; without one the next number is taken."""
         self._snapshots = self._snapshots or {}
-        chosen = name or _free_number(self._snapshots)
+        free = (str(number) for number in count(len(self._snapshots) + 1))
+        chosen = name or next(number for number in free if number not in self._snapshots)
         kept = self._snapshots[chosen] = self._core.state.copy()
         # A running clock is kept as the time it shows now.
         kept.clock = kept.clock.switched(kept.clock.mode, self._core.wall(), kept.clock.rate)
@@ -142,10 +144,3 @@ def _beginning(scenario: Scenario, wall_ms: int) -> State:
         at_ms = start + order.submitted_ms
         state.add(replace(order, submitted_ms=at_ms, started_ms=at_ms))
     return state
-
-
-def _free_number(kept: Mapping[str, State]) -> str:
-    number = len(kept) + 1
-    while str(number) in kept:
-        number += 1
-    return str(number)

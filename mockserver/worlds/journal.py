@@ -208,9 +208,16 @@ class Journal:
         """Write down an exchange."""
         entries = self._entries
         if entries is None:
-            entries = self._begun()
+            # The first entry: many worlds have none.
+            entries = self._entries = deque()
+            if self._space is not None:
+                self._space.enter(self)
         raw = request.raw
-        weight = _OVERHEAD + (len(raw) or _size(request)) + len(response.body)
+        size = len(raw)
+        if not size:
+            texts = (request.path, request.query, request.body)
+            size = request.headers.size + sum(map(len, texts))
+        weight = _OVERHEAD + size + len(response.body)
         # A success has a single header, which is short.
         if response.headers is not JSON_HEADERS:
             weight += sum([len(value) for _, value in response.headers])
@@ -226,12 +233,6 @@ class Journal:
                 space.make_room()
         if self.weight > self._most:
             self._let_go(self._most)
-
-    def _begun(self) -> deque[_StoredEntry]:
-        self._entries = deque()
-        if self._space is not None:
-            self._space.enter(self)
-        return self._entries
 
     def halve(self) -> None:
         """Let the older half go, by bytes, and at least one entry."""
@@ -256,11 +257,6 @@ class Journal:
         if self._space is not None:
             self._space.leave(self)
         self.weight, self._entries = 0, None
-
-
-def _size(request: Request) -> int:
-    texts = (request.path, request.query, request.body)
-    return request.headers.size + sum(map(len, texts))
 
 
 def cut_line(text: str) -> str:

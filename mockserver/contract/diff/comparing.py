@@ -52,16 +52,14 @@ def compare(old: Side, new: Side) -> Comparison:
         *_envelopes("failure", old, new),
         *_refusals(old, new),
     ]
-    ordered = sorted(dict.fromkeys(changes), key=_order)
-    return Comparison(old.label, new.label, tuple(ordered))
-
-
-def _order(change: Change) -> tuple[object, ...]:
-    worse = len(change.level.or_worse)
-    return (
-        *(worse, change.operation, change.place, change.kind),
-        *(change.was, change.now, change.why),
+    ordered = sorted(
+        dict.fromkeys(changes),
+        key=lambda one: (
+            *(len(one.level.or_worse), one.operation, one.place, one.kind),
+            *(one.was, one.now, one.why),
+        ),
     )
+    return Comparison(old.label, new.label, tuple(ordered))
 
 
 def _matched(

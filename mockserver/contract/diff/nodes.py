@@ -165,10 +165,6 @@ class Inside(NamedTuple):
     references: References
 
 
-def _read_type(node: Node, _: str, value: Any, inside: Inside) -> None:
-    node.narrow(_types(value), inside.basis)
-
-
 def _types(value: str | list[str]) -> frozenset[str]:
     names = [value] if isinstance(value, str) else value
     return frozenset().union(*(_NUMBER if name == "number" else [name] for name in names))
@@ -243,10 +239,6 @@ def _read_condition(node: Node, _: str, value: Any, inside: Inside) -> None:
         node.conditions.append(Condition(test, _in_words(value), then, otherwise))
 
 
-def _read_meaning(node: Node, keyword: str, value: Any, _: Inside) -> None:
-    node.meanings.setdefault(keyword, canonical(value))
-
-
 def _read_words(node: Node, keyword: str, value: Any, _: Inside) -> None:
     node.words[keyword] = "; ".join(filter(None, (node.words.get(keyword), str(value))))
 
@@ -274,8 +266,12 @@ def _skip(*_: Any) -> None:
     """Pass over what is read elsewhere, or states nothing about values."""
 
 
+def _keep_meaning(node: Node, keyword: str, value: Any, _: Inside) -> None:
+    node.meanings.setdefault(keyword, canonical(value))
+
+
 _READERS: Mapping[str, Callable[[Node, str, Any, Inside], None]] = {
-    "type": _read_type,
+    "type": lambda node, _, value, inside: node.narrow(_types(value), inside.basis),
     "properties": _read_properties,
     "required": _read_required,
     "items": _read_items,
@@ -290,7 +286,7 @@ _READERS: Mapping[str, Callable[[Node, str, Any, Inside], None]] = {
     **dict.fromkeys(("minLength", "minItems", "minProperties"), _read_bound),
     **dict.fromkeys(("maxLength", "maxItems", "maxProperties"), _read_bound),
     # What a text means to the mock, beyond its form.
-    **dict.fromkeys(("default", "x-absent", "x-once", "x-reading", "x-repeatable"), _read_meaning),
+    **dict.fromkeys(("default", "x-absent", "x-once", "x-reading", "x-repeatable"), _keep_meaning),
     **dict.fromkeys(("title", "description", "x-expects"), _read_words),
     **dict.fromkeys(("$anchor", "$comment", "$defs", "$id", "$ref", "$schema", "allOf"), _skip),
     **dict.fromkeys(("then", "else", "example", "examples"), _skip),

@@ -22,7 +22,7 @@ from mockserver.contract.diff.changes import (
 from mockserver.contract.diff.nodes import Parts, flatten
 from mockserver.contract.diff.references import References
 from mockserver.contract.diff.schemas import Context, SchemaComparer
-from mockserver.contract.diff.sides import Answer, Body, Input, SideOperation
+from mockserver.contract.diff.sides import Answer, Input, SideOperation
 from mockserver.values import dataclass
 
 _JSON = "application/json"
@@ -138,7 +138,7 @@ class _OperationComparer:
             yield from under("body", self._media(was.media, now.media))
         elif was or now:
             kind = "field-added" if now else "field-removed"
-            words = both(_body_words, was, now)
+            words = both(lambda one: required_words(one.required) if one else NOT_THERE, was, now)
             yield Difference(kind, Effect.OTHER, words, self.sections, "body")
 
     def _media(self, was: Media, now: Media, *, is_answer: bool = False) -> Differences:
@@ -250,10 +250,6 @@ def _field(
     kind: str, effect: Effect, words: tuple[str, str], bases: Bases, field: Input
 ) -> Difference:
     return Difference(kind, effect, words, bases, field.place, role_name=field.role)
-
-
-def _body_words(body: Body | None) -> str:
-    return NOT_THERE if body is None else required_words(body.required)
 
 
 def _is_success(status: str) -> bool:

@@ -33,7 +33,7 @@ def read_side(name: str, dialect: str = DOCUMENTED) -> Side:
         except (OSError, ValueError):
             there = is_folder = False
         if there:
-            return _folder(path, dialect) if is_folder else _document(path, name)
+            return _folder(path, dialect) if is_folder else read_document(_read(path), path, name)
     try:
         return _side(_StrictSource(), name, f"dialect {name!r}")
     except UnknownDialect:
@@ -41,10 +41,6 @@ def read_side(name: str, dialect: str = DOCUMENTED) -> Side:
             f"{name!r} is not there: expected a folder of schemas, an OpenAPI 3.1 document, "
             "or a dialect: 'documented', 'observed' or errata such as 'E-01,E-05'"
         ) from None
-
-
-def _document(file: Path, label: str) -> Side:
-    return read_document(_read(file), file, label)
 
 
 def _read(file: Path) -> Any:
@@ -83,7 +79,12 @@ def _folder(root: Path, dialect: str) -> Side:
     for name in (ENDPOINTS, REFUSALS, *((ERRATA,) if dialect != DOCUMENTED else ())):
         documents.read(root / name, name.removesuffix(".yaml"))
     schemas = [name for name in source.raw if name.endswith(".json")]
-    found = [*_broken_schemas(source), *_lost_names(source)]
+    found = [
+        Problem(root / name, None, one.field, one.message)
+        for name in schemas
+        for one in documents.foreign_check("schema").violations(source.raw[name])
+    ]
+    found += _lost_names(source)
     # References are looked for in schemas that are such.
     found = found or [one for name in schemas for one in _lost_references(source, name)]
     if found:
@@ -92,7 +93,7 @@ def _folder(root: Path, dialect: str) -> Side:
 
 
 def _side(source: ContractSource, dialect: str, label: str) -> Side:
-    raw, contract = _patched(source, dialect), _contract(source, dialect)
+    raw, contract = _in_dialect(source, dialect)
     side = read_document(document(contract, None, version="0"), source.root, label)
     return replace(
         side,
@@ -109,19 +110,16 @@ def _side(source: ContractSource, dialect: str, label: str) -> Side:
     )
 
 
-def _patched(source: ContractSource, dialect: str) -> dict[str, Any]:
-    named = source.dialect(dialect)
-    if not named.errata:
-        return source.raw
+def _in_dialect(source: ContractSource, dialect: str) -> tuple[dict[str, Any], Contract]:
+    """Return the documents in a dialect and the contract of them. Raises `InvalidFile`."""
+    named, raw = source.dialect(dialect), source.raw
     try:
-        return apply(source.raw, source.errata, named)
+        if named.errata:
+            raw = apply(raw, source.errata, named)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise _invalid(source.root / ERRATA, "errata", str(error)) from None
-
-
-def _contract(source: ContractSource, dialect: str) -> Contract:
     try:
-        return source.contract(dialect)
+        return raw, source.contract(dialect)
     except (KeyError, RecursionError) as error:
         # Errata may name a file that is not there, or close a circle of references.
         text = f"in the dialect {dialect!r} a schema is missing or refers to itself: {error}"
@@ -155,13 +153,6 @@ def _together(operation: Operation, basis: Basis) -> Iterator[tuple[str, Parts]]
 
 def _without(schema: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {key: value for key, value in schema.items() if key not in names}
-
-
-def _broken_schemas(source: ContractSource) -> Iterator[Problem]:
-    for name, schema in source.raw.items():
-        if name.endswith(".json"):
-            for one in documents.foreign_check("schema").violations(schema):
-                yield Problem(source.root / name, None, one.field, one.message)
 
 
 def _lost_references(source: ContractSource, name: str) -> Iterator[Problem]:
