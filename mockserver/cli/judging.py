@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from datetime import date
 from io import TextIOWrapper
 from pathlib import Path
@@ -13,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from mockserver import streams
 from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import Options
 from mockserver.conformance.report import baseline as baselines
 from mockserver.conformance.report.baseline import Baseline
-from mockserver.conformance.report.model import ReportModel
-from mockserver.conformance.report.report import Report, coverage_of, report_of
+from mockserver.conformance.report.coverage import coverage_of
+from mockserver.conformance.report.model import Report, report_of
 from mockserver.conformance.report.terminal import print_report
 from mockserver.conformance.report.writing import Destination, check_writable, destination_of, write
 from mockserver.conformance.result import INTERRUPTED, Result
@@ -134,18 +134,19 @@ def _reported(
         coverage=coverage_of(result),
         strict=output.strict,
         fail_on=FAIL_ON[output.fail_on],
+        hints=hints,
+        wrong_service=tuple(wrong_service),
     )
-    report = replace(report, hints=hints, wrong_service=tuple(wrong_service))
     if output.baseline is not None:
-        report = baselines.apply(output.baseline, report, RULES)
-    model = ReportModel(report)
+        every = (*RULES, *stage_rules(result.contract))
+        report = baselines.apply(output.baseline, report, every)
     for destination in output.destinations:
-        write(destination, model)
-    _print(model, output)
+        write(destination, report)
+    _print(report, output)
     return _after_writing(report, output)
 
 
-def _print(model: ReportModel, output: Output) -> None:
+def _print(report: Report, output: Output) -> None:
     # What goes to stdout is for a program then, and people are told beside it.
     for_program = any(destination.file is None for destination in output.destinations)
     stream = sys.stderr if for_program else sys.stdout
@@ -153,7 +154,7 @@ def _print(model: ReportModel, output: Output) -> None:
         stream.reconfigure(errors="backslashreplace")
     width = None if stream.isatty() else _WIDE
     console = streams.terminal(file=stream, highlight=False, width=width)
-    print_report(model, console, verbose=output.verbose, quiet=output.quiet)
+    print_report(report, console, verbose=output.verbose, quiet=output.quiet)
 
 
 def _after_writing(report: Report, output: Output) -> int:

@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.report.report import coverage_of
+from mockserver.conformance.report.coverage import coverage_of
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
 from tests.blind.counting import NAMED

@@ -6,12 +6,13 @@ import pytest
 
 from mockserver.conformance import run
 from mockserver.conformance.comparison.requests import signed_again
-from mockserver.conformance.report.snippets import needs
+from mockserver.conformance.report.exchanges import reported
+from mockserver.conformance.report.masking import masker_for
 from mockserver.conformance.runs.settings import options_of
 from mockserver.conformance.session.caller import EXAMPLE_ADDRESS, Caller
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.target import UnsafeOrWrong
+from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import load
 from mockserver.signing import curve, wallet
@@ -92,7 +93,11 @@ def test_a_curl_line_says_how_its_signature_is_made():
     other = replace(CALLER, address="0xa")
     for caller, words in ((CALLER, "sign v2 --key 1111"), (other, "first")):
         sent = caller.sign_v2(submission(caller)).request(TICKET)
-        line = needs(replaced(sent), own_keys=False)
+        one = replaced(sent)
+        shown = reported(
+            one, Target(None, "http://127.0.0.1:9"), masker_for([one], caller), own_keys=False
+        )
+        line = shown.needs
         assert words in line
         assert f"--address {caller.address} " in line
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from mockserver import documents
 from mockserver.clock import wall_ms
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.causes import Acceptance, Cause, Example, place_of
-from mockserver.conformance.report.masking import visible
-from mockserver.conformance.report.report import Report
+from mockserver.conformance.report.causes import Acceptance, Cause, ReportedFinding
+from mockserver.conformance.report.expectations import general_place
+from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import Verdict
 from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
@@ -37,15 +37,15 @@ class Entry:
     operations: tuple[str, ...] = ()
     place: str = ""
 
-    def covers(self, cause: Cause, example: Example) -> bool:
+    def covers(self, cause: Cause, finding: ReportedFinding) -> bool:
         """Tell whether a finding is meant."""
         if self.cause and self.cause != cause.id:
             return False
         if self.rule and self.rule != cause.rule.name:
             return False
-        if self.operations and example.operation.id not in self.operations:
+        if self.operations and finding.operation not in self.operations:
             return False
-        return not self.place or self.place == place_of(example.finding)
+        return not self.place or self.place == general_place(finding.place)
 
     def __str__(self) -> str:
         what = self.cause or self.rule
@@ -88,11 +88,15 @@ def apply(
     expired: list[Cause] = []
     for cause in report.causes:
         counting, good, over = _apart(cause, baseline.entries, now)
-        left += [cause.only(counting)] if counting else []
-        accepted += [cause.only(some, entry.acceptance) for entry, some in good.items()]
-        expired += [cause.only(some, entry.acceptance) for entry, some in over.items()]
+        accepted += [cause.only(some, _word(entry, report)) for entry, some in good.items()]
+        late = [cause.only(some, _word(entry, report)) for entry, some in over.items()]
+        expired += late
+        words = tuple(one.acceptance for one in late)
+        left += [replace(cause.only(counting), expired=words)] if counting else []
     notes = [
-        note for entry in baseline.entries for note in _notes(entry, report, names, baseline.file)
+        report.mask(note)
+        for entry in baseline.entries
+        for note in _notes(entry, report, names, baseline.file)
     ]
     return replace(
         report,
@@ -110,14 +114,13 @@ def baseline_text(report: Report, *, owner: str, expires: date, reason: str) -> 
     given = Acceptance(reason, owner, expires.isoformat())
     for cause in every:
         word = cause.acceptance or given
-        told = report.masker.text(cause.summary)
         lines += [
-            f"  # {_ascii(told)[:200]}",
+            f"  # {_ascii(cause.located)[:200]}",
             f"  - cause: {_quoted(cause.id)}",
             f"    rule: {_quoted(cause.rule.name)}",
             f"    operations: {_quoted(list(cause.operations))}",
         ]
-        lines += [f"    place: {_quoted(cause.place)}"] if _can_be_read(cause.place) else []
+        lines += [f"    place: {_quoted(cause.place)}"] if _can_be_named(cause.place) else []
         lines += [
             f"    reason: {_quoted(word.reason)}",
             f"    owner: {_quoted(word.owner)}",
@@ -140,31 +143,36 @@ def day_of(text: str) -> date | None:
     return found if found.isoformat() == text else None
 
 
-_ByEntry = dict[Entry, list[Example]]
+def _word(entry: Entry, report: Report) -> Acceptance:
+    """Return what an entry says, as reports show it."""
+    word = entry.acceptance
+    return replace(word, reason=report.mask(word.reason), owner=report.mask(word.owner))
+
+
+_ByEntry = dict[Entry, list[ReportedFinding]]
 
 
 def _apart(
     cause: Cause, entries: Iterable[Entry], today: date
-) -> tuple[list[Example], _ByEntry, _ByEntry]:
+) -> tuple[list[ReportedFinding], _ByEntry, _ByEntry]:
     """Return the findings that count, those that are accepted, and those that no longer are."""
-    left: list[Example] = []
+    left: list[ReportedFinding] = []
     good: _ByEntry = {}
     over: _ByEntry = {}
-    for example in cause.examples:
-        meant = [entry for entry in entries if entry.covers(cause, example)]
+    for finding in cause.findings:
+        meant = [entry for entry in entries if entry.covers(cause, finding)]
         valid = [entry for entry in meant if entry.last >= today]
-        left += [] if valid else [example]
+        left += [] if valid else [finding]
         # Whoever accepted it first is asked first.
         for entry in (valid or meant)[:1]:
-            (good if valid else over).setdefault(entry, []).append(example)
+            (good if valid else over).setdefault(entry, []).append(finding)
     return left, good, over
 
 
 def _notes(entry: Entry, report: Report, names: Sequence[str], file: Path) -> Iterator[str]:
     """Yield what is odd about an entry: a name nobody knows, or nothing left to accept."""
     place = f"{file}:{entry.acceptance.line}"
-    contract = report.result.contract
-    operations = [operation.id for operation in contract]
+    operations = [operation.id for operation in report.contract]
     unknown = False
     if entry.rule and entry.rule not in names:
         unknown = True
@@ -173,14 +181,14 @@ def _notes(entry: Entry, report: Report, names: Sequence[str], file: Path) -> It
         if name not in operations:
             unknown = True
             yield f"{place}: {name!r} is no operation{did_you_mean(name, operations)}"
-    every = ((cause, example) for cause in report.causes for example in cause.examples)
+    every = ((cause, finding) for cause in report.causes for finding in cause.findings)
     if unknown or any(entry.covers(*one) for one in every):
         return
     judged = {
         outcome.rule.name
-        for outcome in report.result.outcomes
+        for outcome in report.judged
         if outcome.verdict is Verdict.HOLDS or outcome.verdict.is_finding
-        if not entry.operations or outcome.operation.id in entry.operations
+        if not entry.operations or outcome.operation in entry.operations
     }
     if not entry.rule:
         yield f"{place}: no finding has the cause {entry.cause!r}; it may have been mended"
@@ -204,9 +212,9 @@ def _entry(
     return documents.value_of(Entry, row, acceptance=word, last=last, operations=operations)
 
 
-def _can_be_read(place: str) -> bool:
-    """Tell whether a place can be told: members have any name. The cause says enough by itself."""
-    return 0 < len(place) <= _LONGEST_PLACE and visible(place) == place
+def _can_be_named(place: str) -> bool:
+    """Tell whether a place is fit for a file: members have any name. The cause says enough."""
+    return 0 < len(place) <= _LONGEST_PLACE and "\\" not in place
 
 
 def _quoted(value: Json) -> str:

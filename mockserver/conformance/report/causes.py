@@ -1,29 +1,23 @@
-"""Findings of one cause told once: a rule, a place and a way of being wrong."""
+"""Findings of one cause told once, without secrets: a rule, a place and a way of being wrong."""
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
-from mockserver.conformance.verdict import Verdict
-from mockserver.contract import Basis, Operation
+from mockserver.conformance.report.exchanges import ReportedExchange
+from mockserver.conformance.report.expectations import Expectation, general_place
+from mockserver.conformance.verdict import UNJUDGED, Verdict
+from mockserver.contract import Basis
 from mockserver.values import dataclass
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
 _VALUE = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{16,}|[-+]?\d[\d.,_]*(?:[eE][-+]?\d+)?%?")
 # Chains and tokens: `BNB`, `USDT`, `wBTC`. Field names are camel case and stay.
 _NAME = re.compile(r"\b[a-z]{0,2}[A-Z][A-Z0-9]+\b")
-_INDEX = re.compile(r"\[\d+\]")
 _ID_DIGITS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One finding of a cause, with the operation it was made for."""
-
-    operation: Operation
-    finding: Finding
+_WORST_FIRST = tuple(Verdict).index
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +42,31 @@ class Acceptance:
 _NOBODYS = Acceptance()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ReportedFinding:
+    """A finding of an operation, without secrets; `cause` is the id of its cause."""
+
+    cause: str
+    operation: str
+    place: str
+    message: str
+    exchanges: tuple[ReportedExchange, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the exchanges that it was made of."""
+        return tuple(exchange.number for exchange in self.exchanges)
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Findings that are one for a person who has to put them right.
+    """Findings that are one for a person who has to put them right, without secrets.
 
     `id` depends on rule, place, verdict and way of being wrong, never on a value or on chance, so
-    that a baseline finds it again in the next run. `acceptance` is what a baseline says of it, or
-    said until that expired.
+    that a baseline finds it again in the next run. `ground` is a sentence that names what it
+    contradicts. `best` is the exchange that shows it best, None where it has none; `expected` is
+    what its answer should have been, where one answer shows it by itself. `acceptance` is what a
+    baseline says of it, or said until that expired.
     """
 
     id: str
@@ -62,66 +74,89 @@ class Cause:
     verdict: Verdict
     basis: Basis
     place: str
-    examples: tuple[Example, ...]
+    ground: str
+    findings: tuple[ReportedFinding, ...]
+    best: ReportedExchange | None = None
+    expected: Expectation | None = None
     acceptance: Acceptance = _NOBODYS
+    expired: tuple[Acceptance, ...] = ()
+    """Who had accepted it, and until when."""
 
     @property
     def message(self) -> str:
         """What was found first."""
-        return self.examples[0].finding.message
+        return self.findings[0].message
 
     @property
-    def summary(self) -> str:
+    def located(self) -> str:
         """What was found first, with its place in front, once."""
-        message, place = self.message, self.examples[0].finding.place
-        if not place or message.startswith(place):
-            return message
-        return f"{place}: {message}"
+        message, place = self.message, self.findings[0].place
+        return message if not place or message.startswith(place) else f"{place}: {message}"
+
+    @property
+    def exchanges(self) -> tuple[ReportedExchange, ...]:
+        """The exchanges of the first finding."""
+        return self.findings[0].exchanges
 
     @property
     def count(self) -> int:
         """How many findings it stands for."""
-        return len(self.examples)
+        return len(self.findings)
+
+    @property
+    def rest(self) -> str:
+        """How many findings there are beside the first, to stand behind it."""
+        return f" (and {self.count - 1} more)" if self.count > 1 else ""
 
     @property
     def operations(self) -> tuple[str, ...]:
         """The ids of the operations that show it."""
-        return tuple(dict.fromkeys(example.operation.id for example in self.examples))
+        return tuple(dict.fromkeys(finding.operation for finding in self.findings))
 
-    def only(self, examples: Iterable[Example], acceptance: Acceptance = _NOBODYS) -> "Cause":
+    def only(
+        self, findings: Iterable[ReportedFinding], acceptance: Acceptance = _NOBODYS
+    ) -> "Cause":
         """Return the same cause with some of its findings, and the word that is given for them."""
-        return replace(self, examples=tuple(examples), acceptance=acceptance)
+        return replace(self, findings=tuple(findings), acceptance=acceptance)
 
 
-def causes_of(outcomes: Iterable[Outcome]) -> tuple[Cause, ...]:
-    """Return the causes of all findings, the worst verdict first, then as rules are listed."""
-    found: dict[str, Cause] = {}
-    for outcome in outcomes:
-        for cause in _single(outcome):
-            known = found.get(cause.id)
-            found[cause.id] = (
-                cause if known is None else known.only((*known.examples, *cause.examples))
-            )
-    order = tuple(Verdict)
-    return tuple(sorted(found.values(), key=lambda cause: order.index(cause.verdict)))
+@dataclass(frozen=True, slots=True)
+class ReportedOutcome:
+    """What a rule says of an operation, without secrets: all its findings, those that count by
+    cause, and who accepts the others. `kind_of_reason` reads the same for every operation.
+    """
+
+    id: str
+    rule: Rule
+    operation: str
+    verdict: Verdict
+    reason: str
+    kind_of_reason: str
+    findings: tuple[ReportedFinding, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    accepted: tuple[str, ...] = ()
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether it is neither good nor bad: not judged, or accepted as a whole."""
+        return self.verdict in UNJUDGED or bool(self.accepted and not self.causes)
+
+    def failing(self, verdicts: Sequence[Verdict]) -> list[Cause]:
+        """Return its causes of some verdicts."""
+        return [cause for cause in self.causes if cause.verdict in verdicts]
 
 
-def place_of(finding: Finding) -> str:
-    """Return the place of a finding, the same for every item of a list."""
-    return _INDEX.sub("[]", finding.place)
+def worst_first(causes: Iterable[Cause]) -> tuple[Cause, ...]:
+    """Return causes by verdict, and else in their order."""
+    return tuple(sorted(causes, key=lambda cause: _WORST_FIRST(cause.verdict)))
 
 
-def _single(outcome: Outcome) -> Iterator[Cause]:
-    for finding in outcome.findings:
-        place = place_of(finding)
-        verdict = outcome.verdict_of(finding)
-        way = finding.cause or _shape(finding.message)
-        told = "\0".join((outcome.rule.name, verdict, place, way))
-        digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
-        example = Example(outcome.operation, finding)
-        yield Cause(
-            digest[:_ID_DIGITS], outcome.rule, verdict, outcome.basis_of(finding), place, (example,)
-        )
+def cause_id(outcome: Outcome, finding: Finding) -> str:
+    """Return the id of the cause of a finding; it is the same in every run and release."""
+    way = finding.cause or _shape(finding.message)
+    parts = (outcome.rule.name, outcome.verdict_of(finding), general_place(finding.place), way)
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:_ID_DIGITS]
 
 
 def _shape(message: str) -> str:

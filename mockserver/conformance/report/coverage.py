@@ -1,13 +1,14 @@
 """Fact coverage: which facts of the contract a run could prove, and which it did."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_at, general, joined
 from mockserver.conformance.checks.schema import AppliedSchema, walk
+from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
 from mockserver.contract import Basis, Contract, Operation
@@ -122,12 +123,28 @@ class Coverage:
         """The facts that nothing in the run proves."""
         return tuple(fact for fact in self.facts if fact.id not in self.proven)
 
+    def masked(self, mask: Callable[[str], str]) -> "Coverage":
+        """Return the same with a mask over what a service has named."""
+        missed = {mask(name): mask(why) for name, why in self.targets.missed.items()}
+        return replace(self, targets=Targets(tuple(map(mask, self.targets.hit)), missed))
+
     def _share(self, facts: Sequence[Fact]) -> Share:
         return Share(
             len(facts),
             sum(fact.id in self.within_reach for fact in facts),
             sum(fact.id in self.proven for fact in facts),
         )
+
+
+def coverage_of(result: Result) -> Coverage:
+    """Return which facts of the contract a run exercised, of the generations that have a target."""
+    facts = [
+        fact
+        for fact in facts_of(result.contract)
+        if result.contract.operation(fact.operation).generation.id in result.target.bases
+    ]
+    targets = targets_of_run(result.exchanges, result.unsent or {})
+    return replace(exercised(facts, result.exchanges), targets=targets)
 
 
 def targets_of_run(exchanges: Iterable[Exchange], unsent: Mapping[str, str]) -> Targets:

@@ -11,7 +11,6 @@ from typing import Any
 
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.generation.constraints import strict
-from mockserver.conformance.report.causes import place_of
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.verdict import Verdict
 from mockserver.jsontext import Json, type_of
@@ -40,25 +39,24 @@ class Expectation:
     reads: bool = False
 
 
-def expectation_of(finding: Finding, verdict: Verdict) -> tuple[Expectation, Exchange] | None:
-    """Return what an answer should have been, and its exchange; None where no single one tells."""
+def expectation_of(
+    finding: Finding, verdict: Verdict
+) -> tuple[Expectation | None, Exchange | None]:
+    """Return what an answer should have been, and the exchange that shows the finding best.
+
+    That is the one that is wrong by itself, else the last: then nothing is expected of it alone.
+    """
     for find in _FINDERS:
         for exchange in finding.exchanges:
             found = find(exchange, finding, verdict)
             if found is not None:
                 return found, exchange
-    return None
+    return None, next(reversed(finding.exchanges), None)
 
 
-def clearest(finding: Finding, verdict: Verdict) -> Exchange | None:
-    """Return the exchange of a finding that shows it best; None where it has none.
-
-    That is the one that is wrong by itself, else the last.
-    """
-    found = expectation_of(finding, verdict)
-    if found is not None:
-        return found[1]
-    return finding.exchanges[-1] if finding.exchanges else None
+def general_place(place: str) -> str:
+    """Return the place of a finding, the same for every item of a list."""
+    return _INDEX.sub("[]", place)
 
 
 def _whole(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
@@ -116,7 +114,7 @@ def _answered(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expecta
 
 
 def _unknown(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
-    parent, _, name = place_of(finding).rpartition(".")
+    parent, _, name = general_place(finding.place).rpartition(".")
     if verdict is not Verdict.EXTRA or not name or name.endswith("]"):
         return None
     held = [isinstance(value, Mapping) and name in value for value in at(exchange.body, parent)]
@@ -150,9 +148,9 @@ def _form(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation
     """The place keeps the schema that the contract has for it."""
     if not exchange.whole:
         return None
-    place = place_of(finding)
+    place = general_place(finding.place)
     for violation in exchange.operation.response_violations(exchange.body):
-        if _general(violation) == place:
+        if general_place(dotted(violation.path)) == place:
             lines = _asserted(violation, exchange, place)
             if lines:
                 return Expectation((*_success(exchange), *lines), reads=True)
@@ -178,10 +176,6 @@ _FINDERS: tuple[_Finder, ...] = (
     _member,
     _form,
 )
-
-
-def _general(violation: Violation) -> str:
-    return _INDEX.sub("[]", dotted(violation.path))
 
 
 def _asserted(violation: Violation, exchange: Exchange, place: str) -> tuple[str, ...]:

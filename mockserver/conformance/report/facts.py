@@ -4,8 +4,11 @@ import json
 
 from mockserver import __version__
 from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.coverage import Coverage, Share
-from mockserver.conformance.report.model import CauseModel, ExchangeModel, ReportModel
+from mockserver.conformance.report.exchanges import ReportedExchange
+from mockserver.conformance.report.model import Report
+from mockserver.conformance.report.testing import test_of
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis
 from mockserver.jsontext import Json, picked
@@ -15,13 +18,13 @@ _MOST_EXAMPLES = 20
 _MOST_TEXT = 20_000
 
 
-def as_json(report: ReportModel) -> str:
+def as_json(report: Report) -> str:
     """Return the report as JSON text."""
     # Letters stand as they are: escaped pairs of surrogates are none of YAML, which reads JSON too.
     return json.dumps(facts_of(report), indent=2, ensure_ascii=False) + "\n"
 
 
-def facts_of(model: ReportModel) -> dict[str, Json]:
+def facts_of(model: Report) -> dict[str, Json]:
     """Return everything a report tells."""
     return {
         "format": FORMAT,
@@ -38,7 +41,7 @@ def facts_of(model: ReportModel) -> dict[str, Json]:
         },
         "counts": {verdict.value: model.counts[verdict] for verdict in Verdict},
         **picked(model, "hints", "notes"),
-        "causes": [_cause(cause) for cause in model.causes],
+        "causes": [_cause(cause, model) for cause in model.causes],
         "accepted": [_accepted(one) for one in model.accepted],
         "expired": [_accepted(one) for one in model.expired],
         "outcomes": [
@@ -51,7 +54,7 @@ def facts_of(model: ReportModel) -> dict[str, Json]:
         ],
         "rules": [rule_facts(rule) for rule in model.rules],
         "unsent": dict(model.unsent),
-        "exchanges": [_exchange(one) for one in model.exchanges(_MOST_EXAMPLES)],
+        "exchanges": [_exchange(one) for one in _exchanges(model)],
         "coverage": _coverage(model.coverage) if model.coverage else None,
     }
 
@@ -65,7 +68,7 @@ def rule_facts(rule: Rule) -> dict[str, Json]:
     }
 
 
-def _cause(cause: CauseModel) -> dict[str, Json]:
+def _cause(cause: Cause, model: Report) -> dict[str, Json]:
     return {
         **picked(cause, "id", "verdict"),
         "rule": cause.rule.name,
@@ -73,8 +76,8 @@ def _cause(cause: CauseModel) -> dict[str, Json]:
         "basis": _basis(cause.basis),
         **picked(cause, "place", "message", "operations", "count"),
         "findings": [
-            picked(finding, "operation", "place", "message", "exchanges")
-            for finding in cause.findings(_MOST_EXAMPLES)
+            {**picked(finding, "operation", "place", "message"), "exchanges": list(finding.numbers)}
+            for finding in cause.findings[:_MOST_EXAMPLES]
         ],
         "curl": [
             {
@@ -82,15 +85,15 @@ def _cause(cause: CauseModel) -> dict[str, Json]:
                 "needs": exchange.needs,
                 "submission": exchange.submits,
                 "command": exchange.command,
-                "probe": exchange.kept,
+                "probe": exchange.saved,
             }
             for exchange in cause.exchanges
         ],
-        "pytest": cause.test,
+        "pytest": test_of(cause, model),
     }
 
 
-def _accepted(cause: CauseModel) -> dict[str, Json]:
+def _accepted(cause: Cause) -> dict[str, Json]:
     return {
         "cause": cause.id,
         "verdict": cause.verdict.value,
@@ -100,8 +103,19 @@ def _accepted(cause: CauseModel) -> dict[str, Json]:
     }
 
 
-def _exchange(one: ExchangeModel) -> dict[str, Json]:
-    bodies = one.bodies(most=_MOST_TEXT)
+def _exchanges(model: Report) -> list[ReportedExchange]:
+    """Return the exchanges that the examples of causes name, each once, in order."""
+    found = {
+        exchange.number: exchange
+        for cause in (*model.causes, *model.accepted)
+        for finding in cause.findings[:_MOST_EXAMPLES]
+        for exchange in finding.exchanges
+    }
+    return [found[number] for number in sorted(found)]
+
+
+def _exchange(one: ReportedExchange) -> dict[str, Json]:
+    bodies = (one.sent.shortened(_MOST_TEXT), one.came.shortened(_MOST_TEXT))
     sent, came = ({"text": body.text, "bytes": body.size, "cut": body.cut} for body in bodies)
     return {
         **picked(one, "number", "probe", "operation"),

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from mockserver.conformance.report.model import CauseModel, OutcomeModel, ReportModel
-from mockserver.conformance.report.report import report_of
+from mockserver.conformance.report.causes import Cause, ReportedOutcome
+from mockserver.conformance.report.model import Report, report_of
 from mockserver.conformance.result import Result
+from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
 from mockserver.wording import counted, listed, one_line
 
@@ -12,35 +13,34 @@ _MOST_CAUSES = 20
 _LONGEST = 600
 
 
-def complaint(result: Result, strict: bool, fail_on: Verdict) -> str:
+def complaint(result: Result, strict: bool, fail_on: Verdict, *, caller: Caller) -> str:
     """Return why a service does not pass: its causes, or what could not be judged."""
-    model = ReportModel(report_of(result, strict=strict, fail_on=fail_on))
-    where = " and ".join(dict.fromkeys(result.target.bases.values()))
+    report = report_of(result, caller=caller, strict=strict, fail_on=fail_on)
     head = (
-        f"{where}: {model.conclusion} "
-        f"(seed {result.seed}, {counted(result.requests, 'request')}, "
-        f"submissions sent: {result.submissions})"
+        f"{report.bases.replace(', ', ' and ')}: {report.conclusion} "
+        f"(seed {report.seed}, {counted(report.requests, 'request')}, "
+        f"submissions sent: {report.submissions})"
     )
-    causes = [cause for cause in model.causes if cause.verdict in model.failing]
+    causes = report.failing_causes
     blocks = [head, *map(_block, causes[:_MOST_CAUSES])]
     if len(causes) > _MOST_CAUSES:
         blocks.append(f"and {counted(len(causes) - _MOST_CAUSES, 'more cause')}")
     if not causes:
-        blocks.append("\n".join(_unjudged(model)))
-    return "\n\n".join(block for block in blocks if block)
+        blocks.append("\n".join(_unjudged(report)))
+    return "\n\n".join(filter(None, blocks))
 
 
-def findings_of(outcome: OutcomeModel) -> str:
+def findings_of(outcome: ReportedOutcome) -> str:
     """Return the findings of one outcome, a block for each cause."""
     return "\n\n".join(map(_block, outcome.causes))
 
 
-def _block(cause: CauseModel) -> str:
+def _block(cause: Cause) -> str:
     """Return a cause as a few lines: what, where, against what, and how to see it."""
     return "\n".join(_lines(cause))
 
 
-def _lines(cause: CauseModel) -> Iterator[str]:
+def _lines(cause: Cause) -> Iterator[str]:
     yield f"{cause.verdict}: {cause.rule.name} [{listed(cause.operations)}]"
     yield f"  {one_line(cause.message, _LONGEST)}{cause.rest}"
     if cause.place:
@@ -50,7 +50,7 @@ def _lines(cause: CauseModel) -> Iterator[str]:
         yield from (f"  {line}" for line in exchange.lines())
 
 
-def _unjudged(model: ReportModel) -> Iterator[str]:
-    for verdict in UNREACHED if model.counts[Verdict.HOLDS] else UNJUDGED:
-        for reason, outcomes in model.unjudged(verdict).items():
+def _unjudged(report: Report) -> Iterator[str]:
+    for verdict in UNREACHED if report.counts[Verdict.HOLDS] else UNJUDGED:
+        for reason, outcomes in report.unjudged(verdict).items():
             yield f"{verdict}: {len(outcomes)} x {one_line(reason, _LONGEST)}"

@@ -12,7 +12,10 @@ from pathlib import Path
 from string import Formatter
 
 from mockserver import __version__
-from mockserver.conformance.report.model import CauseModel, ExchangeModel, ReportModel
+from mockserver.conformance.report.causes import Cause
+from mockserver.conformance.report.exchanges import ReportedExchange
+from mockserver.conformance.report.model import Report
+from mockserver.conformance.report.testing import test_of
 from mockserver.conformance.verdict import FINDINGS, UNJUDGED, UNREACHED, Verdict
 from mockserver.wording import counted, listed, one_line
 
@@ -24,7 +27,7 @@ _MOST_OTHERS = 50
 _LONGEST_LINE = 2_000
 
 
-def as_html(model: ReportModel) -> str:
+def as_html(model: Report) -> str:
     """Return the report as the text of an HTML file."""
     style = f"{(_FOLDER / 'report.css').read_text('utf-8')}{_filtering()}"
     return _part(
@@ -36,7 +39,7 @@ def as_html(model: ReportModel) -> str:
     )
 
 
-def _parts(model: ReportModel) -> Iterator[str]:
+def _parts(model: Report) -> Iterator[str]:
     tone = {0: "good", 1: Verdict.VIOLATION}.get(model.exit_code, Verdict.DIFFERS_OBSERVED)
     yield _part(
         "banner",
@@ -60,7 +63,7 @@ def _parts(model: ReportModel) -> Iterator[str]:
     yield _requests(model)
 
 
-def _tiles(model: ReportModel) -> Iterator[str]:
+def _tiles(model: Report) -> Iterator[str]:
     def tile(number: object, name: str, tone: str = "") -> str:
         return _part("tile", number=number, name=name, tone=tone)
 
@@ -78,7 +81,7 @@ def _tiles(model: ReportModel) -> Iterator[str]:
         yield tile(f"{model.coverage.whole.score} %", "of facts proven")
 
 
-def _findings(model: ReportModel) -> str:
+def _findings(model: Report) -> str:
     found = {verdict: model.verdicts[verdict] for verdict in FINDINGS if model.verdicts[verdict]}
     filters = _part(
         "filters",
@@ -89,7 +92,7 @@ def _findings(model: ReportModel) -> str:
             for verdict, number in found.items()
         ),
     )
-    causes = [_cause(cause, opened=n < _OPEN) for n, cause in enumerate(model.causes)]
+    causes = [_cause(cause, model, opened=n < _OPEN) for n, cause in enumerate(model.causes)]
     return _part(
         "findings",
         filters=filters if causes else "",
@@ -98,7 +101,7 @@ def _findings(model: ReportModel) -> str:
     )
 
 
-def _cause(cause: CauseModel, *, opened: bool) -> str:
+def _cause(cause: Cause, model: Report, *, opened: bool) -> str:
     return _part(
         "cause",
         cause=cause,
@@ -106,24 +109,24 @@ def _cause(cause: CauseModel, *, opened: bool) -> str:
         operations=listed(cause.operations),
         findings=counted(cause.count, "finding"),
         places=counted(len(cause.operations), "operation"),
-        details=_joined(_details(cause)),
+        details=_joined(_details(cause, model)),
     )
 
 
-def _details(cause: CauseModel) -> Iterator[str]:
-    yield from (_part("hint", text=sentence) for sentence in cause.expired)
+def _details(cause: Cause, model: Report) -> Iterator[str]:
+    yield from (_part("hint", text=f"was {word}") for word in cause.expired)
     yield from map(_exchange, cause.exchanges[:_MOST_EXCHANGES])
     if len(cause.exchanges) > _MOST_EXCHANGES:
         more = counted(len(cause.exchanges) - _MOST_EXCHANGES, "more exchange")
         yield _part("remark", text=f"and {more}")
-    yield _part("test", text=cause.test)
+    yield _part("test", text=test_of(cause, model))
     if cause.count > 1:
-        rows = (_part("one", one=finding) for finding in cause.findings(_MOST_OTHERS))
+        rows = (_part("one", one=finding) for finding in cause.findings[:_MOST_OTHERS])
         yield _part("all", count=cause.count, rows=_joined(rows))
 
 
-def _exchange(one: ExchangeModel) -> str:
-    sent, came = (str(body) for body in one.bodies(most=_MOST_BODY, pretty=True))
+def _exchange(one: ReportedExchange) -> str:
+    sent, came = (str(body.in_lines().shortened(_MOST_BODY)) for body in (one.sent, one.came))
     asked = [f"{one.method} {one.url}", *(f"{name}: {value}" for name, value in one.headers)]
     answered = [f"HTTP {one.status} in {one.elapsed_ms} ms"]
     answered += [f"{name}: {value}" for name, value in one.answer_headers]
@@ -142,7 +145,7 @@ def _exchange(one: ExchangeModel) -> str:
     )
 
 
-def _unjudged(model: ReportModel) -> Iterator[str]:
+def _unjudged(model: Report) -> Iterator[str]:
     groups = []
     for verdict in UNJUDGED:
         reasons = model.unjudged(verdict)
@@ -157,7 +160,7 @@ def _unjudged(model: ReportModel) -> Iterator[str]:
         yield _part("unjudged", groups=_joined(groups))
 
 
-def _coverage(model: ReportModel) -> Iterator[str]:
+def _coverage(model: Report) -> Iterator[str]:
     coverage = model.coverage
     if coverage is None:
         return
@@ -177,7 +180,7 @@ def _coverage(model: ReportModel) -> Iterator[str]:
     )
 
 
-def _rules(model: ReportModel) -> str:
+def _rules(model: Report) -> str:
     by_rule: dict[str, list[Verdict]] = {rule.name: [] for rule in model.rules}
     for outcome in model.outcomes:
         by_rule[outcome.rule.name].append(outcome.verdict)
@@ -196,7 +199,7 @@ def _rules(model: ReportModel) -> str:
     )
 
 
-def _requests(model: ReportModel) -> str:
+def _requests(model: Report) -> str:
     rows = [
         _part(
             "request",

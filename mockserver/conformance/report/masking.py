@@ -5,9 +5,9 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from urllib.parse import quote, quote_plus, unquote_plus
 
-from mockserver import jsontext
 from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.values import dataclass
@@ -21,15 +21,27 @@ _PREFIX_FROM = 16
 _PREFIX_DIVERSE = 5
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _EMPTY = re.compile(r"([\[{])\n\s*([\]}])")
-_MARGIN = 4096
+_HEX = re.compile(r"[0-9a-fA-F]")
+_MOST_BYTES = 84_096
+"""How much of a body is shown at most; formats show less."""
+_LONGEST_IN_LINES = 28_096
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a text; `label` names the secret that stood there, and is empty for the rest."""
+    """A piece of a text; with a `label` a secret stood there, and `text` is one of its form."""
 
     text: str
     label: str = ""
+
+
+Text = tuple[Part, ...]
+"""A text cut where secrets stood in it, for commands and tests that put variables there."""
+
+
+def masked(text: Iterable[Part]) -> str:
+    """Return a text with `<APP_KEY>` and the like in place of secrets."""
+    return "".join(f"<{part.label}>" if part.label else part.text for part in text)
 
 
 def label_of(header: str) -> str:
@@ -56,25 +68,23 @@ class Masker:
 
     def text(self, text: str) -> str:
         """Return a text without secrets."""
-        return "".join(f"<{part.label}>" if part.label else part.text for part in self.parts(text))
+        return masked(self.parts(text))
 
-    def header(self, name: str, value: str) -> str:
-        """Return the value of a header as reports show it."""
+    def header(self, name: str, value: str) -> Text:
+        """Return the value of a header without secrets."""
         label = label_of(name)
-        return f"<{label}>" if label and value else self.text(value)
+        return (_secret(label, value),) if label and value else self.parts(value)
 
-    def parts(self, text: str) -> Iterator[Part]:
-        """Yield a text cut where secrets stand in it."""
-        done = 0
+    def parts(self, text: str) -> Text:
+        """Return a text cut where secrets stand in it."""
+        found, done = [], 0
         for start, end, label in self._spans(text):
             if start < done:
                 continue
-            if start > done:
-                yield Part(text[done:start])
-            yield Part(text[start:end], label)
+            found += [Part(text[done:start])] if start > done else []
+            found.append(_secret(label, text[start:end]))
             done = end
-        if done < len(text):
-            yield Part(text[done:])
+        return (*found, Part(text[done:])) if done < len(text) else tuple(found)
 
     def _spans(self, text: str) -> list[tuple[int, int, str]]:
         lowered = text.lower()
@@ -87,6 +97,16 @@ class Masker:
             for start, end in needle.spans(lowered)
         ]
         return sorted(found, key=lambda span: (span[0], -span[1]))
+
+
+def _secret(label: str, value: str) -> Part:
+    """Return what stands for a secret: a text of its form, which tells nothing of it."""
+    digits = value.removeprefix("0x")
+    if label == "APP_KEY":
+        return Part("example-app-key", label)
+    if digits and all(map(_HEX.match, digits)):
+        return Part(value[: -len(digits)] + "0" * len(digits), label)
+    return Part("example-signature", label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,28 +199,30 @@ def _written(secret: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class BodyText:
-    """A body as text; `size` is what it has in bytes, of which the text may show the beginning."""
+    """A body as text, of `size` bytes; where it is `cut` the text shows the beginning."""
 
     text: str
     size: int
+    is_json: bool = False
     cut: bool = False
 
     def __str__(self) -> str:
         return f"{self.text}… ({self.size} bytes in all)" if self.cut else self.text
 
+    def shortened(self, most: int) -> "BodyText":
+        """Return no more than `most` characters of it."""
+        return replace(self, text=self.text[:most], cut=self.cut or len(self.text) > most)
 
-def body_text(raw: bytes, masker: Masker, *, most: int, pretty: bool = False) -> BodyText:
-    """Return a body as text of `most` characters, in which what is no UTF-8 is escaped.
+    def in_lines(self) -> "BodyText":
+        """Return JSON with a member a line; numbers and escapes stay as they were sent."""
+        is_long = self.size > _LONGEST_IN_LINES
+        return self if is_long or not self.is_json else replace(self, text=_in_lines(self.text))
 
-    `pretty` breaks JSON into lines, for people.
-    """
-    # Secrets are looked for before the text is cut, so that none is cut in two.
-    decoded = raw[: most * 4 + _MARGIN].decode("utf-8", "backslashreplace")
-    whole = len(raw) <= most * 4 + _MARGIN
-    if pretty and whole:
-        decoded = _in_lines(raw, decoded)
-    text = visible(masker.text(decoded))
-    return BodyText(text[:most], len(raw), cut=not whole or len(text) > most)
+
+def body_text(raw: bytes, masker: Masker, *, is_json: bool) -> BodyText:
+    """Return a body as text, in which what is no UTF-8 is escaped."""
+    decoded = raw[:_MOST_BYTES].decode("utf-8", "backslashreplace")
+    return BodyText(visible(masker.text(decoded)), len(raw), is_json, len(raw) > _MOST_BYTES)
 
 
 def visible(text: str) -> str:
@@ -218,14 +240,9 @@ def _visible(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def _in_lines(raw: bytes, decoded: str) -> str:
-    """Return a JSON text with a member a line; numbers and escapes stay as they were sent."""
-    try:
-        jsontext.decode(raw)
-    except jsontext.NotJson:
-        return decoded
+def _in_lines(text: str) -> str:
     depth, lines = 0, [""]
-    for piece in _PIECE.findall(decoded):
+    for piece in _PIECE.findall(text):
         if piece in "}]":
             depth -= 1
             if lines[-1].strip():

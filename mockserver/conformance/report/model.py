@@ -1,274 +1,141 @@
-"""The model of a report: all that formats tell of a run, without secrets.
+"""The report of a run: all that formats tell of it, without secrets.
 
-Secrets are masked, and characters that nobody can see are written as escapes, here and nowhere
-else: a format has no way to what was found but through this model. What only some formats tell,
-such as commands and tests, is made when it is asked for, and kept.
+Secrets are masked, and characters that nobody can see are written as escapes, when a report is
+made, and nowhere else: nothing in it leads back to what was sent and found.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace  # noqa: TID251 - with room for what is worked out
 from functools import cached_property
 
-from mockserver.conformance.checks.rule import Outcome, Rule
-from mockserver.conformance.generation.stages import saved_line
-from mockserver.conformance.report.causes import Acceptance, Cause, causes_of
+from mockserver.conformance.checks.rule import Finding, Outcome, Rule
+from mockserver.conformance.report.causes import (
+    Cause,
+    ReportedFinding,
+    ReportedOutcome,
+    cause_id,
+    worst_first,
+)
 from mockserver.conformance.report.coverage import Coverage
-from mockserver.conformance.report.expectations import clearest
-from mockserver.conformance.report.masking import BodyText, body_text, visible
-from mockserver.conformance.report.report import Report
+from mockserver.conformance.report.exchanges import ReportedExchange, reported
+from mockserver.conformance.report.expectations import Expectation, expectation_of, general_place
+from mockserver.conformance.report.masking import masker_for, visible
 from mockserver.conformance.report.rule_explanation import ground_of
-from mockserver.conformance.report.snippets import curl, needs, url_of
-from mockserver.conformance.report.testing import test_of, tests_of
+from mockserver.conformance.result import Result
+from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import UNJUDGED, Verdict
-from mockserver.values import dataclass
+from mockserver.conformance.session.target import Target
+from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
+from mockserver.contract import Contract
 from mockserver.wording import counted
 
 _LONGEST = 4_000
 
 
-class _Writer:
-    """Writes texts and exchanges of one report without its secrets."""
+@dataclass(frozen=True)
+class Report:
+    """A run as it is told: findings by cause, what was not judged, and what it all comes to.
 
-    def __init__(self, report: Report) -> None:
-        self.report = report
-        self._exchanges: dict[int, ExchangeModel] = {}
-
-    def text(self, text: str) -> str:
-        """Return a text of a report; a name that a service gave may be of any length."""
-        whole = self.whole(text)
-        return f"{whole[:_LONGEST]}…" if len(whole) > _LONGEST else whole
-
-    def whole(self, text: str) -> str:
-        return visible(self.report.masker.text(text))
-
-    def line(self, text: str) -> str:
-        """Return a command on one line: what began another could be a command of a CI's."""
-        return visible(text).replace("\n", "\\n").replace("\t", "\\t")
-
-    def headers(self, headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        masked = self.report.masker.header
-        return tuple((visible(name), visible(masked(name, value))) for name, value in headers)
-
-    def exchange(self, exchange: Exchange) -> "ExchangeModel":
-        if exchange.number not in self._exchanges:
-            self._exchanges[exchange.number] = ExchangeModel(exchange, self)
-        return self._exchanges[exchange.number]
-
-    def acceptance(self, cause: Cause) -> Acceptance:
-        word = cause.acceptance
-        return replace(word, reason=self.text(word.reason), owner=self.text(word.owner))
-
-
-class ExchangeModel:
-    """A request and its answer, and how to send it again. `elapsed_ms` is wall time."""
-
-    def __init__(self, exchange: Exchange, writer: _Writer) -> None:
-        """Take the exchange and what writes it."""
-        self._exchange = exchange
-        self._writer = writer
-        self.number = exchange.number
-        self.submits = exchange.operation.writes
-        self.operation = exchange.operation.id
-        self.method = exchange.request.method
-        self.status, self.elapsed_ms = exchange.answer.status, exchange.answer.elapsed_ms
-
-    @cached_property
-    def probe(self) -> str:
-        """The name of the request."""
-        return self._writer.whole(self._exchange.probe)
-
-    @cached_property
-    def url(self) -> str:
-        """Where it went, with its query."""
-        return self._writer.whole(url_of(self._exchange, self._writer.report.result.target))
-
-    @cached_property
-    def headers(self) -> tuple[tuple[str, str], ...]:
-        """The headers that were sent."""
-        return self._writer.headers(self._exchange.request.headers.items_sent)
-
-    @cached_property
-    def answer_headers(self) -> tuple[tuple[str, str], ...]:
-        """The headers that came."""
-        return self._writer.headers(self._exchange.answer.headers)
-
-    @cached_property
-    def trouble(self) -> str:
-        """Why no whole answer came; empty where one did."""
-        answer = self._exchange.answer
-        return self._writer.whole(f"{answer.trouble}: {answer.reason}") if answer.trouble else ""
-
-    def bodies(self, *, most: int, pretty: bool = False) -> tuple[BodyText, BodyText]:
-        """Return the bodies of both sides, cut to `most` characters; `pretty` has JSON in lines."""
-        request, answer = (
-            body_text(raw, self._writer.report.masker, most=most, pretty=pretty)
-            for raw in (self._exchange.request.body, self._exchange.answer.body)
-        )
-        return request, answer
-
-    @cached_property
-    def command(self) -> str:
-        """A curl command that sends the request once more."""
-        report = self._writer.report
-        line = curl(self._exchange, report.result.target, report.masker, own_keys=report.own_keys)
-        return self._writer.line(line)
-
-    @cached_property
-    def kept(self) -> str:
-        """The line of `--probes` that asks it in every run; empty for what is asked anyway."""
-        return self._writer.whole(saved_line(self._exchange))
-
-    @cached_property
-    def needs(self) -> str:
-        """What has to be exported before the command runs; empty where nothing has."""
-        return self._writer.line(needs(self._exchange, own_keys=self._writer.report.own_keys))
-
-    def lines(self, *, remarks: bool = True) -> Iterator[str]:
-        """Yield the command with what it needs in front, and with `remarks` what it is."""
-        if self.needs:
-            yield f"# {self.needs}"
-        if remarks and self.submits:
-            yield "# this is a submission"
-        yield self.command
-        if remarks and self.kept:
-            yield f"# a line of --probes FILE: {self.kept}"
-
-
-@dataclass(frozen=True, slots=True)
-class FindingModel:
-    """One finding of a cause; `exchanges` are the numbers of those it was made of."""
-
-    operation: str
-    place: str
-    message: str
-    exchanges: tuple[int, ...]
-
-
-class CauseModel:
-    """Findings that are one for a person who has to put them right."""
-
-    def __init__(self, cause: Cause, writer: _Writer) -> None:
-        """Take the cause and what writes it."""
-        self._cause = cause
-        self._writer = writer
-        self.id = cause.id
-        self.rule: Rule = cause.rule
-        self.verdict = cause.verdict
-        self.basis = replace(cause.basis, says=writer.text(cause.basis.says))
-        self.operations = cause.operations
-        self.count = cause.count
-        self.acceptance = writer.acceptance(cause)
-        """The word for it, where a baseline accepts it."""
-        self.place = writer.text(cause.place)
-        self.message = writer.text(cause.message)
-        self.located = writer.text(cause.summary)
-        """The first message, with its place in front."""
-        self.ground = writer.text(ground_of(cause, writer.report.result.contract))
-        """A sentence that names what it contradicts."""
-        self.exchanges = tuple(map(writer.exchange, cause.examples[0].finding.exchanges))
-        """The exchanges of the first finding."""
-
-    @property
-    def rest(self) -> str:
-        """How many findings there are beside the first, to stand behind it."""
-        return f" (and {self.count - 1} more)" if self.count > 1 else ""
-
-    @cached_property
-    def expired(self) -> tuple[str, ...]:
-        """Who had accepted it, and until when, a sentence each."""
-        return tuple(
-            f"was {self._writer.acceptance(one)}"
-            for one in self._writer.report.expired
-            if one.id == self.id
-        )
-
-    @cached_property
-    def best(self) -> ExchangeModel | None:
-        """The exchange that shows it best, None where it has none."""
-        found = clearest(self._cause.examples[0].finding, self.verdict)
-        return None if found is None else self._writer.exchange(found)
-
-    @cached_property
-    def test(self) -> str:
-        """A pytest module that fails where the service is wrong."""
-        return test_of(self._cause, self._writer.report)
-
-    def findings(self, most: int) -> Iterator[FindingModel]:
-        """Yield its findings, `most` of them."""
-        for example in self._cause.examples[:most]:
-            finding = example.finding
-            yield FindingModel(
-                example.operation.id,
-                self._writer.text(finding.place),
-                self._writer.text(finding.message),
-                tuple(exchange.number for exchange in finding.exchanges),
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeModel:
-    """What a rule says of an operation: its causes that count, and who accepts the others."""
-
-    id: str
-    rule: Rule
-    operation: str
-    verdict: Verdict
-    reason: str
-    causes: tuple[CauseModel, ...]
-    accepted: tuple[str, ...]
-
-    @property
-    def is_skipped(self) -> bool:
-        """Whether it is neither good nor bad: not judged, or accepted as a whole."""
-        return self.verdict in UNJUDGED or bool(self.accepted and not self.causes)
-
-    def failing(self, verdicts: Sequence[Verdict]) -> list[CauseModel]:
-        """Return its causes of some verdicts."""
-        return [cause for cause in self.causes if cause.verdict in verdicts]
-
-
-class ReportModel:
-    """A run as formats tell it.
-
-    `result` has the numbers of the run; the texts of its findings are told by `causes`, `accepted`
-    and `outcomes`.
+    `causes` are the findings that count; `accepted` those that a baseline accepts, and `expired`
+    those of `causes` for which an acceptance has run out. `hints` come before everything else,
+    `notes` are about the run and the baseline. `wrong_service` are the generations that did not
+    answer as the service would. `unsent` are probes with the reason, `choices` the options that
+    decide which requests are made. `counts` has the outcomes of each verdict; `is_judged` tells
+    whether enough was. `mask` takes secrets out of a text that is added. `elapsed_ms` is wall time.
     """
 
-    def __init__(self, report: Report) -> None:
-        """Take a report whose findings are sorted out."""
-        self._report, result = report, report.result
-        self._writer = writer = _Writer(report)
-        self.conclusion = writer.text(report.conclusion)
-        self.exit_code = report.exit_code
-        self.fail_on, self.strict = report.fail_on, report.strict
-        self.failing = report.failing
-        self.silent = report.silent
-        self.hints = tuple(map(writer.text, report.hints))
-        """What comes before everything else."""
-        self.notes = tuple(map(writer.text, report.notes))
-        """What is about the run and the baseline."""
-        self.causes = tuple(CauseModel(cause, writer) for cause in report.causes)
-        """The findings that count, by cause."""
-        self.accepted = tuple(CauseModel(cause, writer) for cause in report.accepted)
-        self.expired = tuple(CauseModel(cause, writer) for cause in report.expired)
-        """What a baseline accepts, and what it accepted until that expired."""
-        self.coverage = None if report.coverage is None else self._masked(report.coverage)
-        self.contract, self.target = result.contract, result.target
-        self.bases = ", ".join(dict.fromkeys(result.target.bases.values()))
+    contract: Contract
+    target: Target
+    seed: int
+    strict: bool
+    fail_on: Verdict
+    own_keys: bool
+    is_judged: bool
+    causes: tuple[Cause, ...]
+    judged: tuple[ReportedOutcome, ...]
+    hints: tuple[str, ...]
+    notes: tuple[str, ...]
+    wrong_service: tuple[str, ...]
+    coverage: Coverage | None
+    counts: Counter[Verdict]
+    requests: int
+    submissions: int
+    planned: int
+    sent: Mapping[str, int]
+    sent_elsewhere: int
+    unsent: Mapping[str, str]
+    choices: Mapping[str, object]
+    elapsed_ms: int
+    mask: Callable[[str], str]
+    accepted: tuple[Cause, ...] = ()
+    expired: tuple[Cause, ...] = ()
+
+    @property
+    def bases(self) -> str:
         """The base addresses, once each."""
-        self.seed, self.elapsed_ms = result.seed, result.elapsed_ms
-        self.requests, self.submissions = result.requests, result.submissions
-        self.planned, self.sent = result.planned, result.sent
-        self.sent_elsewhere = result.sent_elsewhere
-        unsent = sorted((result.unsent or {}).items())
-        self.unsent = {writer.text(name): writer.text(why) for name, why in unsent}
-        """Why probes were not sent, by their names."""
-        self.rules = tuple({one.rule.name: one.rule for one in result.outcomes}.values())
+        return ", ".join(dict.fromkeys(self.target.bases.values()))
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
         """The rules, each once."""
-        self.counts = result.counts
-        self.verdicts = report.findings
+        return tuple({one.rule.name: one.rule for one in self.judged}.values())
+
+    @property
+    def verdicts(self) -> Counter[Verdict]:
         """How many causes there are of each verdict."""
+        return Counter(cause.verdict for cause in self.causes)
+
+    @property
+    def silent(self) -> bool:
+        """Whether no generation answered as the service would."""
+        return set(self.wrong_service) == set(self.target.bases)
+
+    @property
+    def failing(self) -> tuple[Verdict, ...]:
+        """The verdicts that fail the run."""
+        return self.fail_on.or_worse
+
+    @property
+    def failing_causes(self) -> tuple[Cause, ...]:
+        """The causes that fail the run."""
+        return tuple(cause for cause in self.causes if cause.verdict in self.failing)
+
+    @property
+    def exit_code(self) -> int:
+        """What a command ends with: 0 conforms, 1 a finding that fails, 3 not judged."""
+        if self.failing_causes:
+            return 1
+        return 0 if self.is_judged and not self.wrong_service else 3
+
+    @property
+    def conclusion(self) -> str:
+        """What it comes to, in words."""
+        if failing := self.failing_causes:
+            where = {operation for cause in failing for operation in cause.operations}
+            return (
+                f"does not conform: {counted(len(failing), 'cause')} in "
+                f"{counted(len(where), 'operation')}"
+            )
+        judged = self.counts.total() - sum(self.counts[verdict] for verdict in UNJUDGED)
+        if not judged:
+            return "inconclusive: nothing was judged"
+        unclear = sum(self.counts[verdict] for verdict in UNREACHED)
+        if self.wrong_service:
+            names = " and ".join(self.contract.generations[one].name for one in self.wrong_service)
+            return f"inconclusive: what answers for {names} is not the service"
+        if self.exit_code == 3:
+            return f"inconclusive: {unclear} of {judged + unclear} checks were not reached"
+        apart = self.counts[Verdict.NOT_APPLICABLE]
+        parts = (
+            f"conforms: {counted(judged, 'check')} judged",
+            f"{counted(len(self.causes), 'difference')} to look at" if self.causes else "",
+            f"{len(self.accepted)} accepted" if self.accepted else "",
+            f"{counted(unclear, 'check')} not reached" if unclear else "",
+            f"{apart} not applicable" if apart else "",
+        )
+        return ", ".join(filter(None, parts))
 
     @property
     def circumstances(self) -> str:
@@ -280,65 +147,159 @@ class ReportModel:
         )
 
     @cached_property
-    def tests(self) -> str:
-        """A pytest module with a test for each finding that counts."""
-        return tests_of(self._report)
-
-    @cached_property
-    def outcomes(self) -> tuple[OutcomeModel, ...]:
+    def outcomes(self) -> tuple[ReportedOutcome, ...]:
         """What each rule says of each operation."""
-        return tuple(map(self.outcome, self._report.result.outcomes))
+        counting = {id(one) for cause in self.causes for one in cause.findings}
+        word = {id(one): cause.acceptance for cause in self.accepted for one in cause.findings}
+        by_id = {cause.id: cause for cause in self.causes}
+
+        def sorted_out(outcome: ReportedOutcome) -> ReportedOutcome:
+            groups: dict[str, list[ReportedFinding]] = {}
+            for one in outcome.findings:
+                if id(one) in counting:
+                    groups.setdefault(one.cause, []).append(one)
+            causes = (by_id[cause].only(findings) for cause, findings in groups.items())
+            words = {
+                id(word[id(one)]): word[id(one)] for one in outcome.findings if id(one) in word
+            }
+            accepted = tuple(map(str, words.values()))
+            return replace(outcome, causes=worst_first(causes), accepted=accepted)
+
+        return tuple(map(sorted_out, self.judged))
 
     def unjudged(self, verdict: Verdict) -> dict[str, list[str]]:
         """Return the ids of the outcomes of a verdict by reason, the most frequent first."""
-        return {
-            visible(reason): [outcome.id for outcome in outcomes]
-            for reason, outcomes in self._report.unjudged(verdict).items()
-        }
+        found: dict[str, list[str]] = {}
+        for outcome in self.judged:
+            if outcome.verdict is verdict:
+                found.setdefault(outcome.kind_of_reason, []).append(outcome.id)
+        return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
-    def exchanges(self, most: int) -> Iterator[ExchangeModel]:
-        """Yield the exchanges that `most` findings of each cause name, each once, in order."""
-        report = self._report
-        found = {
-            exchange.number: exchange
-            for cause in (*report.causes, *report.accepted)
-            for example in cause.examples[:most]
-            for exchange in example.finding.exchanges
-        }
-        yield from (self._writer.exchange(found[number]) for number in sorted(found))
 
-    def outcome(self, outcome: Outcome) -> OutcomeModel:
-        """Return what one outcome comes to."""
-        words = {
-            id(cause.acceptance): str(self._writer.acceptance(cause))
-            for finding in outcome.findings
-            if (cause := self._accepting.get(id(finding)))
-        }
-        return OutcomeModel(
+def report_of(  # noqa: PLR0913 (one parameter a setting)
+    result: Result,
+    *,
+    caller: Caller | None = None,
+    coverage: Coverage | None = None,
+    strict: bool = False,
+    fail_on: Verdict = Verdict.VIOLATION,
+    hints: tuple[str, ...] = (),
+    wrong_service: tuple[str, ...] = (),
+) -> Report:
+    """Return the report of a run, with every finding counted; `caller` is who sent its requests."""
+    whose = caller or Caller()
+    make = _Masking(result, whose)
+    mask, target = make.text, result.target
+    judged = tuple(map(make.outcome, result.outcomes))
+    return Report(
+        contract=result.contract,
+        target=Target(target.v1 and mask(target.v1), target.v2 and mask(target.v2)),
+        seed=result.seed,
+        strict=strict,
+        fail_on=fail_on,
+        own_keys=whose.own_keys,
+        is_judged=result.is_judged(strict=strict),
+        causes=make.causes(),
+        judged=judged,
+        hints=tuple(map(mask, hints)),
+        notes=tuple(map(mask, result.notes)),
+        wrong_service=wrong_service,
+        coverage=None if coverage is None else coverage.masked(mask),
+        counts=result.counts,
+        requests=result.requests,
+        submissions=result.submissions,
+        planned=result.planned,
+        sent=result.sent,
+        sent_elsewhere=result.sent_elsewhere,
+        unsent={mask(name): mask(why) for name, why in sorted((result.unsent or {}).items())},
+        choices=result.choices,
+        elapsed_ms=result.elapsed_ms,
+        mask=mask,
+    )
+
+
+class _Masking:
+    """Takes the secrets of a run out of what it found."""
+
+    def __init__(self, result: Result, caller: Caller) -> None:
+        self._result = result
+        self._masker = masker_for(result.exchanges, caller)
+        self._own_keys = caller.own_keys
+        self._exchanges: dict[int, ReportedExchange] = {}
+        self._causes: dict[str, tuple[Outcome, Finding, list[ReportedFinding]]] = {}
+
+    def text(self, text: str) -> str:
+        """Return a text of a report; a name that a service gave may be of any length."""
+        whole = visible(self._masker.text(text))
+        return f"{whole[:_LONGEST]}…" if len(whole) > _LONGEST else whole
+
+    def outcome(self, outcome: Outcome) -> ReportedOutcome:
+        """Return an outcome with its findings, and remember their causes."""
+        return ReportedOutcome(
             outcome.id,
             outcome.rule,
             outcome.operation.id,
             outcome.verdict,
-            self._writer.text(outcome.reason),
-            tuple(self._counting(outcome)),
-            tuple(words.values()),
+            self.text(outcome.reason),
+            self._kind_of_reason(outcome),
+            tuple(self._finding(outcome, finding) for finding in outcome.findings),
         )
 
-    @cached_property
-    def _accepting(self) -> dict[int, Cause]:
-        return {id(one.finding): cause for cause in self._report.accepted for one in cause.examples}
+    def causes(self) -> tuple[Cause, ...]:
+        """Return the causes of all findings, the worst verdict first, then as rules are listed."""
+        return worst_first(self._cause(cause, *parts) for cause, parts in self._causes.items())
 
-    @cached_property
-    def _open(self) -> set[int]:
-        return {id(example.finding) for one in self._report.causes for example in one.examples}
+    def _finding(self, outcome: Outcome, finding: Finding) -> ReportedFinding:
+        found = ReportedFinding(
+            cause_id(outcome, finding),
+            outcome.operation.id,
+            self.text(finding.place),
+            self.text(finding.message),
+            tuple(map(self._exchange, self._exchanges_of(outcome, finding))),
+        )
+        self._causes.setdefault(found.cause, (outcome, finding, []))[2].append(found)
+        return found
 
-    def _counting(self, outcome: Outcome) -> Iterator[CauseModel]:
-        for cause in causes_of((outcome,)):
-            examples = [one for one in cause.examples if id(one.finding) in self._open]
-            if examples:
-                yield CauseModel(cause.only(examples), self._writer)
+    def _cause(
+        self, name: str, outcome: Outcome, first: Finding, findings: list[ReportedFinding]
+    ) -> Cause:
+        verdict, basis = outcome.verdict_of(first), outcome.basis_of(first)
+        first = replace(first, exchanges=self._exchanges_of(outcome, first))
+        expected, best = expectation_of(first, verdict)
+        return Cause(
+            name,
+            outcome.rule,
+            verdict,
+            replace(basis, says=self.text(basis.says)),
+            self.text(general_place(first.place)),
+            self.text(ground_of(verdict, basis, self._result.contract)),
+            tuple(findings),
+            None if best is None else self._exchange(best),
+            None if expected is None else self._expected(expected),
+        )
 
-    def _masked(self, coverage: Coverage) -> Coverage:
-        text = self._writer.text
-        missed = {text(name): text(why) for name, why in coverage.targets.missed.items()}
-        return replace(coverage, targets=replace(coverage.targets, missed=missed))
+    def _expected(self, expected: Expectation) -> Expectation:
+        return replace(expected, lines=tuple(map(self._masker.text, expected.lines)))
+
+    def _exchange(self, exchange: Exchange) -> ReportedExchange:
+        if exchange.number not in self._exchanges:
+            self._exchanges[exchange.number] = reported(
+                exchange, self._result.target, self._masker, own_keys=self._own_keys
+            )
+        return self._exchanges[exchange.number]
+
+    def _exchanges_of(self, outcome: Outcome, finding: Finding) -> tuple[Exchange, ...]:
+        """Return the exchanges of a finding; without any, the last one of its operation."""
+        if finding.exchanges:
+            return finding.exchanges
+        every = self._result.exchanges
+        return tuple(one for one in every if one.operation.id == outcome.operation.id)[-1:]
+
+    def _kind_of_reason(self, outcome: Outcome) -> str:
+        text = self._masker.text(outcome.reason)
+        # A submission that is named may be another than the one judged: all of them wait for it.
+        for operation in self._result.contract:
+            if operation.id in text and (operation.writes or operation.id == outcome.operation.id):
+                word = "a submission" if operation.writes else "the operation"
+                text = re.sub(rf"\b{re.escape(operation.id)}(?=[ ,:;]|$)", word, text)
+        return visible(text)

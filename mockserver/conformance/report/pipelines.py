@@ -5,7 +5,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mockserver import __version__, jsontext
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.model import CauseModel, OutcomeModel, ReportModel
+from mockserver.conformance.report.causes import Cause, ReportedOutcome
+from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import UNJUDGED, Severity, Verdict
 from mockserver.contract import Contract, Layer
 from mockserver.jsontext import Json
@@ -24,12 +25,12 @@ _MOST_FINDINGS = 20
 _LONGEST = 2_000
 
 
-def as_github(model: ReportModel) -> str:
+def as_github(model: Report) -> str:
     """Return a workflow command for each cause, and one for what it all comes to."""
     return "".join(f"{line}\n" for line in _annotations(model))
 
 
-def _annotations(model: ReportModel) -> Iterator[str]:
+def _annotations(model: Report) -> Iterator[str]:
     for text in (*model.hints, *model.notes):
         yield github_command("warning", "conform", text)
     for cause in model.causes:
@@ -49,7 +50,7 @@ def _annotations(model: ReportModel) -> Iterator[str]:
     )
 
 
-def as_junit(model: ReportModel) -> str:
+def as_junit(model: Report) -> str:
     """Return the report as XML text.
 
     What fails the run is a failure; what was not judged, and what a baseline accepts, is skipped;
@@ -74,7 +75,7 @@ def as_junit(model: ReportModel) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _suite(layer: Layer, outcomes: Sequence[OutcomeModel], model: ReportModel) -> Element:
+def _suite(layer: Layer, outcomes: Sequence[ReportedOutcome], model: Report) -> Element:
     suite = Element(
         "testsuite",
         name=f"conformance.{layer}",
@@ -102,7 +103,7 @@ def _suite(layer: Layer, outcomes: Sequence[OutcomeModel], model: ReportModel) -
     return suite
 
 
-def _add_findings(case: Element, outcome: OutcomeModel, model: ReportModel) -> None:
+def _add_findings(case: Element, outcome: ReportedOutcome, model: Report) -> None:
     if outcome.verdict in UNJUDGED:
         _skip(case, f"{outcome.verdict}: {outcome.reason}")
         return
@@ -125,19 +126,19 @@ def _skip(case: Element, why: str) -> None:
     SubElement(case, "skipped", message=one_line(why))
 
 
-def _number_failing(outcomes: Sequence[OutcomeModel], model: ReportModel) -> str:
+def _number_failing(outcomes: Sequence[ReportedOutcome], model: Report) -> str:
     return str(sum(bool(outcome.failing(model.failing)) for outcome in outcomes))
 
 
-def _findings_text(cause: CauseModel) -> str:
+def _findings_text(cause: Cause) -> str:
     lines = [f"cause {cause.id}, {cause.rule.severity}", cause.ground]
-    lines += [f"{one.place}: {one.message}" for one in cause.findings(_MOST_FINDINGS)]
+    lines += [f"{one.place}: {one.message}" for one in cause.findings[:_MOST_FINDINGS]]
     for exchange in cause.exchanges:
         lines += exchange.lines(remarks=False)
     return "\n".join(lines)
 
 
-def as_sarif(model: ReportModel) -> str:
+def as_sarif(model: Report) -> str:
     """Return the report as SARIF text: a result for each cause, its operations as locations."""
     numbers = {rule.name: number for number, rule in enumerate(model.rules)}
     results = [_result(cause, model.contract, numbers) for cause in model.causes]
@@ -184,7 +185,7 @@ def _rule(rule: Rule) -> dict[str, Json]:
     }
 
 
-def _invocation(model: ReportModel) -> dict[str, Json]:
+def _invocation(model: Report) -> dict[str, Json]:
     return {
         "executionSuccessful": model.exit_code in (0, 1),
         "exitCode": model.exit_code,
@@ -195,13 +196,13 @@ def _invocation(model: ReportModel) -> dict[str, Json]:
     }
 
 
-def _accepted(cause: CauseModel, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:
+def _accepted(cause: Cause, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:
     justification = one_line(str(cause.acceptance))
     suppression = {"kind": "external", "status": "accepted", "justification": justification}
     return {**_result(cause, contract, numbers), "suppressions": [suppression]}
 
 
-def _result(cause: CauseModel, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:
+def _result(cause: Cause, contract: Contract, numbers: Mapping[str, int]) -> dict[str, Json]:
     commands = [exchange.command for exchange in cause.exchanges]
     return {
         "ruleId": cause.rule.name,
@@ -216,7 +217,7 @@ def _result(cause: CauseModel, contract: Contract, numbers: Mapping[str, int]) -
     }
 
 
-def _locations(cause: CauseModel, contract: Contract) -> list[Json]:
+def _locations(cause: Cause, contract: Contract) -> list[Json]:
     """Return a location for each operation: its path, and the place inside its messages.
 
     Code scanning shows nothing without a file, so the path of the operation stands where one would.

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.requests.probe import Group, Probe, ProbeIndex, Stage
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Severity, Verdict
@@ -124,12 +123,12 @@ def explain_basis(basis: Basis, contract: Contract) -> str:
     return f"{verb} {basis_in_words(basis, contract)}"
 
 
-def ground_of(cause: Cause, contract: Contract) -> str:
-    """Return a sentence that names what a cause contradicts, or that nothing mentions it."""
-    if cause.verdict is Verdict.EXTRA:
-        says = f": {cause.basis.says}" if cause.basis.says else ""
+def ground_of(verdict: Verdict, basis: Basis, contract: Contract) -> str:
+    """Return a sentence that names what a finding contradicts, or that nothing mentions it."""
+    if verdict is Verdict.EXTRA:
+        says = f": {basis.says}" if basis.says else ""
         return f"the description does not mention it{says}"
-    return explain_basis(cause.basis, contract)
+    return explain_basis(basis, contract)
 
 
 def section(reference: str) -> str:

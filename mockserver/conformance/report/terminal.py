@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from mockserver.conformance.report.model import CauseModel, ReportModel
+from mockserver.conformance.report.causes import Cause
+from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import Verdict
 from mockserver.wording import counted, listed, one_line
 
@@ -28,7 +29,7 @@ _LONGEST = 400
 
 
 def print_report(
-    report: ReportModel, console: Console, *, verbose: bool = False, quiet: bool = False
+    report: Report, console: Console, *, verbose: bool = False, quiet: bool = False
 ) -> None:
     """Print a report; `quiet` leaves all but findings and conclusion out, `verbose` nothing."""
     page = _Page(report, console, verbose)
@@ -49,7 +50,7 @@ def print_report(
 class _Page:
     """The parts of the report, each printed where it belongs."""
 
-    def __init__(self, report: ReportModel, console: Console, verbose: bool) -> None:
+    def __init__(self, report: Report, console: Console, verbose: bool) -> None:
         self._report = report
         self._console = console
         self._verbose = verbose
@@ -142,7 +143,7 @@ class _Page:
         style = {0: "bold green", 1: "bold red"}.get(self._report.exit_code, "bold yellow")
         self._line(self._report.conclusion, style)
 
-    def _rule(self, causes: Sequence[CauseModel]) -> None:
+    def _rule(self, causes: Sequence[Cause]) -> None:
         """Print the causes of one rule as one block: what they share stands there once."""
         rule = causes[0].rule
         grounds = dict.fromkeys(cause.ground for cause in causes)
@@ -164,20 +165,20 @@ class _Page:
             places = listed([one_line(cause.place or cause.id) for cause in rest])
             self._indented(f"and {counted(len(rest), 'more cause')}: {places}; --verbose")
 
-    def _cause(self, cause: CauseModel) -> None:
+    def _cause(self, cause: Cause) -> None:
         line = Text(f"{cause.id}  ", style="dim")
         line.append(listed(cause.operations), style="not dim")
         self._wrapped(line, 2)
         self._indented(f"{one_line(cause.located, _LONGEST)}{cause.rest}", indent=4)
         for note in cause.expired:
-            self._indented(one_line(note), "yellow", 4)
+            self._indented(one_line(f"was {note}"), "yellow", 4)
 
-    def _commands(self, cause: CauseModel) -> None:
+    def _commands(self, cause: Cause) -> None:
         # A command stays on one line, whatever the width, so that it can be copied.
         for line in self._lines_of(cause):
             self._console.print(Text(f"    {line}", style="cyan"), soft_wrap=True)
 
-    def _lines_of(self, cause: CauseModel) -> Iterator[str]:
+    def _lines_of(self, cause: Cause) -> Iterator[str]:
         best = cause.best
         exchanges = cause.exchanges if self._verbose or best is None else (best,)
         for exchange in exchanges:
@@ -214,9 +215,9 @@ class _Page:
             self._console.print(Text(" " * indent) + line, soft_wrap=True)
 
 
-def by_rule(causes: Sequence[CauseModel]) -> list[list[CauseModel]]:
+def by_rule(causes: Sequence[Cause]) -> list[list[Cause]]:
     """Return causes in one list a rule, in their order."""
-    groups: dict[str, list[CauseModel]] = {}
+    groups: dict[str, list[Cause]] = {}
     for cause in causes:
         groups.setdefault(cause.rule.name, []).append(cause)
     return list(groups.values())

@@ -8,18 +8,9 @@ from urllib.parse import urlsplit
 
 from mockserver.conformance.generation.stages import STAGES
 from mockserver.conformance.report.causes import Cause
-from mockserver.conformance.report.expectations import expectation_of
-from mockserver.conformance.report.masking import label_of, visible
-from mockserver.conformance.report.report import Report
-from mockserver.conformance.report.rule_explanation import ground_of
-from mockserver.conformance.report.snippets import (
-    literal_url,
-    placeholder,
-    stamp_of,
-    url_of,
-    variable_of,
-)
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.report.exchanges import ReportedExchange, literal, variable_of
+from mockserver.conformance.report.masking import Part, Text, label_of
+from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import Verdict
 from mockserver.exchange import is_loopback
 from mockserver.values import dataclass
@@ -83,7 +74,7 @@ def test_of(cause: Cause, report: Report) -> str:
     return _CODING + parts.remarks + "\n" + _joined([parts])
 
 
-def tests_of(report: Report) -> str:
+def as_pytest(report: Report) -> str:
     """Return one test module for all causes that count, each with a test as `test_of` has it."""
     every: list[_Parts] = []
     names: set[str] = set()
@@ -118,17 +109,15 @@ def _joined(every: Sequence[_Parts], *, remarks: bool = False) -> str:
 
 
 def _parts(cause: Cause, report: Report, number: int | None = None) -> _Parts:
-    """Return the parts of a test; `number` tells its function that asks from those of others."""
-    found = expectation_of(cause.examples[0].finding, cause.verdict)
-    remarks = _remarks(cause, report)
-    if found is None:
+    """Return the parts of a test; `number` tells its function that sends from those of others."""
+    expected, exchange, remarks = cause.expected, cause.best, _remarks(cause)
+    if expected is None or exchange is None:
         return _judged_again(cause, report, remarks)
-    expected, exchange = found
     text = "\n".join((*expected.lines, "")) if expected.lines else ""
     helpers = [_READ] if expected.reads or "read(" in text else []
     helpers += [_AT] if "at(" in text else []
     ask = "ask" if number is None else f"ask_{number}"
-    sent = _request(exchange, report, ask)
+    sent = _request(exchange, ask)
     imports = ["import http.client"]
     imports += ["import json"] if helpers else []
     imports += ["import os"] if "os.environ" in sent else []
@@ -143,41 +132,57 @@ def _parts(cause: Cause, report: Report, number: int | None = None) -> _Parts:
     )
 
 
-def _remarks(cause: Cause, report: Report) -> str:
-    operation = cause.examples[0].operation.id
-    lines = (
-        f"{cause.rule.name} [{operation}], cause {cause.id}",
-        cause.summary,
-        ground_of(cause, report.result.contract),
-    )
-    clean = [one_line(visible(report.masker.text(line)))[:600] for line in lines]
-    wrapped = [part for line in clean for part in textwrap.wrap(line, _WIDTH)]
+def _remarks(cause: Cause) -> str:
+    what = f"{cause.rule.name} [{cause.operations[0]}], cause {cause.id}"
+    lines = (one_line(line)[:600] for line in (what, cause.located, cause.ground))
+    wrapped = [part for line in lines for part in textwrap.wrap(line, _WIDTH)]
     # Comments, since no text can end them early as it could a docstring.
     return "".join(f"# {line}\n" for line in wrapped)
 
 
-def _request(exchange: Exchange, report: Report, ask: str) -> str:
+def _request(exchange: ReportedExchange, ask: str) -> str:
     """Return the function that sends the request byte for byte."""
-    parts = urlsplit(literal_url(url_of(exchange, report.result.target)))
-    path = parts.path or "/"
-    inside = f"{path}?{parts.query}" if parts.query else path
-    kind = "HTTPSConnection" if parts.scheme == "https" else "HTTPConnection"
-    request = exchange.request
-    write = _Writer(report)
+    where = urlsplit(exchange.address)
+    kind = "HTTPSConnection" if where.scheme == "https" else "HTTPConnection"
+
+    def written(text: Text) -> str:
+        """Return a text as an expression, its secrets as variables of the environment."""
+        return " + ".join(map(variable, text)) or repr("")
+
+    def variable(part: Part) -> str:
+        if not part.label:
+            return repr(part.text)
+        name = variable_of(part.label)
+        if exchange.own_keys:
+            return f'os.environ["{name}"]'
+        return f'os.environ.get("{name}", {part.text!r})'
+
+    def header(name: str, value: Text) -> str:
+        stamp = exchange.stamp_of(name)
+        if stamp is not None:
+            return _stamped(stamp)
+        # Headers travel as UTF-8 here; http.client would send Latin-1.
+        is_plain = bool(label_of(name)) or all(part.text.isascii() for part in value)
+        return written(value) if is_plain else f"{written(value)}.encode()"
+
+    def body(raw: Text | bytes) -> str:
+        if isinstance(raw, bytes):
+            return repr(raw)
+        return f"({written(raw)}).encode()" if len(raw) > 1 else f"{written(raw)}.encode()"
+
     lines = [
-        f"connection = http.client.{kind}({parts.hostname!r}, {parts.port!r}, timeout=30)",
-        f"target = {write.text(inside)}",
-        f"connection.putrequest({request.method!r}, target, skip_accept_encoding=True)",
+        f"connection = http.client.{kind}({where.hostname!r}, {where.port!r}, timeout=30)",
+        f"target = {written(literal(exchange.target))}",
+        f"connection.putrequest({exchange.method!r}, target, skip_accept_encoding=True)",
     ]
-    for name, value in request.headers.items_sent:
-        stamp = stamp_of(exchange, name)
-        written = write.header(name, value) if stamp is None else _stamped(stamp)
-        lines.append(f"connection.putheader({name!r}, {written})")
-    if "Accept" not in request.headers:
+    lines += [
+        f"connection.putheader({name!r}, {header(name, value)})" for name, value in exchange.fields
+    ]
+    if not exchange.has_field("Accept"):
         lines.append("connection.putheader('Accept', 'application/json')")
-    if request.body or request.method in ("POST", "PUT", "PATCH"):
+    if exchange.sent.size or exchange.method in ("POST", "PUT", "PATCH"):
         lines += [
-            f"sent = {write.body(request.body)}",
+            f"sent = {body(exchange.raw_body)}",
             "connection.putheader('Content-Length', str(len(sent)))",
             "connection.endheaders(sent)",
         ]
@@ -192,46 +197,9 @@ def _stamped(offset_s: int) -> str:
     return f"str((int(time.time()) + {offset_s}) * 1000)"
 
 
-class _Writer:
-    """Writes texts as Python expressions, secrets as variables of the environment."""
-
-    def __init__(self, report: Report) -> None:
-        self._masker = report.masker
-        self._own_keys = report.own_keys
-
-    def header(self, name: str, value: str) -> str:
-        label = label_of(name)
-        if label and value:
-            return self._variable(label, value)
-        # Headers travel as UTF-8 here; http.client would send Latin-1.
-        written = self.text(value)
-        return written if value.isascii() else f"{written}.encode()"
-
-    def text(self, text: str) -> str:
-        parts = [
-            self._variable(part.label, part.text) if part.label else repr(part.text)
-            for part in self._masker.parts(text)
-        ]
-        return " + ".join(parts) or repr("")
-
-    def body(self, body: bytes) -> str:
-        try:
-            text = body.decode("utf-8")
-        except UnicodeDecodeError:
-            return repr(self._masker.text(body.decode("latin-1")).encode("latin-1"))
-        written = self.text(text)
-        return f"({written}).encode()" if " + " in written else f"{written}.encode()"
-
-    def _variable(self, label: str, value: str) -> str:
-        if self._own_keys:
-            return f'os.environ["{variable_of(label)}"]'
-        return f'os.environ.get("{variable_of(label)}", {placeholder(label, value)!r})'
-
-
 def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
     """Return a test that asks the rule again: it takes more than one answer to see."""
-    operation = cause.examples[0].operation.id
-    result, target = report.result, report.result.target
+    operation, target = cause.operations[0], report.target
     same = target.v1 == target.v2
     given = [repr(target.v1)] if same else []
     if not same:
@@ -242,14 +210,14 @@ def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
     # What is generated depends on what was asked before.
     is_stage = cause.rule.check in STAGES
     alone = not cause.rule.every_exchange and not is_stage
-    given += [f"{name}={value!r}" for name, value in result.choices.items() if is_stage]
+    given += [f"{name}={value!r}" for name, value in report.choices.items() if is_stage]
     given += [f"only=[{cause.rule.name!r}]"] if alone else []
-    given += [f"seed={result.seed}"]
-    dialect = result.contract.dialect.name
+    given += [f"seed={report.seed}"]
+    dialect = report.contract.dialect.name
     given += [f"dialect={dialect!r}"] if dialect != "documented" else []
     far = [host for host in target.hosts if not is_loopback(host)]
     given += [f"allow_hosts={far!r}"] if far else []
-    if result.submissions:
+    if report.submissions:
         given += ["arm_writes=True"] + ([f"confirm_hosts={far!r}"] if far else [])
     if report.own_keys:
         given += [f'{one.lower()}=os.environ["{variable_of(one)}"]' for one in _DEVELOPER]
@@ -267,5 +235,5 @@ def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
 
 
 def _name(cause: Cause) -> str:
-    told = f"{cause.rule.name}_{cause.examples[0].operation.id}"
+    told = f"{cause.rule.name}_{cause.operations[0]}"
     return "test_" + re.sub(r"[^A-Za-z0-9]+", "_", told).strip("_").lower()

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from mockserver.conformance.report.facts import as_json
 from mockserver.conformance.report.html import as_html
-from mockserver.conformance.report.model import ReportModel
+from mockserver.conformance.report.model import Report
 from mockserver.conformance.report.pipelines import as_github, as_junit, as_sarif
+from mockserver.conformance.report.testing import as_pytest
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.userfiles import write_text
 from mockserver.validation import did_you_mean
@@ -56,7 +57,7 @@ def check_writable(file: Path, option: str) -> None:
         raise UnsafeOrWrong(f"{option}: cannot write {str(file)!r}: {reason}")
 
 
-def write(destination: Destination, model: ReportModel) -> None:
+def write(destination: Destination, model: Report) -> None:
     """Write a report. Raises `CannotWrite`."""
     text = FORMATS[destination.format](model)
     if destination.file is None:
@@ -67,12 +68,12 @@ def write(destination: Destination, model: ReportModel) -> None:
         write_text(destination.file, text)
 
 
-FORMATS: Mapping[str, Callable[[ReportModel], str]] = {
+FORMATS: Mapping[str, Callable[[Report], str]] = {
     "html": as_html,
     "json": as_json,
     "junit": as_junit,
     "sarif": as_sarif,
     "github": as_github,
-    "pytest": lambda model: model.tests,
+    "pytest": as_pytest,
 }
 """The formats, each by the function that writes it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
@@ -69,7 +70,7 @@ def run_recorded(sources: Iterable[Source], options: Options | None = None) -> R
         sent={operation.id: 0 for operation in contract},
         unsent=dict(context.unsent),
         notes=(f"recorded exchanges judged: {len(recordings.every)}; nothing was sent",),
-        complain=complaint,
+        complain=partial(complaint, caller=options.caller),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from itertools import chain
 
 from mockserver import contract as contracts
@@ -101,7 +102,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
         notes=(*notes, *told),
         choices=options.choices,
         elapsed_ms=ticks_ms() - began,
-        complain=complaint,
+        complain=partial(complaint, caller=options.caller),
     )
 
 

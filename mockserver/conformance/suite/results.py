@@ -2,16 +2,14 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass  # noqa: TID251 - with room for what is worked out
 from functools import cached_property
 from pathlib import Path
 
-from mockserver.conformance.checks.rule import Outcome
-from mockserver.conformance.report.failure_text import findings_of
-from mockserver.conformance.report.model import ReportModel
-from mockserver.conformance.report.report import report_of
+from mockserver.conformance.report.causes import ReportedOutcome
+from mockserver.conformance.report.model import report_of
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.api import whole
 from mockserver.conformance.runs.journal import Journal, header_of, is_journal
@@ -29,32 +27,15 @@ class Judged:
     requested: RequestedRun
     result: Result
 
-    def outcome(self, case: Case) -> Outcome | None:
-        """Return what the run says of a case; None where its generation has no address."""
-        for outcome in self.result.outcomes:
-            if outcome.rule.name == case.rule.name and outcome.operation.id == case.operation_id:
-                return outcome
-        return None
-
     @cached_property
-    def _model(self) -> ReportModel:
-        return ReportModel(report_of(self.result, caller=self.requested.options.caller))
+    def _outcomes(self) -> Mapping[tuple[str, str], ReportedOutcome]:
+        report = report_of(self.result, caller=self.requested.options.caller)
+        # Of several the first: the last one to be written stays.
+        return {(one.rule.name, one.operation): one for one in reversed(report.outcomes)}
 
-    def details(self, outcome: Outcome) -> str:
-        """Return the findings of an outcome in words."""
-        return findings_of(self._model.outcome(outcome))
-
-    def differences(self, outcome: Outcome) -> Iterator[str]:
-        """Yield each cause of an outcome that fails no test, as JSON for the summary."""
-        for cause in self._model.outcome(outcome).causes:
-            told = {
-                "cause": cause.id,
-                "verdict": cause.verdict,
-                "rule": cause.rule.name,
-                "operation": outcome.operation.id,
-                "message": cause.message[:300],
-            }
-            yield json.dumps(told)
+    def outcome(self, case: Case) -> ReportedOutcome | None:
+        """Return what the run says of a case; None where its generation has no address."""
+        return self._outcomes.get((case.rule.name, case.operation_id))
 
     @property
     def summary(self) -> str:
@@ -68,6 +49,19 @@ class Judged:
                 "notes": list(self.result.notes),
             }
         )
+
+
+def differences(outcome: ReportedOutcome) -> Iterator[str]:
+    """Yield each cause of an outcome that fails no test, as JSON for the summary."""
+    for cause in outcome.causes:
+        difference = {
+            "cause": cause.id,
+            "verdict": cause.verdict,
+            "rule": cause.rule.name,
+            "operation": outcome.operation,
+            "message": cause.message[:300],
+        }
+        yield json.dumps(difference)
 
 
 def judge(requested: RequestedRun, selected: Sequence[Case], folder: Path | None) -> Judged:

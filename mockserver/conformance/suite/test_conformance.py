@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from mockserver.conformance.report.failure_text import findings_of
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.suite.cases import Case, all_cases, is_generated
 from mockserver.conformance.suite.options import requested_run
-from mockserver.conformance.suite.results import Judged, judge
+from mockserver.conformance.suite.results import Judged, differences, judge
 from mockserver.conformance.verdict import Verdict
 
 _TOLD = pytest.StashKey[bool]()
@@ -43,13 +44,13 @@ def test_conforms(case: Case, conformance_run: Judged, request: pytest.FixtureRe
         pytest.skip(f"not-run: no base address is given for {generation}")
     failing = conformance_run.requested.failing
     if outcome.verdict.is_finding and outcome.verdict in failing:
-        pytest.fail(conformance_run.details(outcome), pytrace=False)
+        pytest.fail(findings_of(outcome), pytrace=False)
     if outcome.verdict in failing:
         pytest.fail(f"{outcome.verdict}: {outcome.reason}", pytrace=False)
     if outcome.verdict.is_finding:
-        for difference in conformance_run.differences(outcome):
+        for difference in differences(outcome):
             request.node.user_properties.append(("crosschain_mock_difference", difference))
-        request.node.add_report_section("call", "conformance", conformance_run.details(outcome))
+        request.node.add_report_section("call", "conformance", findings_of(outcome))
     elif outcome.verdict is not Verdict.HOLDS:
         pytest.skip(f"{outcome.verdict}: {outcome.reason}")
 

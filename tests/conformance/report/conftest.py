@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from mockserver.conformance.report.report import Report, coverage_of, report_of
+from mockserver.conformance.report.coverage import coverage_of
+from mockserver.conformance.report.model import Report, report_of
 from mockserver.testing import MockServer, running
 from tests.conformance.report.pack import judged
 

@@ -1,13 +1,13 @@
 """Results made by hand, for what no run shows on demand."""
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
 from mockserver import jsontext
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule, worst
-from mockserver.conformance.report.model import ReportModel
-from mockserver.conformance.report.report import report_of
+from mockserver.conformance.report.model import report_of
 from mockserver.conformance.report.terminal import print_report
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Answer, Exchange
@@ -85,12 +85,13 @@ def result(outcomes, exchanges=(), **changes):
     return Result(**values)
 
 
-def report(*findings, exchanges=None, caller=None, **changes):
+def report(*findings, exchanges=None, caller=None, target=None, **changes):
     """Return the report of one rule with some findings."""
     sent = exchanges
     if sent is None:
         sent = {one.number: one for finding in findings for one in finding.exchanges}.values()
     made = result([outcome(rule(), findings)], tuple(sent))
+    made = made if target is None else replace(made, target=target)
     return report_of(made, caller=caller, **changes)
 
 
@@ -110,5 +111,5 @@ def printed(told, *, width=10_000, terminal=False, **options):
         highlight=False,
         color_system="standard" if terminal else None,
     )
-    print_report(ReportModel(told), console, **options)
+    print_report(told, console, **options)
     return stream.getvalue()

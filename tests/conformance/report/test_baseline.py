@@ -6,7 +6,6 @@ from datetime import date
 import pytest
 
 from mockserver.conformance.report.baseline import apply, baseline_text, day_of, read_baseline
-from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.writing import FORMATS
 from mockserver.errors import InvalidFile
 from tests.conformance.report.made import exchange, finding, printed, report
@@ -53,18 +52,18 @@ def test_the_rest_still_fails(found, baseline):
     told = apply(baseline("rule: body-is-strict-json"), found.report, PACK, TODAY)
     assert told.exit_code == 1
     assert "body-is-strict-json" not in by_rule(told)
-    assert 'message="accepted' not in FORMATS["github"](ReportModel(told))
-    assert "accepted until 2026-11-21 by team-bridge" in FORMATS["junit"](ReportModel(told))
-    assert '"suppressions"' in FORMATS["sarif"](ReportModel(told))
+    assert 'message="accepted' not in FORMATS["github"](told)
+    assert "accepted until 2026-11-21 by team-bridge" in FORMATS["junit"](told)
+    assert '"suppressions"' in FORMATS["sarif"](told)
 
 
 def test_on_the_day_after_it_fails_again_and_the_owner_is_named(found, baseline):
     rows = [f"cause: {cause.id}" for cause in found.report.causes]
     told = apply(baseline(*rows), found.report, PACK, date(2026, 11, 22))
-    assert told.causes == found.report.causes
+    assert [one.findings for one in told.causes] == [one.findings for one in found.report.causes]
     assert told.exit_code == 1
     assert "was accepted until 2026-11-21 by team-bridge: known" in printed(told)
-    assert "was accepted until 2026-11-21 by team-bridge" in FORMATS["html"](ReportModel(told))
+    assert "was accepted until 2026-11-21 by team-bridge" in FORMATS["html"](told)
 
 
 def test_one_operation_of_a_cause_can_be_accepted_alone(found, baseline):
@@ -163,7 +162,7 @@ def test_whatever_a_member_is_called_a_written_baseline_is_read_back(name, tmp_p
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_name_of_any_length_is_told_in_a_few_thousand_characters(format_):
     told = report(finding("is no number", exchange(), place=f"data.{'x' * 200_000}"))
-    assert len(FORMATS[format_](ReportModel(told))) < 100_000
+    assert len(FORMATS[format_](told)) < 100_000
 
 
 @pytest.mark.parametrize("form", [r"\d+", r"\d+e\d+"], ids=["digits alone", "as a number"])

@@ -2,12 +2,16 @@
 
 import pytest
 
-from mockserver.conformance.report.causes import causes_of
+from mockserver.conformance.report.model import report_of
 from mockserver.conformance.verdict import Verdict
-from tests.conformance.report.made import finding, outcome, rule
+from tests.conformance.report.made import finding, outcome, result, rule
 from tests.conformance.report.pack import observed
 
 BOTH = ("v2.getBridgeQuote", "v2.getAggregateQuote")
+
+
+def causes_of(outcomes):
+    return report_of(result(outcomes)).causes
 
 
 def ids(*outcomes):
@@ -78,6 +82,6 @@ def test_the_worst_comes_first():
 
 def test_the_place_is_told_once():
     [cause] = causes_of([outcome(rule(), [finding("data.a: missing", place="data.a")])])
-    assert cause.summary == "data.a: missing"
+    assert cause.located == "data.a: missing"
     [cause] = causes_of([outcome(rule(), [finding("missing", place="data.a")])])
-    assert cause.summary == "data.a: missing"
+    assert cause.located == "data.a: missing"

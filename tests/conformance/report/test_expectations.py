@@ -1,19 +1,18 @@
 """What a healthy answer would have been: each expectation as a test that is really run."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from mockserver import jsontext
-from mockserver.conformance.report.expectations import at, clearest, expectation_of
+from mockserver.conformance.report.expectations import at, expectation_of
 from mockserver.conformance.report.testing import test_of as module_of
 from mockserver.conformance.session.exchange import Answer, NoAnswer
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.rawserver import http, raw_server
 from tests.conformance.report.made import exchange, finding, report
-from tests.conformance.report.test_snippets import pytest_of
+from tests.conformance.report.test_exchanges import pytest_of
 
 QUOTE = {
     "price": "1",
@@ -111,9 +110,8 @@ def modules(server):
     found = {}
     for name in CASES:
         one, wrong = case_of(name)
-        told = report(wrong, exchanges=[one])
-        aimed = replace(told, result=replace(told.result, target=Target(server.url, server.url)))
-        found[name.replace("-", "_")] = module_of(told.causes[0], aimed)
+        told = report(wrong, exchanges=[one], target=Target(server.url, server.url))
+        found[name.replace("-", "_")] = module_of(told.causes[0], told)
     return found
 
 
@@ -128,23 +126,24 @@ def test_each_test_fails_on_the_wrong_answer_and_passes_on_the_right_one(tmp_pat
 @pytest.mark.parametrize("name", CASES)
 def test_each_is_told_by_one_answer(name):
     one, wrong = case_of(name)
-    found = expectation_of(wrong, wrong.verdict or Verdict.VIOLATION)
-    assert found is not None
-    assert found[1] is one
+    expected, exchange_of_it = expectation_of(wrong, wrong.verdict or Verdict.VIOLATION)
+    assert expected is not None
+    assert exchange_of_it is one
 
 
 def test_a_good_answer_tells_nothing():
     one = exchange(answer=read(GOOD))
-    assert expectation_of(finding("differs", one, place="data.price"), Verdict.VIOLATION) is None
+    found = expectation_of(finding("differs", one, place="data.price"), Verdict.VIOLATION)
+    assert found == (None, one)
 
 
 def test_a_cut_answer_is_told_by_reading_it():
     cut = Answer(200, (), b"{", 3, NoAnswer.CUT, "cut")
-    found = expectation_of(finding("cut", exchange(answer=cut)), Verdict.VIOLATION)
-    assert found is not None
-    assert found[0].lines == ("assert answer.status",)
+    expected, _ = expectation_of(finding("cut", exchange(answer=cut)), Verdict.VIOLATION)
+    assert expected is not None
+    assert expected.lines == ("assert answer.status",)
     late = Answer(0, (), b"", 3, NoAnswer.TIMED_OUT, "late")
-    assert expectation_of(finding("late", exchange(answer=late)), Verdict.VIOLATION) is None
+    assert expectation_of(finding("late", exchange(answer=late)), Verdict.VIOLATION)[0] is None
 
 
 def test_beside_a_good_request_the_wrong_one_is_meant():
@@ -152,16 +151,14 @@ def test_beside_a_good_request_the_wrong_one_is_meant():
     good = exchange(query=sent, answer=read(GOOD))
     bad = exchange(query=sent.replace("USDT", "QXZJ"), answer=read(GOOD), number=2)
     wrong = finding("taken", good, bad, place="query.symbol", should_refuse=True)
-    found = expectation_of(wrong, Verdict.VIOLATION)
-    assert found is not None
-    assert found[1] is bad
-    assert clearest(wrong, Verdict.VIOLATION) is bad
+    expected, best = expectation_of(wrong, Verdict.VIOLATION)
+    assert expected is not None
+    assert best is bad
     slow = finding("took long", good, place="headers.expireTime")
-    assert expectation_of(slow, Verdict.VIOLATION) is None
+    assert expectation_of(slow, Verdict.VIOLATION) == (None, good)
     compared = finding("differs", good, exchange(query=sent, answer=read(GOOD), number=3))
-    assert expectation_of(compared, Verdict.VIOLATION) is None
-    assert clearest(compared, Verdict.VIOLATION) is compared.exchanges[-1]
-    assert clearest(finding("nothing"), Verdict.VIOLATION) is None
+    assert expectation_of(compared, Verdict.VIOLATION) == (None, compared.exchanges[-1])
+    assert expectation_of(finding("nothing"), Verdict.VIOLATION) == (None, None)
 
 
 def test_places_lead_to_values():

@@ -11,8 +11,7 @@ import jsonschema
 import pytest
 
 from mockserver import documents, resources
-from mockserver.conformance.report.model import ReportModel
-from mockserver.conformance.report.report import report_of
+from mockserver.conformance.report.model import report_of
 from mockserver.conformance.report.writing import FORMATS, destination_of, write
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import UnsafeOrWrong
@@ -50,19 +49,19 @@ def told(request):
 
 def test_json_keeps_its_published_schema(told, tmp_path):
     file = tmp_path / "report.json"
-    file.write_text(FORMATS["json"](ReportModel(told)), "utf-8")
+    file.write_text(FORMATS["json"](told), "utf-8")
     assert documents.read(file).kind == "conformance"
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_no_format_carries_what_steers_a_terminal(name):
-    text = FORMATS[name](ReportModel(hostile()))
+    text = FORMATS[name](hostile())
     steering = [one for one in text if unicodedata.category(one).startswith("C") and one != "\n"]
     assert steering == []
 
 
 def test_json_tells_what_was_found(found):
-    value = json.loads(FORMATS["json"](ReportModel(found.report)))
+    value = json.loads(FORMATS["json"](found.report))
     assert value["exitCode"] == 1
     assert value["requests"]["submissions"] == 0
     assert value["requests"]["byOperation"]["v2.submitOrder"] == 0
@@ -78,7 +77,7 @@ def test_json_tells_what_was_found(found):
 
 def test_the_json_schema_would_notice_something_else(good):
     schema = json.loads((resources.schemas() / "meta" / "conformance.json").read_text())
-    value = json.loads(FORMATS["json"](ReportModel(good)))
+    value = json.loads(FORMATS["json"](good))
     jsonschema.validate(value, schema)
     for broken in ({**value, "more": 1}, {**value, "exitCode": 7}, {**value, "causes": [{}]}):
         with pytest.raises(jsonschema.ValidationError):
@@ -86,9 +85,9 @@ def test_the_json_schema_would_notice_something_else(good):
 
 
 def test_junit_is_xml_with_a_testcase_for_each_rule_and_operation(told):
-    root = ET.fromstring(FORMATS["junit"](ReportModel(told)))  # noqa: S314 (our own text)
+    root = ET.fromstring(FORMATS["junit"](told))  # noqa: S314 (our own text)
     cases = list(root.iter("testcase"))
-    assert {case.get("name") for case in cases} == {one.id for one in told.result.outcomes}
+    assert {case.get("name") for case in cases} == {one.id for one in told.judged}
     counted = {
         "tests": len(cases),
         "failures": len([case for case in cases if case.findall("failure")]),
@@ -110,7 +109,7 @@ def test_junit_fails_on_what_fails_the_run_and_on_nothing_milder():
         (Verdict.DIFFERS_ASSUMPTION, 2),
     ):
         told = report(*findings, fail_on=fail_on)
-        [case] = ET.fromstring(FORMATS["junit"](ReportModel(told))).iter("testcase")  # noqa: S314 (our own)
+        [case] = ET.fromstring(FORMATS["junit"](told)).iter("testcase")  # noqa: S314 (our own)
         assert len(case.findall("failure")) == failures
         assert len(case.findall("system-out")) == (0 if failures == 2 else 1)
         assert told.exit_code == (1 if failures else 0)
@@ -201,7 +200,7 @@ SARIF = {
 
 
 def test_sarif_has_its_structure(told):
-    value = json.loads(FORMATS["sarif"](ReportModel(told)))
+    value = json.loads(FORMATS["sarif"](told))
     jsonschema.validate(value, SARIF)
     [run] = value["runs"]
     rules = run["tool"]["driver"]["rules"]
@@ -210,7 +209,7 @@ def test_sarif_has_its_structure(told):
 
 
 def test_sarif_has_a_level_by_verdict_and_the_path_as_place(found):
-    [run] = json.loads(FORMATS["sarif"](ReportModel(found.report)))["runs"]
+    [run] = json.loads(FORMATS["sarif"](found.report))["runs"]
     levels = {one["properties"]["verdict"]: one["level"] for one in run["results"]}
     assert levels == {"violation": "error", "undocumented-extra": "note"}
     place = run["results"][1]["locations"][0]
@@ -222,15 +221,15 @@ def test_sarif_has_a_level_by_verdict_and_the_path_as_place(found):
 
 
 def test_github_lines_are_one_command_each(told):
-    for line in FORMATS["github"](ReportModel(told)).split("\n")[:-1]:
+    for line in FORMATS["github"](told).split("\n")[:-1]:
         assert re.fullmatch(r"::(error|warning|notice) title=[^:,\r]*::[^\r]*", line), line
         assert "%0A::error" not in line.replace("%250A", "")
 
 
 def test_github_levels(found):
-    lines = FORMATS["github"](ReportModel(found.report)).splitlines()
+    lines = FORMATS["github"](found.report).splitlines()
     assert [line.split()[0] for line in lines] == ["::error"] * 4 + ["::notice"] * 2
-    assert "100%25" in FORMATS["github"](ReportModel(report(finding("100% wrong"))))
+    assert "100%25" in FORMATS["github"](report(finding("100% wrong")))
 
 
 class Page(HTMLParser):
@@ -256,7 +255,7 @@ class Page(HTMLParser):
 
 
 def test_html_is_one_file_that_fetches_and_runs_nothing(told):
-    text = FORMATS["html"](ReportModel(told))
+    text = FORMATS["html"](told)
     page = Page(text)
     assert page.open == []
     assert not {"script", "link", "img", "iframe", "object", "embed", "i", "u"} & set(page.tags)
@@ -268,7 +267,7 @@ def test_html_is_one_file_that_fetches_and_runs_nothing(told):
 
 
 def test_html_reads_by_day_and_night_and_filters_without_script(found):
-    text = FORMATS["html"](ReportModel(found.report))
+    text = FORMATS["html"](found.report)
     assert "prefers-color-scheme: dark" in text
     for verdict in ("violation", "undocumented-extra"):
         assert f'id="f-{verdict}"' in text
@@ -282,13 +281,13 @@ def test_html_reads_by_day_and_night_and_filters_without_script(found):
 
 
 def test_html_cuts_huge_bodies_and_tells_their_size():
-    text = FORMATS["html"](ReportModel(hostile()))
+    text = FORMATS["html"](hostile())
     assert len(text) < 200_000
     assert re.search(r"… \(\d{6} bytes in all\)", text)
 
 
 def test_html_says_that_all_is_well(good):
-    text = FORMATS["html"](ReportModel(good))
+    text = FORMATS["html"](good)
     assert "nothing was found" in text
     assert 'class="banner good"' in text
 
@@ -311,7 +310,7 @@ def test_an_order_that_cannot_be_met_is_a_sentence(text, said, tmp_path, monkeyp
 
 
 def test_a_report_goes_where_it_was_ordered(good, tmp_path, capsys):
-    write(destination_of(f"junit={tmp_path / 'j.xml'}"), ReportModel(good))
+    write(destination_of(f"junit={tmp_path / 'j.xml'}"), good)
     assert (tmp_path / "j.xml").read_text().startswith("<?xml")
-    write(destination_of("github=-"), ReportModel(good))
+    write(destination_of("github=-"), good)
     assert capsys.readouterr().out.startswith("::notice")

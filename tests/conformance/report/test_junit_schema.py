@@ -7,7 +7,6 @@ import xmlschema
 from click.testing import CliRunner
 
 from mockserver.cli import _cli
-from mockserver.conformance.report.model import ReportModel
 from mockserver.conformance.report.writing import FORMATS
 from tests.conformance.report.made import finding, report
 from tests.conformance.report.pack import observed
@@ -29,12 +28,12 @@ def offences(schema, text):
 
 
 def test_a_report_of_conformance_keeps_it(jenkins, told):
-    assert offences(jenkins, FORMATS["junit"](ReportModel(told))) == []
+    assert offences(jenkins, FORMATS["junit"](told)) == []
 
 
 def test_a_report_with_what_is_accepted_keeps_it(jenkins):
     accepted = report(finding("seen otherwise", basis=observed("OAE")))
-    assert offences(jenkins, FORMATS["junit"](ReportModel(accepted))) == []
+    assert offences(jenkins, FORMATS["junit"](accepted)) == []
 
 
 def test_a_report_of_a_drift_keeps_it(jenkins, side):

@@ -1,19 +1,26 @@
 """Secrets are masked wherever they turn up, and nothing else is."""
 
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from enum import Enum
 from urllib.parse import quote
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mockserver.conformance.report.masking import Masker, masker_for
-from mockserver.conformance.report.model import ReportModel
-from mockserver.conformance.report.report import report_of
+from mockserver.conformance.checks.rule import Finding, Outcome, Rule
+from mockserver.conformance.report.coverage import coverage_of
+from mockserver.conformance.report.masking import Masker, masked, masker_for
+from mockserver.conformance.report.model import report_of
 from mockserver.conformance.report.writing import FORMATS
+from mockserver.conformance.result import Result
 from mockserver.conformance.session.caller import Caller
-from mockserver.conformance.session.exchange import Answer
+from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Contract
+from mockserver.exchange import Request
 from tests.conformance.report.made import exchange, finding, outcome, printed, report, result, rule
 
 KEY = "live-key-7f3a91"
@@ -34,7 +41,7 @@ def signed(answer, **changes):
 def every_format(told):
     """Yield the name and text of a report in each format, the terminal's both ways."""
     for name, write in FORMATS.items():
-        yield name, write(ReportModel(told))
+        yield name, write(told)
     yield "terminal", printed(told)
     yield "verbose", printed(told, verbose=True)
 
@@ -122,17 +129,17 @@ def test_an_odd_text_that_was_tried_everywhere_is_no_secret():
     second = exchange(query=f"symbol={quote(odd)}", number=2)
     masker = masker_for([first, second], Caller())
     assert masker.text(f"got {odd}") == f"got {odd}"
-    assert masker.header("signature", odd) == "<SIGNATURE>"
+    assert masked(masker.header("signature", odd)) == "<SIGNATURE>"
 
 
 def test_a_plain_or_short_value_hides_nothing_but_itself():
     zeros = "0" * 64
     masker = masker_for([exchange(V1_QUOTE, headers=(("signature", zeros),))], Caller())
     assert masker.text(f"0x{zeros}{zeros}") == f"0x{zeros}{zeros}"
-    assert masker.header("SIGNATURE", zeros) == "<SIGNATURE>"
+    assert masked(masker.header("SIGNATURE", zeros)) == "<SIGNATURE>"
     masker = masker_for([exchange(V1_QUOTE, headers=(("appkey", "abc"),))], Caller())
     assert masker.text("abcdef") == "abcdef"
-    assert masker.header("APPKEY", "abc") == "<APP_KEY>"
+    assert masked(masker.header("APPKEY", "abc")) == "<APP_KEY>"
 
 
 def test_the_callers_own_key_is_masked_even_where_it_travels_in_the_open():
@@ -142,4 +149,64 @@ def test_the_callers_own_key_is_masked_even_where_it_travels_in_the_open():
 
 def test_what_is_no_header_of_ours_is_no_secret():
     masker = masker_for([exchange(headers=(("Authorization", "Bearer abcdefgh1234"),))], Caller())
-    assert masker.header("Authorization", "Bearer abcdefgh1234") == "Bearer abcdefgh1234"
+    assert masked(masker.header("Authorization", "Bearer abcdefgh1234")) == "Bearer abcdefgh1234"
+
+
+UNMASKED = (Answer, Exchange, Finding, Outcome, Request, Result)
+"""What a run consists of, before anything is masked."""
+VALUES = (str, bytes, int, float, type(None), Enum, Rule, Contract)
+
+
+def reached(value, seen):
+    """Yield everything that the attributes and items of a value lead to; callables lead nowhere."""
+    if id(value) in seen:
+        return
+    seen[id(value)] = value
+    yield value
+    if isinstance(value, VALUES) or callable(value):
+        return
+    if isinstance(value, Mapping):
+        inner = [*value.keys(), *value.values()]
+    elif isinstance(value, Iterable):
+        inner = list(value)
+    else:
+        names = [name for name in dir(value) if not name.startswith("_")]
+        inner = [getattr(value, name) for name in names]
+    for one in inner:
+        yield from reached(one, seen)
+
+
+def leaks(told):
+    """Return what a format could find in a report and must not show."""
+    return [
+        value
+        for value in reached(told, {})
+        if isinstance(value, UNMASKED)
+        or (isinstance(value, str | bytes) and any(s in str(value) for s in (KEY, SIGNATURE)))
+    ]
+
+
+def test_nothing_in_a_report_leads_to_what_is_not_masked():
+    one = signed(f'{{"code":0,"msg":"{SIGNATURE}","data":{{"{KEY}":1}}}}'.encode())
+    named = finding(f"it said {KEY}", one, place=f"data.{KEY}", verdict=Verdict.EXTRA)
+    found = outcome(rule(), [named, finding("twice", one, one)], V1_QUOTE)
+    unclear = outcome(rule("b"), [], V1_QUOTE, verdict=Verdict.INCONCLUSIVE, reason=f"as {KEY}")
+    run = result([found, unclear], [one], unsent={f"p {KEY}": KEY}, notes=(KEY,))
+    told = report_of(run, caller=OURS, coverage=coverage_of(run), hints=(f"at {SIGNATURE}",))
+    assert leaks(told) == []
+    for name, text in every_format(told):
+        assert KEY not in text, name
+        assert SIGNATURE not in text, name
+    # The other way: what is not masked is found, wherever it is put.
+    assert leaks(replace(told, notes=(KEY,))) == [KEY]
+    assert leaks(replace(told, hints=run.outcomes))[0] is run.outcomes[0]
+    assert one in leaks(replace(told, causes=(replace(told.causes[0], best=one),)))
+
+
+def test_a_secret_in_a_body_is_a_variable_in_what_signs_it():
+    body = f'{{"token":"{KEY}"}}'.encode()
+    came = Answer(200, (), b"{}", 3)
+    one = exchange(V1_QUOTE, headers=HEADERS, body=body, answer=came)
+    [command] = report(finding("wrong", one), caller=OURS).causes[0].exchanges
+    assert KEY not in command.needs
+    assert 'token":"\'"${CROSSCHAIN_MOCK_APP_KEY:?}"\'"}' in command.needs

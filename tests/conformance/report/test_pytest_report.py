@@ -4,8 +4,7 @@ import subprocess
 import sys
 
 from mockserver.conformance import run
-from mockserver.conformance.report.model import ReportModel
-from mockserver.conformance.report.report import report_of
+from mockserver.conformance.report.model import report_of
 from mockserver.conformance.report.writing import FORMATS
 from tests.blind.edits import boom, put, when
 from tests.blind.regions import digits
@@ -46,7 +45,7 @@ def test_tests_of_generated_findings_fail_where_they_are_and_pass_where_they_are
     file = tmp_path / "test_findings.py"
     with blind_service(rows=ROWS) as url:
         result = run(url, only=["generated-requests"], skip=SKIPPED, edges=False, examples=40)
-        text = FORMATS["pytest"](ReportModel(report_of(result)))
+        text = FORMATS["pytest"](report_of(result))
         file.write_text(text, "utf-8")
         told = outcomes(file)
     assert set(told.values()) == {"FAILED"}
@@ -60,13 +59,13 @@ def test_tests_of_generated_findings_fail_where_they_are_and_pass_where_they_are
 
 
 def test_a_file_of_no_findings_has_no_test():
-    assert "def " not in FORMATS["pytest"](ReportModel(report(exchanges=[exchange()])))
+    assert "def " not in FORMATS["pytest"](report(exchanges=[exchange()]))
 
 
 def test_two_findings_of_one_rule_have_a_test_each():
     one = exchange()
     text = FORMATS["pytest"](
-        ReportModel(report(finding("a", one, place="data.a"), finding("b", one, place="data.b")))
+        report(finding("a", one, place="data.a"), finding("b", one, place="data.b"))
     )
     names = [line for line in text.splitlines() if line.startswith("def test_")]
     assert len(names) == len(set(names)) == 2

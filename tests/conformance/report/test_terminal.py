@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mockserver.conformance.report.report import report_of
+from mockserver.conformance.report.model import report_of
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.report.made import (
     CONTRACT,

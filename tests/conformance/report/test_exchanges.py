@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mockserver.conformance.options import Options
+from mockserver.conformance.report.exchanges import reported
 from mockserver.conformance.report.masking import masker_for
-from mockserver.conformance.report.report import report_of
-from mockserver.conformance.report.snippets import curl, needs
+from mockserver.conformance.report.model import report_of
 from mockserver.conformance.report.testing import test_of as module_of
 from mockserver.conformance.runs.runner import run as run_rules
 from mockserver.conformance.session.caller import Caller
@@ -25,7 +25,7 @@ from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import Target
 from mockserver.responders.breaks import CATALOGUE
 from tests.conformance.rawserver import http, raw_server, saying
-from tests.conformance.report.made import exchange, finding, report
+from tests.conformance.report.made import BASE, exchange, finding, report
 from tests.conformance.report.pack import REQUIRED
 
 V1_QUOTE = "v1.getCrossChainQuote"
@@ -43,10 +43,12 @@ def listening():
 
 def line_of(one, server, caller=None):
     """Return the curl line of an exchange, sent to a server of the test."""
-    whose = caller or Caller()
-    masker = masker_for([one], whose)
-    target = Target(server.url, server.url)
-    return curl(one, target, masker, own_keys=whose.own_keys)
+    return shown(one, server.url, caller or Caller()).command
+
+
+def shown(one, url, caller):
+    """Return an exchange as reports have it."""
+    return reported(one, Target(url, url), masker_for([one], caller), own_keys=caller.own_keys)
 
 
 def run(line, **environment):
@@ -137,7 +139,7 @@ def test_the_example_account_has_placeholders_that_the_environment_replaces(list
     one = exchange(V1_QUOTE, headers=KEYS, body=b"{}")
     line = line_of(one, listening)
     assert "k-5f21ab77" not in line
-    assert needs(one, own_keys=False) == ""
+    assert shown(one, listening.url, Caller()).needs == ""
     _, headers, _ = arrived(listening, line)
     assert dict(headers)["appKey"] == "example-app-key"
     assert dict(headers)["signature"] == "0" * 64
@@ -161,7 +163,7 @@ def test_an_own_account_has_to_be_exported(listening):
 
 def test_what_has_to_be_exported_signs_the_request():
     one = exchange(V1_QUOTE, headers=(*KEYS, *TIMED, ("expireTime", "15000")), body=b'{"a":"\'"}')
-    told = needs(one, own_keys=True)
+    told = shown(one, BASE, Caller(own_keys=True)).needs
     script = told.partition(", then ")[2].replace(
         "crosschain-mock", f"{sys.executable} -m mockserver"
     )
