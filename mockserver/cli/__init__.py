@@ -13,28 +13,27 @@ from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
 from mockserver.wording import reason_of
 
-_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_CLICK_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""What writing fails with where there is no room."""
+_NO_ROOM_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
-_SIGPIPE = 13
+_SIGPIPE = 13  # `signal.SIGPIPE`, which Windows lacks
 
 
-class _NotRead(Exception):
+class _ReaderLeft(Exception):
     """The reader of standard output went away, as `head` does."""
 
 
 class _Commands(Commands):
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command. Raises `_NotRead`, in place of which click would exit with 1."""
+        """Run a command. Raises `_ReaderLeft`, in place of which click would exit with 1."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            raise _NotRead from None
+            raise _ReaderLeft from None
 
 
-@click.group(cls=_Commands, context_settings=_SETTINGS)
+@click.group(cls=_Commands, context_settings=_CLICK_SETTINGS)
 @click.version_option(__version__, prog_name="crosschain-mock")
 def _cli() -> None:
     """Mock a cross-chain transfer and swap service, and test services against its contract."""
@@ -50,25 +49,25 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except CrosschainMockError as error:
-        _complain(str(error))
+        _print_error(str(error))
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(130)
-    except (_NotRead, BrokenPipeError):
+    except (_ReaderLeft, BrokenPipeError):
         streams.give_up_stdout()
         sys.exit(128 + _SIGPIPE)
     except OSError as error:
         # A path that the system takes for none, such as a name that is too long, or a full disk.
-        if error.filename is None and error.errno not in _FULL:
+        if error.filename is None and error.errno not in _NO_ROOM_ERRNOS:
             raise
         where = "the output" if error.filename is None else str(error.filename)[:200]
-        _complain(f"{where}: {reason_of(error)}")
+        _print_error(f"{where}: {reason_of(error)}")
         sys.exit(2)
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     for line in text.splitlines():
         click.echo(f"error: {printable(line)}", err=True)

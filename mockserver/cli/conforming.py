@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli.printing import print_json, print_table, print_text
+from mockserver.cli.printing import print_json, print_list, print_table, print_text
 from mockserver.cli.types import DEFAULT_URL
 from mockserver.errors import CrosschainMockError
 from mockserver.wording import counted
@@ -120,8 +120,7 @@ def plan(as_json: bool, **given: Any) -> None:
             }
         )
         return
-    rows = [[str(probe[name]) for name in ("stage", "name", "request")] for probe in probes]
-    print_table(("stage", "probe", "request"), rows)
+    print_list(probes, {"stage": "{stage}", "probe": "{name}", "request": "{request}"})
     for line in _plan_in_words(ready, submissions, edges=options.edges):
         click.echo(line)
 

@@ -3,6 +3,7 @@
 Those that are one request stand in the table `commands.json` alone.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import click
 
 from mockserver import jsontext, limits
 from mockserver.cli.files import put, read_input
-from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.remote import NotDone, Remote, given, pairs, value_of
+from mockserver.cli.printing import print_list
+from mockserver.cli.remote import ControlRefused, Remote, given, pairs, value_of
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, picked
 
@@ -22,16 +23,16 @@ class NotLoadable(CrosschainMockError):
     exit_code = 4
 
 
-def clock_mode(remote: Remote, mode: str) -> None:
+def clock_mode(remote: Remote, mode: str) -> Json:
     """Set how time passes: real, frozen, auto or scaled:60."""
-    print_clock(remote.post("/clock", _mode_and_rate("mode", mode)))
+    return remote.post("/clock", _mode_and_rate("mode", mode))
 
 
-def clock_run_until(remote: Remote, order: str, status: str) -> None:
+def clock_run_until(remote: Remote, order: str, status: str) -> Json:
     """Move the clock to when an ORDER (an id, or order:ID) is `terminal` or has a STATUS."""
     until = {"terminal": True} if status == "terminal" else {"status": status}
     order = order.removeprefix("order:")
-    print_clock(remote.post("/clock", {"runUntil": {"order": order, **until}}))
+    return remote.post("/clock", {"runUntil": {"order": order, **until}})
 
 
 def print_clock(clock: Json) -> None:
@@ -46,7 +47,7 @@ def _mode_and_rate(name: str, mode: str) -> dict[str, Json]:
     return given(**{name: word or None}, rate=value_of(rate) if colon else None)
 
 
-def outage_load(remote: Remote, name: str, start: str | None) -> None:
+def outage_load(remote: Remote, name: str, start: str | None) -> Json:
     """Add the outages of the calendar NAME: a shipped one, or a file of this machine."""
     from mockserver.clock import parse_instant
     from mockserver.scenarios import calendar_names, load_calendar
@@ -56,42 +57,28 @@ def outage_load(remote: Remote, name: str, start: str | None) -> None:
         begin = parse_instant(start) if start else remote.get("/clock")["ms"]
         body = {"windows": [_described(one) for one in load_calendar(name, start_ms=begin)]}
     calendar = remote.post("/calendar", body)
-    print_outages(calendar["added"])
     if calendar["past"]:
         click.echo(f"{calendar['past']} of its outages are past already", err=True)
-
-
-def print_outages(outages: Json) -> None:
-    """Print one outage or several as a table."""
-    rows = [
-        (
-            *(one[name] for name in ("subject", "mode", "direction", "from")),
-            one["until"] or "open",
-            "yes" if one["active"] else "no",
-            one["reason"],
-        )
-        for one in (outages if isinstance(outages, list) else [outages])
-    ]
-    print_table(("subject", "mode", "direction", "from", "until", "active", "reason"), rows)
+    return calendar
 
 
 def _described(window: Any) -> dict[str, Json]:
     """Return a window in the words of the control API."""
     from mockserver.clock import iso
 
-    said = picked(window, "chain", "token", "mode", "direction", "in_flight", "lag")
-    times = {"from": iso(window.from_ms), "lead": f"{window.lead_ms}ms"}
+    members = picked(window, "chain", "token", "mode", "direction", "in_flight", "lag")
     return given(
-        **said,
-        **times,
+        **members,
+        **{"from": iso(window.from_ms)},
+        lead=f"{window.lead_ms}ms",
         until=None if window.until_ms is None else iso(window.until_ms),
         period=f"{window.period_ms}ms",
         reason=window.reason or None,
-        downPercent=window.down_percent if said["mode"] == "flapping" else None,
+        downPercent=window.down_percent if members["mode"] == "flapping" else None,
     )
 
 
-def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[str, ...]) -> None:
+def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[str, ...]) -> Json:
     """Disturb the answers of an OPERATION, or of all, by a fault of a KIND.
 
     For example: fault add latency submitOrder delay=2s first=3
@@ -117,50 +104,37 @@ def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[s
     meant = given(operation=operation)
     if operation is not None and "=" in operation:
         meant, options = {}, (operation, *options)
-    print_faults([remote.post("/faults", {"kind": kind, **meant, **pairs(options)})])
+    return [remote.post("/faults", {"kind": kind, **meant, **pairs(options)})]
 
 
 def print_faults(faults: Json) -> None:
     """Print faults as a table, what a kind of them takes in its last column."""
-    known = ("id", "kind", "does", "seen", "struck")
-    rows = [
-        (
-            *(str(one[name]) for name in known),
-            ", ".join(f"{name}={value}" for name, value in one.items() if name not in known),
-        )
-        for one in faults
-    ]
-    print_table(("id", "kind", "does", "matched", "disturbed", "options"), rows)
+    known = {"id": "id", "kind": "kind", "does": "does", "matched": "seen", "disturbed": "struck"}
+    columns = {head: f"{{{member}}}" for head, member in known.items()}
+    print_list(faults, {**columns, "options": lambda one: _rest(one, known.values())})
 
 
-def stub_add(remote: Remote, file: str) -> None:
+def _rest(fault: Json, known: Collection[str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in fault.items() if name not in known)
+
+
+def stub_add(remote: Remote, file: str) -> Json:
     """Set the stub that a JSON FILE describes; - reads standard input."""
     try:
         described = jsontext.decode(read_input(file))
     except jsontext.NotJson as error:
         raise click.UsageError(f"{file}: {error}; expected a JSON object") from None
-    print_json(remote.post("/stubs", described))
+    return remote.post("/stubs", described)
 
 
-def print_stubs(stubs: Json) -> None:
-    """Print stubs as a table, what they match and answer as JSON."""
-    rows = [
-        (
-            *(str(one.get(name, "")) for name in ("id", "operation", "used", "times")),
-            jsontext.encode(one["match"]).decode() if "match" in one else "",
-            jsontext.encode(one["response"]).decode(),
-        )
-        for one in stubs
-    ]
-    print_table(("id", "operation", "used", "times", "match", "response"), rows)
-
-
-def control(remote: Remote, method: str, path: str, body: str | None) -> None:
+def control(remote: Remote, method: str, path: str, body: str | None) -> Json:
     """Send a request to the control API: METHOD, PATH below /__mock, JSON BODY."""
     path, _, query = path.partition("?")
-    parameters = pairs(tuple(query.split("&"))) if query else {}
-    print_json(
-        remote.send(method, path, query=parameters, body=None if body is None else value_of(body))
+    return remote.send(
+        method,
+        f"/{path.lstrip('/').removeprefix('__mock').lstrip('/')}",
+        query=pairs(tuple(query.split("&"))) if query else {},
+        body=None if body is None else value_of(body),
     )
 
 
@@ -171,37 +145,16 @@ def world_new(
     app_keys: tuple[str, ...],
     breaks: tuple[str, ...],
     **options: Any,
-) -> None:
+) -> Json:
     """Create the world KEY, which answers at /w/KEY and for the header X-Mock-World."""
-    body = given(
+    wanted = given(
         key=key,
         **_mode_and_rate("clock", clock or ""),
         appKeys=list(app_keys) or None,
         breaks=list(breaks) or None,
         **options,
     )
-    print_worlds(remote.post("/worlds", body))
-
-
-def print_worlds(worlds: Json) -> None:
-    """Print one world or several as a table."""
-    names = ("key", "scenario", "dialect", "clock", "now", "orders", "requests")
-    found = worlds if isinstance(worlds, list) else [worlds]
-    print_table(names, [[str(one[name]) for name in names] for one in found])
-
-
-def print_orders(orders: Json) -> None:
-    """Print one order or several as a table; amounts are in smallest units of the source."""
-    heads = ("id", "status", "from", "to", "smallest units", "course", "submitted")
-    rows = [
-        (
-            *(one["id"], one["status"]),
-            *(f"{one[end]['token']} {one[end]['chain']}" for end in ("from", "to")),
-            *(one["amount"], one["course"], one["submitted"]),
-        )
-        for one in (orders if isinstance(orders, list) else [orders])
-    ]
-    print_table(heads, rows)
+    return remote.post("/worlds", wanted)
 
 
 def world_dump(remote: Remote, output: Path | None) -> None:
@@ -209,13 +162,13 @@ def world_dump(remote: Remote, output: Path | None) -> None:
     put(jsontext.pretty(remote.get("/dump")) + "\n", output)
 
 
-def world_load(remote: Remote, file: str) -> None:
+def world_load(remote: Remote, file: str) -> Json:
     """Replace a world by the one in FILE; - reads standard input."""
     try:
         dump: Json = jsontext.decode(read_input(file, limits.LOAD_BODY))
     except jsontext.NotJson as error:
         raise NotLoadable(f"{file}: {error}; expected the dump of a world") from None
     try:
-        print_worlds(remote.post("/load", dump))
-    except NotDone as error:
+        return remote.post("/load", dump)
+    except ControlRefused as error:
         raise NotLoadable(f"{file}: {error}") from None

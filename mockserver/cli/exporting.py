@@ -8,7 +8,7 @@ import click
 from mockserver import __version__
 from mockserver.cli.files import put
 from mockserver.cli.printing import Columns, print_list
-from mockserver.jsontext import Json, picked
+from mockserver.jsontext import picked
 from mockserver.userfiles import write_text
 
 
@@ -26,12 +26,14 @@ def routes(dialect: str, as_json: bool) -> None:
         }
         for one in load(dialect)
     ]
-    columns: Columns = {"method": "method", "path": "path", "inputs (? = optional)": _inputs}
+    columns: Columns = {
+        "method": "{method}",
+        "path": "{path}",
+        "inputs (? = optional)": lambda route: ", ".join(
+            one["name"] + ("" if one["required"] else "?") for one in route["inputs"]
+        ),
+    }
     print_list(found, columns, as_json=as_json)
-
-
-def _inputs(route: Json) -> str:
-    return ", ".join(one["name"] + ("" if one["required"] else "?") for one in route["inputs"])
 
 
 def openapi(
@@ -65,8 +67,13 @@ def assumptions(as_json: bool) -> None:
     """List what is not documented and was assumed, with the reasons."""
     from mockserver.contract import load
 
-    columns = {"id": "id", "what is not shown": "title", "what we chose": "chosen", "why": "reason"}
-    members = (*columns.values(), "alternatives", "concerns")
+    columns = {
+        "id": "{id}",
+        "what is not shown": "{title}",
+        "what we chose": "{chosen}",
+        "why": "{reason}",
+    }
+    members = ("id", "title", "chosen", "reason", "alternatives", "concerns")
     print_list([picked(one, *members) for one in load().assumptions], columns, as_json=as_json)
 
 
@@ -74,7 +81,7 @@ def errata(as_json: bool) -> None:
     """List where the description and public clients contradict each other."""
     from mockserver.contract import load
 
-    columns = {name: name for name in ("id", "documented", "observed", "source")}
+    columns = {name: f"{{{name}}}" for name in ("id", "documented", "observed", "source")}
     members = (*columns, "title", "operations")
     print_list([picked(one, *members) for one in load().errata], columns, as_json=as_json)
 
@@ -91,12 +98,12 @@ def breaks(as_json: bool) -> None:
     from mockserver.responders.breaks.catalogue import CATALOGUE, break_json
 
     columns: Columns = {
-        "name": "name",
+        "name": "{name}",
         "layer": lambda one: "control" if one["control"] else one["layer"],
-        "verdict": "verdict",
-        "by": "section",
+        "verdict": "{verdict}",
+        "by": "{section}",
         "needs writes": lambda one: "yes" if one["needsWrites"] else "",
-        "summary": "summary",
+        "summary": "{summary}",
     }
     print_list([break_json(one) for one in CATALOGUE.values()], columns, as_json=as_json)
 

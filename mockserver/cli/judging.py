@@ -34,8 +34,8 @@ from mockserver.values import dataclass
 if TYPE_CHECKING:
     from mockserver.conformance.report.progress import Progress
 
-_WIDE = 10_000
-_SELDOM = (20_000, 20, 50)
+_UNFOLDED_COLUMNS = 10_000
+_SELDOM_COLLECTED = (20_000, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def judge(target: Target, options: Options, output: Output) -> int:
     Raises `CrosschainMockError` before anything is sent where something asked for cannot be done.
     """
     why_not = wrong.WrongService()
-    _hurry()
+    _skip_unused_work()
     with (
         journalled(target, options, journal=output.journal, resume=output.resume) as keeper,
         _progress(quiet=output.quiet) as progress,
@@ -102,7 +102,7 @@ def judge(target: Target, options: Options, output: Output) -> int:
     return 130 if interrupted else code
 
 
-def _hurry() -> None:
+def _skip_unused_work() -> None:
     """Spare this process what is of no use to a run, and takes a tenth of its time.
 
     Plugins of Hypothesis belong to test suites: one of them imports pytest. The garbage collector
@@ -110,7 +110,7 @@ def _hurry() -> None:
     """
     os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")
     gc.freeze()
-    gc.set_threshold(*_SELDOM)
+    gc.set_threshold(*_SELDOM_COLLECTED)
 
 
 def judge_recordings(named: Sequence[str], options: Options, output: Output) -> int:
@@ -152,7 +152,7 @@ def _print(report: Report, output: Output) -> None:
     stream = sys.stderr if for_program else sys.stdout
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
-    width = None if stream.isatty() else _WIDE
+    width = None if stream.isatty() else _UNFOLDED_COLUMNS
     console = streams.terminal(file=stream, highlight=False, width=width)
     print_report(report, console, verbose=output.verbose, quiet=output.quiet)
 

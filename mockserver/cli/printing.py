@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from itertools import zip_longest
+from string import Formatter
 from textwrap import wrap
 from typing import Any
 
@@ -34,23 +35,36 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 Columns = Mapping[str, str | Callable[[Json], str]]
-"""The columns of a table of objects: by head a member, or what makes a cell of an object."""
+"""What makes the cells of a table of objects, by head: a format string, or a function."""
 
 
-def print_list(found: Sequence[Json], columns: Columns, *, as_json: bool) -> None:
-    """Print objects as JSON, or as a table."""
+class _CellFormatter(Formatter):
+    """Fills format strings; what is null, or not there, is the word behind the colon."""
+
+    def get_value(self, key: int | str, args: Any, members: Mapping[str, Json]) -> Json:
+        return members.get(str(key))
+
+    def format_field(self, value: Json, default: str) -> str:
+        if value is None:
+            return default
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, list):
+            return ", ".join(value)
+        return jsontext.encode(value).decode() if isinstance(value, dict) else str(value)
+
+
+def print_list(found: Sequence[Json], columns: Columns, *, as_json: bool = False) -> None:
+    """Print objects as a table, or as JSON."""
     if as_json:
         print_json(found)
         return
+    text = _CellFormatter()
     rows = [
-        [_cell(one[cell]) if isinstance(cell, str) else cell(one) for cell in columns.values()]
+        [cell(one) if callable(cell) else text.vformat(cell, (), one) for cell in columns.values()]
         for one in found
     ]
     print_table(tuple(columns), rows)
-
-
-def _cell(value: Json) -> str:
-    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def print_levels(lines: Iterable[tuple[str | None, str]]) -> None:
@@ -59,29 +73,24 @@ def print_levels(lines: Iterable[tuple[str | None, str]]) -> None:
         click.echo(click.style(line, fg=_COLOURS[level], bold=True) if level else line)
 
 
-def answer_printer(prints: Mapping[str, Any]) -> Callable[[Any], None]:
-    """Return what prints an answer, or what it has `of` a name: as JSON unless the row says how.
+def print_answer(answer: Json, prints: Mapping[str, Any], tables: Mapping[str, Columns]) -> None:
+    """Print an answer of the control API, or what it has `of` a name, as JSON or as `prints` says.
 
     That is by a function of this package, as a line with members in braces (nothing where that is
-    empty), as a member's items on a line each, or as a table of members.
+    empty), as a member's items on a line each, or as one of the `tables`.
     """
-
-    def print_answer(answer: Any) -> None:
-        found = answer[prints["of"]] if "of" in prints else answer
-        if "by" in prints:
-            function_named(prints["by"])(found)
-        elif "lines" in prints:
-            for one in found[prints["lines"]]:
-                click.echo(one)
-        elif "table" in prints:
-            heads = prints["table"]
-            print_table(heads, [[f"{one[head]}" for head in heads] for one in found])
-        elif "line" not in prints:
-            print_json(found)
-        elif prints["line"]:
-            click.echo(prints["line"].format_map(found))
-
-    return print_answer
+    found = answer[prints["of"]] if "of" in prints else answer
+    if "by" in prints:
+        function_named(prints["by"])(found)
+    elif "lines" in prints:
+        for one in found[prints["lines"]]:
+            click.echo(one)
+    elif "table" in prints:
+        print_list(found if isinstance(found, list) else [found], tables[prints["table"]])
+    elif "line" not in prints:
+        print_json(found)
+    elif prints["line"]:
+        click.echo(prints["line"].format_map(found))
 
 
 def function_named(place: str) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 
 from mockserver import jsontext
-from mockserver.cli.printing import answer_printer, print_json
+from mockserver.cli.printing import Columns, print_answer, print_json
 from mockserver.cli.types import DEFAULT_URL
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, camel
@@ -24,24 +24,27 @@ _TIMEOUT_S = 300
 """Seconds to wait for an answer: the dump of a world with many orders takes long to load."""
 
 
-class NotThere(CrosschainMockError):
+class NoServer(CrosschainMockError):
     """No mock answers at the address."""
 
     exit_code = 3
 
 
-class NotDone(CrosschainMockError):
+class ControlRefused(CrosschainMockError):
     """The server did not do what it was asked; nothing has changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Remote:
-    """A server by its address, the world that is meant, and the token where it wants one."""
+    """A server by its address, the world that is meant, and the token where it wants one.
+
+    `answer` is the last one that came.
+    """
 
     url: str
     world: str
     token: str | None = field(default=None, repr=False)
-    answers: list[Json] = field(default_factory=list, repr=False, compare=False)
+    answer: Json = field(default=None, repr=False)
 
     def get(self, path: str, /, **query: Json) -> Json:
         """Return what the control API shows; parameters that are None are left out."""
@@ -54,22 +57,27 @@ class Remote:
     def send(
         self, method: str, path: str, *, query: Mapping[str, Json] | None = None, body: Json = None
     ) -> Json:
-        """Return the answer of the control API. Raises `NotThere`, `NotDone`."""
-        given = {name: _text(value) for name, value in (query or {}).items() if value is not None}
-        target = f"{self.url}/__mock{quote(path)}" + (f"?{urlencode(given)}" if given else "")
+        """Return the answer of the control API. Raises `NoServer`, `ControlRefused`."""
+        parameters = {
+            name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in (query or {}).items()
+            if value is not None
+        }
+        target = f"{self.url}/__mock{quote(path)}"
+        target += f"?{urlencode(parameters)}" if parameters else ""
         raw = None if body is None else jsontext.encode(body)
         request = urllib.request.Request(target, raw, self._headers(), method=method)  # noqa: S310
         try:
             with self._opener().open(request, timeout=_TIMEOUT_S) as answer:
-                self.answers[:] = [self._read(answer.read())]
-                return self.answers[-1]
+                self.answer = self._read(answer.read())
+                return self.answer
         except urllib.error.HTTPError as error:
             with error:
-                told = self._read(error.read())
-            raise NotDone(_sentence(told, error.code)) from None
+                refusal = self._read(error.read())
+            raise ControlRefused(_refusal_text(refusal, error.code)) from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", error)
-            raise NotThere(
+            raise NoServer(
                 f"no server answers at {self.url} ({str(reason).lower()}); start one with "
                 "'crosschain-mock serve', or name another with --url"
             ) from None
@@ -89,7 +97,7 @@ class Remote:
         try:
             return jsontext.decode(raw)
         except jsontext.NotJson:
-            raise NotThere(
+            raise NoServer(
                 f"what answers at {self.url} is no crosschain-mock; name another with --url"
             ) from None
 
@@ -103,13 +111,17 @@ def _is_address(url: str) -> bool:
 
 
 def connected(
-    function: Callable[..., None], row: Mapping[str, Any], *, own_json: bool
+    function: Callable[..., Json],
+    row: Mapping[str, Any],
+    tables: Mapping[str, Columns],
+    *,
+    own_json: bool,
 ) -> Callable[..., None]:
     """Return what a command does with the server that its options name, handed over as `remote`.
 
-    With `--json` it prints the server's answers in place of what people read; a command with a JSON
-    of its own handles that option itself. What a row is `about` is given as an argument, or as the
-    option of that name.
+    What the function returns is printed as the row says. With `--json` the server's last answer is
+    printed in place of what people read; a command with a JSON of its own handles that option
+    itself. What a row is `about` is given as an argument, or as the option of that name.
     """
     about = row.get("about", "")
 
@@ -117,37 +129,50 @@ def connected(
         if not _is_address(url):
             raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
         remote = Remote(url.rstrip("/"), world, server_token)
-        as_json = False if own_json else options.pop("as_json")
+        as_json = not own_json and options.pop("as_json")
+        if about:
+            options[about] = _either(about, options[about], options.pop("named"))
         try:
             with redirect_stdout(StringIO()) if as_json else nullcontext():
-                if about:
-                    options[about] = _either(about, options[about], options.pop("named"))
-                function(remote=remote, **options)
+                answer = function(remote=remote, **options)
+                if answer is not None:
+                    print_answer(answer, row.get("prints", {}), tables)
+        except ControlRefused as error:
+            raise type(error)(_as_typed(str(error))) from None
         finally:
-            # A command that answers no ends here with its exit code, and its answer counts too.
-            for answer in remote.answers if as_json else ():
-                print_json(answer)
+            # A command that finds something wrong ends here with its exit code: its answer counts.
+            if as_json and remote.answer is not None:
+                print_json(remote.answer)
 
     return called
 
 
-def asking(row: Mapping[str, Any]) -> Callable[..., None]:
-    """Return a function that sends the request of a row to the control API, and prints its answer.
+def asking(row: Mapping[str, Any]) -> Callable[..., Json]:
+    """Return a function that sends the request of a row to the control API.
 
     Of `POST /orders/{order}` the order is an argument of the command. The other arguments and
     options are members of the body, beside those of the row's `body`, or of the query, under the
     names that these have there: `down_percent` is `downPercent`.
     """
     method, _, path = row["asks"].partition(" ")
-    told = answer_printer(row.get("prints", {}))
+    place = "query" if method in ("GET", "DELETE") else "body"
 
-    def command(remote: Remote, **options: Any) -> None:
-        where = {name: options.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
+    def command(remote: Remote, **options: Any) -> Json:
+        parts = {name: options.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
         sent = {**row.get("body", {}), **given(**{camel(name): options[name] for name in options})}
-        where_sent = {"query" if method in ("GET", "DELETE") else "body": sent}
-        told(remote.send(method, path.format(**where), **where_sent))
+        return remote.send(method, path.format(**parts), **{place: sent})
 
     return command
+
+
+def _as_typed(sentence: str) -> str:
+    """Return a sentence of the control API with the options of this command as they are typed."""
+    names = {
+        camel(str(one.name)): max(one.opts, key=len).lstrip("-")
+        for one in click.get_current_context().command.params
+        if isinstance(one, click.Option)
+    }
+    return re.sub(r"\b[a-z]+[A-Z]\w*", lambda found: names.get(found[0], found[0]), sentence)
 
 
 def _either(member: str, argument: str | None, option: str | None) -> str | None:
@@ -184,12 +209,8 @@ def pairs(texts: tuple[str, ...]) -> dict[str, Json]:
     return found
 
 
-def _sentence(told: Json, status: int) -> str:
-    if isinstance(told, Mapping) and isinstance(told.get("error"), str):
+def _refusal_text(refusal: Json, status: int) -> str:
+    if isinstance(refusal, Mapping) and isinstance(refusal.get("error"), str):
         # Who types a command knows its options, and no body of a request.
-        return str(told["error"]).replace("body field ", "").removeprefix("body: ")
-    return f"the server answered {status}: {json.dumps(told, default=str)[:200]}"
-
-
-def _text(value: Json) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        return str(refusal["error"]).replace("body field ", "").removeprefix("body: ")
+    return f"the server answered {status}: {json.dumps(refusal, default=str)[:200]}"

@@ -2,8 +2,8 @@
 
 A row has what is shown of a command and what it `takes`: rows in click's own words, names of
 `lists`, or rows of the option table of conformance. What a command `does` is a function of a module
-here. One that `asks` is a request of the control API and needs none: its answer is printed as
-`prints` says.
+here. One that `asks` is a request of the control API and needs none. Answers of that API are
+printed as `prints` says, as one of the `tables` for example.
 """
 
 import json
@@ -103,7 +103,9 @@ def command(path: str) -> click.Command:
 
         has_json = any(isinstance(one, dict) and one.get("key") == "as_json" for one in takes)
         takes += ["server"] if has_json else ["json", "server"]
-        function = remote.connected(function or remote.asking(row), row, own_json=has_json)
+        function = remote.connected(
+            function or remote.asking(row), row, TABLE["tables"], own_json=has_json
+        )
     settings: dict[str, Any] = {
         "params": [*_parameters(takes)],
         "callback": function,
@@ -140,15 +142,15 @@ def parameter(row: Mapping[str, Any]) -> click.Parameter:
     return click.Option(names, **{**settings, **given})
 
 
-def _type(told: Any) -> Any:
+def _type(name: Any) -> Any:
     """Return a type: of a list of words, of a place that has them, of bounds, or by its name."""
-    if isinstance(told, list):
-        return click.Choice(told)
-    if not isinstance(told, str):
-        return told
-    if ":" in told:
-        return types.Word(told)
-    name, _, bounds = told.partition(" ")
+    if isinstance(name, list):
+        return click.Choice(name)
+    if not isinstance(name, str):
+        return name
+    if ":" in name:
+        return types.Vocabulary(name)
+    name, _, bounds = name.partition(" ")
     if bounds:
         least, most = (int(bound) if bound else None for bound in bounds.split(".."))
         return click.IntRange(least, most)

@@ -17,7 +17,7 @@ from mockserver.violations import did_you_mean
 
 T = TypeVar("T")
 
-_LONGEST_MS = 7 * 86_400_000
+_MOST_DURATION_MS = 7 * 86_400_000
 _HOST, _PORT = "127.0.0.1", 8765
 DEFAULT_URL = f"http://{_HOST}:{_PORT}"
 """Where a server listens, and is looked for, unless somebody says otherwise."""
@@ -26,12 +26,12 @@ DEFAULTS: Mapping[str, str | int] = {"HOST": _HOST, "PORT": _PORT, "URL": DEFAUL
 """The defaults that the table of commands names."""
 
 
-class Wrong(Exception):
+class WrongValue(Exception):
     """A value that an option cannot have; the message says what would be right."""
 
 
 class Parsed(click.ParamType[T]):
-    """What a function reads out of a text; a `Wrong` or `ClockRefused` of it is a usage error."""
+    """What a function reads out of a text; its `WrongValue` or `ClockRefused` is a usage error."""
 
     def __init__(self, name: str, parse: Callable[[str], T]) -> None:
         """Take the name that help and usage show, and the function."""
@@ -44,7 +44,7 @@ class Parsed(click.ParamType[T]):
         if isinstance(value, str):
             try:
                 found = self._parse(value)
-            except (Wrong, ClockRefused) as error:
+            except (WrongValue, ClockRefused) as error:
                 self.fail(str(error), param, ctx)
         return found
 
@@ -63,9 +63,9 @@ def duration(*, zero: bool = False) -> Parsed[int]:
 
     def parse(text: str) -> int:
         found = parse_duration(text)
-        if not (0 if zero else 1) <= found <= _LONGEST_MS:
+        if not (0 if zero else 1) <= found <= _MOST_DURATION_MS:
             least = "at least 0" if zero else "more than 0"
-            raise Wrong(f"{text!r} is not {least} and at most 7d")
+            raise WrongValue(f"{text!r} is not {least} and at most 7d")
         return found
 
     return Parsed("duration", parse)
@@ -78,15 +78,15 @@ def quantity(name: str, of: str, least: str, most: str, sign: str = "") -> Parse
         try:
             found = Decimal(text.removesuffix(sign))
         except InvalidOperation:
-            raise Wrong(f"{text!r} is no number of {of}") from None
+            raise WrongValue(f"{text!r} is no number of {of}") from None
         if not (found.is_finite() and Decimal(least) <= found <= Decimal(most)):
-            raise Wrong(f"{text!r} is not between {least} and {most} {of}")
+            raise WrongValue(f"{text!r} is not between {least} and {most} {of}")
         return found
 
     return Parsed(name, parse)
 
 
-class Word(click.ParamType[str]):
+class Vocabulary(click.ParamType[str]):
     """One word of a vocabulary that a module has: shown in the help, completed, and checked.
 
     `place` is `module:name` of an enumeration or a mapping, which is imported when it is needed.
@@ -116,10 +116,10 @@ class Word(click.ParamType[str]):
         text = str(value)
         if text not in self.words:
             near = did_you_mean(text, self.words)
-            told = f"{text!r} is none of {', '.join(self.words)}{near}"
+            message = f"{text!r} is none of {', '.join(self.words)}{near}"
             # An argument would be named by all its words, which the sentence has already.
             hint = (param.name or "").upper() if isinstance(param, click.Argument) else None
-            raise click.BadParameter(told, ctx, param, hint)
+            raise click.BadParameter(message, ctx, param, hint)
         return text
 
     def shell_complete(
@@ -133,7 +133,7 @@ def _key_and_secret(text: str) -> tuple[str, str]:
     """Return a developer key and its secret; what came is not repeated: it may be a secret."""
     key, _, secret = text.partition(":")
     if not key or not secret:
-        raise Wrong("a developer key and its secret belong together, as in KEY:SECRET")
+        raise WrongValue("a developer key and its secret belong together, as in KEY:SECRET")
     return key, secret
 
 
@@ -142,7 +142,7 @@ def _host(text: str) -> str:
     bare = text[1:-1] if text[:1] + text[-1:] == "[]" else text
     if bare.isspace() or not bare or "/" in bare or (":" in bare and not _is_ipv6(bare)):
         right = "a name or an address such as 127.0.0.1 or ::1; the port goes to --port"
-        raise Wrong(f"{text!r} is no host; give {right}")
+        raise WrongValue(f"{text!r} is no host; give {right}")
     return bare
 
 

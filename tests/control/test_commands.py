@@ -224,6 +224,8 @@ def test_reset_and_any_other_request(told):
     assert "  2026-01-01T00:00:00Z  " in told("reset")
     assert '"reserved"' in told("control", "GET", "/reserved")
     assert '"outages"' in told("control", "GET", "/outages?which=active")
+    for path in ("outages", "/__mock/outages", "__mock/outages"):
+        assert '"outages"' in told("control", "GET", path)
     assert '"01:00:00Z"' not in told("control", "POST", "/clock", '{"advance": "1h"}')
 
 

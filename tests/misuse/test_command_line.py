@@ -111,7 +111,7 @@ MISUSES = (
     ("order show 77", 2, "'77' does not exist here"),
     ("order steer 77 sucess", 2, "'77' does not exist here"),
     ("order force 77 Done", 2, "is none of Unknown, Pending"),
-    ("verify submitOrder", 2, "say what is wanted"),
+    ("verify submitOrder", 2, "say what is wanted: one of exactly, at-least, at-most,"),
     ("verify submitOrdr --exactly 1", 2, "did you mean 'v2.submitOrder'?"),
     ("verify submitOrder --exactly 1", 1, "expected once, came never"),
     ("journal chekOrder", 2, "did you mean"),
