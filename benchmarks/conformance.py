@@ -30,7 +30,8 @@ from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.draft import draft_of
 from mockserver.conformance.session.target import Target
 from mockserver.contract import Operation, load, openapi
-from mockserver.responders.breaks import CATALOGUE, Break
+from mockserver.responders.breaks import Break
+from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.selftest import ARMED
 from mockserver.testing import MockServer, MockWorld, running
 

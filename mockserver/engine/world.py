@@ -13,6 +13,7 @@ from mockserver.engine.dumps import Listed, Plain, dumped, loaded
 from mockserver.engine.errors import UnknownSnapshot
 from mockserver.engine.lists import Lists
 from mockserver.engine.orderbook import OrderBook
+from mockserver.engine.outages import Window
 from mockserver.engine.quote_service import QuoteService
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.suspensions import Suspensions
@@ -93,8 +94,12 @@ class World:
 
     def undisturbed(self) -> "World":
         """Return a world as this one would be if no outage had ever been."""
+        return self.with_outages()
+
+    def with_outages(self, *windows: Window) -> "World":
+        """Return a world as this one would be if these had been its outages."""
         state = self._core.state.copy()
-        state.calendar = Calendar(())
+        state.calendar = Calendar(windows)
         return World(self.scenario, self._core.wall, state)
 
     def snapshot(self, name: str | None = None) -> str:

@@ -4,6 +4,7 @@ import codecs
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 from urllib.parse import unquote
 
 from mockserver import jsontext, limits
@@ -279,7 +280,8 @@ class Service:
         responders = ["break"]
 
         def below(asked: Call) -> Delivery:
-            name, response = self._unbroken(replace(call, request=asked.request))
+            # Breaks ask what they were given, perhaps with another request or world.
+            name, response = self._unbroken(cast("HostedCall", asked))
             responders.append(name)
             return Delivery(response)
 

@@ -12,7 +12,8 @@ import pytest
 from mockserver import jsontext
 from mockserver.contract import load
 from mockserver.exchange import Headers, Request
-from mockserver.responders.breaks import CATALOGUE, Break
+from mockserver.responders.breaks import Break
+from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.responders.delivery import Delivery
 from mockserver.server.assembly import build
 from mockserver.server.service import Service

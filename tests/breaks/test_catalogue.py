@@ -6,8 +6,7 @@ import pytest
 
 from mockserver.contract import BasisKind, Layer, Verdict
 from mockserver.contract.facts import shipped_facts
-from mockserver.responders.breaks import CATALOGUE
-from mockserver.responders.breaks.catalogue import BREAKS
+from mockserver.responders.breaks.catalogue import BREAKS, CATALOGUE
 from mockserver.responders.refusing import REFUSAL_HEADER
 from tests.breaks.conftest import CONTRACT, different, service, touches
 

@@ -9,7 +9,7 @@ import pytest
 from mockserver.cli import main
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, Request
-from mockserver.responders.breaks import CATALOGUE
+from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.responders.forms import BadControl
 from mockserver.server.assembly import build
 from mockserver.testing import BadSetting, MockSettings, running

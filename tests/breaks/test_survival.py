@@ -8,7 +8,8 @@ import pytest
 
 from mockserver import jsontext
 from mockserver.exchange import Headers, Request, Response
-from mockserver.responders.breaks import CATALOGUE, Breaks, MutationContext
+from mockserver.responders.breaks import Breaks, MutationContext
+from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.refusing import JSON_TYPE, REFUSAL_HEADER
 from mockserver.responders.responder import Call

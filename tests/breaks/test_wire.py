@@ -7,7 +7,7 @@ import time
 import pytest
 
 from mockserver.contract import Layer
-from mockserver.responders.breaks import CATALOGUE
+from mockserver.responders.breaks.catalogue import CATALOGUE
 from tests.breaks.conftest import V1_QUOTE, played_healthy, post, signed, touches
 from tests.control.conftest import ControlClient
 

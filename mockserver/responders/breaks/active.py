@@ -4,7 +4,6 @@ import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.mutations import Break, MutationContext
 from mockserver.responders.delivery import Delivery
@@ -95,16 +94,19 @@ class Breaks:
 
     def _wrapped(self, one: Break, below: Below, changed: list[str]) -> Below:
         def wrapped(call: Call) -> Delivery:
-            seen: list[tuple[Request, Delivery]] = []
+            answered: list[tuple[Call, Delivery]] = []
 
             def watched(asked: Call) -> Delivery:
                 delivery = below(asked)
-                seen.append((asked.request, delivery))
+                answered.append((asked, delivery))
                 return delivery
 
             memory = self._memory.setdefault(one.name, {})
             delivery = one.act(MutationContext(call, memory, watched))
-            if seen != [(call.request, delivery)]:
+            if not any(
+                asked.request == call.request and asked.hosted is call.hosted and said == delivery
+                for asked, said in answered
+            ):
                 changed.append(one.name)
             return delivery
 

@@ -9,19 +9,16 @@ from dataclasses import replace
 
 from mockserver import jsontext
 from mockserver.contract import ids
-from mockserver.engine.catalog import Chain
+from mockserver.engine.outages import Mode, Window
 from mockserver.engine.tickets import TicketStatus
 from mockserver.exchange import Headers, Response
-from mockserver.jsontext import Json
 from mockserver.responders.breaks.converters import whole
 from mockserver.responders.breaks.mutations import (
     EditableAnswer,
     MutationContext,
-    bounded,
     editable,
     edited,
     refused,
-    succeeded,
     success,
 )
 from mockserver.responders.delivery import Cut, Delivery
@@ -29,13 +26,13 @@ from mockserver.responders.delivery import Cut, Delivery
 _SUSPENDED = "AVAXC"
 """The nickname of the chain that is suspended; another one takes its place where it is missing."""
 
-_MOST_MS = 3_000
+_LONGEST_MS = 3_000
 """The longest that an answer is late for a time-out, in milliseconds of wall time."""
 
-_MOST_KEPT = 100
-_NUMBERED_FROM = 700_000
+_MOST_REPORTS = 100
+_FIRST_REPORT = 700_000
 _HASH = "0x" + "0" * 64
-_NO_MORE = {
+_NO_FEE_NOR_REFUND = {
     **dict.fromkeys(("feeToAddress", "feeToChain", "feeToHash", "feeToToken")),
     **dict.fromkeys(("backAddress", "backChain", "backHash", "backToken")),
     "feeLevel": "0",
@@ -45,7 +42,7 @@ _NO_MORE = {
 """What a v1 order shows that has neither a part paid in coin nor a refund (ESS1)."""
 
 
-# The way of an answer
+# How an answer is sent
 
 
 def late(context: MutationContext, milliseconds: int) -> Delivery:
@@ -57,7 +54,7 @@ def late(context: MutationContext, milliseconds: int) -> Delivery:
 def beyond_time_out(context: MutationContext) -> Delivery:
     """Answer 200 ms after the time-out that the request gives, where that is soon."""
     window = whole(context.call.request.headers.get("expireTime", ""))
-    if window is None or window + 200 > _MOST_MS:
+    if window is None or window + 200 > _LONGEST_MS:
         return context.answer()
     return late(context, window + 200)
 
@@ -79,40 +76,33 @@ def compressed(context: MutationContext, when: str) -> Delivery:
     return replace(sent, response=Response(was.status, headers, gzip.compress(was.body, mtime=0)))
 
 
-def refused_with(context: MutationContext, status: int) -> Delivery:
-    """Answer as a server does that has the path for another method only."""
-    sent = context.answer()
-    said = context.refuse("contract-violation", "method not allowed").response
-    return replace(sent, response=replace(said, status=status))
+def flat(context: MutationContext) -> Delivery:
+    """Put the data beside the code instead of inside `data`."""
 
+    def spread(answer: EditableAnswer) -> None:
+        data = answer.body.pop("data")
+        answer.body.update({name: one for name, one in data.items() if name not in answer.body})
 
-def all_well(context: MutationContext) -> Delivery:
-    """Tell of a success without any data."""
-    return replace(context.answer(), response=success(context, {}).response)
+    return edited(context, context.answer(), spread)
 
 
 # What is asked instead
 
 
-def any_method(context: MutationContext) -> Delivery:
-    """Answer any method as the one that is published."""
-    return context.answer(replace(context.call.request, method=context.call.operation.method))
-
-
-def without_tail(context: MutationContext) -> Delivery:
-    """Take a path only as far as an operation has it."""
-    request, path = context.call.request, context.call.operation.path
-    before, found, _ = request.path.partition(path)
-    return context.answer(replace(request, path=before + found))
+def as_published(context: MutationContext) -> Delivery:
+    """Answer any method, and what stands behind a path, as what is published."""
+    request, operation = context.call.request, context.call.operation
+    before, found, _ = request.path.partition(operation.path)
+    return context.answer(replace(request, method=operation.method, path=before + found))
 
 
 def item_of_array(context: MutationContext) -> Delivery:
     """Take the only item of an array for the body itself."""
     request = context.call.request
-    found = jsontext.decode_or(request.body)
-    if not isinstance(found, list) or len(found) != 1 or not isinstance(found[0], dict):
-        return context.answer()
-    return context.answer(replace(request, body=jsontext.encode(found[0])))
+    match jsontext.decode_or(request.body):
+        case [dict() as item]:
+            return context.answer(replace(request, body=jsontext.encode(item)))
+    return context.answer()
 
 
 def exact_header(context: MutationContext) -> Delivery:
@@ -120,63 +110,46 @@ def exact_header(context: MutationContext) -> Delivery:
     request = context.call.request
     sent = request.headers.items_sent
     known = [item for item in sent if item[0] == "chain" or item[0].lower() != "chain"]
-    if len(known) == len(sent):
-        return context.answer()
-    return context.answer(replace(request, headers=Headers(tuple(known))))
+    # What is asked as it was is no change, and the journal says so.
+    return context.answer(
+        replace(request, headers=Headers(tuple(known))) if len(known) < len(sent) else None
+    )
 
 
 def known_names_only(context: MutationContext) -> Delivery:
     """Leave query parameters out that nobody declares."""
     inputs = context.inputs
     known = {field.name for field in context.call.operation.fields if field.location == "query"}
-    kept = {name: value for name, value in inputs.query.items() if name in known}
-    return context.answer(inputs.querying(kept).request if kept != inputs.query else None)
+    query = {name: value for name, value in inputs.query.items() if name in known}
+    return context.answer(inputs.querying(query) if query != inputs.query else None)
 
 
 # Orders and tickets
-
-
-def lettered_id(context: MutationContext) -> Delivery:
-    """Give orders ids with letters, and know them by these."""
-    if context.call.operation.id == ids.ORDER:
-        sent = context.answer()
-        body = succeeded(context, sent.response)
-        if body is None or "id" not in body["data"]:
-            return sent
-        body["data"]["id"] = f"ord-{body['data']['id']}"
-        return sent.with_body(jsontext.encode(body))
-    asked = context.inputs.query.get("id")
-    if not asked:
-        return context.answer()
-    known = asked.removeprefix("ord-") if asked.startswith("ord-") else f"9999{asked}"
-    return context.answer(context.inputs.setting("query.id", known).request)
 
 
 def first_order(context: MutationContext) -> Delivery:
     """Tell of the first order that was checked, whichever is asked for."""
     inputs, first = context.inputs, context.memory.get("first")
     if first is not None and inputs.query.get("id"):
-        return context.answer(inputs.setting("query.id", first).request)
+        return context.answer(inputs.setting("query.id", first))
     sent = context.answer()
-    if succeeded(context, sent.response) is not None:
+    if editable(context, sent):
         context.memory["first"] = inputs.query.get("id")
     return sent
 
 
-def as_submitted(context: MutationContext, inputs: Mapping[str, str]) -> Delivery:
+def as_submitted(context: MutationContext, names: Mapping[str, str]) -> Delivery:
     """Show a v1 order whatever an input says: that of its submission is put in its place."""
-    asked = context.inputs
-    ((shown, submitted),) = inputs.items()
+    inputs = context.inputs
+    ((shown, submitted),) = names.items()
     if context.call.operation.id == ids.V1_ORDER:
         sent = context.answer()
-        if succeeded(context, sent.response) is not None:
-            context.memory[str(asked.body.get("certHash"))] = asked.body.get(submitted)
-            bounded(context.memory)
+        if editable(context, sent):
+            context.remember(str(inputs.body.get("certHash")), inputs.body.get(submitted))
         return sent
-    right = context.memory.get(asked.query.get("hash", ""))
-    if right is None or not asked.query.get(shown):
-        return context.answer()
-    return context.answer(asked.setting(f"query.{shown}", right).request)
+    right = context.memory.get(inputs.query.get("hash", ""))
+    is_known = right is not None and inputs.query.get(shown)
+    return context.answer(inputs.setting(f"query.{shown}", right) if is_known else None)
 
 
 def all_done(context: MutationContext) -> Delivery:
@@ -195,99 +168,63 @@ def some_v1_order(context: MutationContext) -> Delivery:
     """Show an order for whatever transaction is asked about and nobody has submitted."""
     call, sent, inputs = context.call, context.answer(), context.inputs
     if call.operation.id == ids.V1_ORDER:
-        context.memory[str(inputs.body.get("certHash"))] = True
-        bounded(context.memory)
+        context.remember(str(inputs.body.get("certHash")), True)
         return sent
     chain, transaction, user = (inputs.query.get(name) for name in ("chain", "hash", "evmAddress"))
     sound = not call.operation.read(call.request).violations
-    if not refused(sent.response) or not sound or transaction in context.memory:
+    if not refused(sent) or not sound or transaction in context.memory:
         return sent
     ends = {"fromChain": chain, "fromToken": "USDT", "fromAmount": "100", "fromAddress": user}
     goal = {"toChain": "ETH", "toToken": "USDT", "toAmount": "0", "toAddress": user, "toHash": ""}
     order = {"sn": "CC1160520260101000009999", "status": 1, "type": 1, "certHash": transaction}
-    return success(context, {"order": {**_NO_MORE, **order, **ends, **goal}})
+    return success(context, {"order": {**_NO_FEE_NOR_REFUND, **order, **ends, **goal}})
 
 
 def filter_ignored(context: MutationContext) -> Delivery:
     """List the tickets of an address in every status, whichever is asked for."""
-    sent, inputs = context.answer(), context.inputs
-    answer = editable(context, sent)
-    if answer is None:
-        return sent
-    found: list[Json] = []
-    for name in TicketStatus:
-        of_status = context.answer(inputs.setting("query.filter", name).request)
-        other = editable(context, of_status) or answer
-        found += [item for item in other.listed() if item not in found]
-    return _relisted(answer, sent, found)
+
+    def list_all(answer: EditableAnswer) -> None:
+        for name in TicketStatus:
+            of_status = context.answer(context.inputs.setting("query.filter", name))
+            other, listed = editable(context, of_status), answer.listed()
+            listed += [one for one in other.listed() if one not in listed] if other else []
+
+    return edited(context, context.answer(), list_all)
 
 
 def refused_kept(context: MutationContext) -> Delivery:
     """List reports that were refused as tickets all the same."""
-    sent, inputs = context.answer(), context.inputs
-    answer = editable(context, sent)
-    if context.call.operation.id == ids.TICKETS and answer is not None:
-        reports = [
+    inputs, sent = context.inputs, context.answer()
+    reports = context.memory.setdefault("refused", [])
+    if context.call.operation.id == ids.TICKETS:
+        tickets = [
             {
-                "ticketId": _NUMBERED_FROM + number,
+                "ticketId": _FIRST_REPORT + number,
                 "address": inputs.query.get("address", ""),
                 "chain": chain,
                 "hash": transaction,
                 "succeeded": False,
                 "solution": "",
             }
-            for number, (transaction, chain) in enumerate(context.memory.get("refused", []))
+            for number, (transaction, chain) in enumerate(reports)
         ]
-        return _relisted(answer, sent, [*answer.listed(), *reports])
+        return edited(context, sent, lambda answer: answer.listed().extend(tickets))
     transaction = inputs.body.get("hash")
-    if answer is None and isinstance(transaction, str) and transaction:
-        kept = context.memory.setdefault("refused", [])
-        if len(kept) < _MOST_KEPT:
-            kept.append([transaction, str(inputs.body.get("chain", ""))])
+    is_report = not editable(context, sent) and isinstance(transaction, str) and transaction
+    if is_report and len(reports) < _MOST_REPORTS:
+        reports.append([transaction, str(inputs.body.get("chain", ""))])
     return sent
 
 
-def _relisted(answer: EditableAnswer, sent: Delivery, found: list[Json]) -> Delivery:
-    if not isinstance(answer.data.get("list"), list):
-        return sent
-    return edited(answer, sent, lambda answer: answer.data.update(list=found))
-
-
-# A chain out of service
-
-
 def suspended(context: MutationContext) -> Delivery:
-    """Take a chain out of service: gone from every list, and refused wherever it is named."""
-    chains, sent = context.catalog.chains, context.answer()
+    """Take a chain out of service: gone from every list, and refused wherever it is quoted."""
+    hosted, chains = context.call.hosted, context.catalog.chains
     chain = next((one for one in chains if one.nickname == _SUSPENDED), chains[-1])
-    answer = editable(context, sent)
-    if answer is None:
+    window = Window(chain.nickname, None, 0, mode=Mode.DELISTED)
+    world = hosted.world.with_outages(window)
+    sent = context.below(replace(context.call, hosted=replace(hosted, world=world)))
+    if context.inputs.query.get("chain") != chain.nickname or not editable(context, sent):
         return sent
-    parts = (
-        f"{where}.{name}"
-        for where in ("query", "headers", "body")
-        for name in ("chain", "fromChain", "toChain")
-    )
-    asked = [context.inputs.get(part) for part in parts]
-    if any(isinstance(one, str) and one in (chain.nickname, chain.v1_name) for one in asked):
-        name = context.call.naming(chain.nickname) or chain.nickname
-        said = context.refuse("chain-suspended", f"chain {name!r} is out of service")
-        return replace(sent, response=said.response)
-    return edited(answer, sent, lambda answer: _unlist(answer, chain))
-
-
-def _unlist(answer: EditableAnswer, chain: Chain) -> None:
-    for name, key, gone in (
-        ("list", "nickName", chain.nickname),
-        ("chains", "name", chain.v1_name),
-    ):
-        if answer.listed(name):
-            answer.data[name] = [one for one in answer.listed(name) if _member(one, key) != gone]
-    for holder, _ in answer.places(f"list[].contracts.{chain.nickname}"):
-        del holder[chain.nickname]
-    if answer.context.call.operation.id == ids.ASSETS:
-        answer.data["list"] = [one for one in answer.listed() if _member(one, "contracts") != {}]
-
-
-def _member(item: Json, name: str) -> Json:
-    return item.get(name, "") if isinstance(item, dict) else ""
+    # The mock still tells balances and prices of such a chain; a service may refuse these as well.
+    why = f"chain {chain.nickname!r} is out of service"
+    return replace(sent, response=context.refuse("chain-suspended", why))

@@ -1,6 +1,7 @@
 """The catalogue: every break and control of the table, by name, as JSON and as a reference page."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
 
@@ -8,7 +9,7 @@ from mockserver import documents, jsontext, markdown, resources, tables
 from mockserver.contract import Layer, Verdict, fact_basis, load
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.mutations import Break
-from mockserver.responders.breaks.verbs import VERBS, only
+from mockserver.responders.breaks.verbs import VERBS, in_turn, only
 
 NOTHING = "none"
 """What the table, the page and programs call the verdict on what is right."""
@@ -34,8 +35,7 @@ def _break(
     groups: Mapping[str, Sequence[str]],
     control: bool,
 ) -> Break:
-    ((verb, spec),) = ((verb, row[verb]) for verb in VERBS if verb in row)
-    act = VERBS[verb](spec)
+    act = reduce(in_turn, (VERBS[verb](spec) for verb, spec in row.items() if verb in VERBS))
     basis = fact_basis(row["fact"])
     told = row.get("verdict", basis.kind.contradicted)
     return Break(
@@ -76,34 +76,29 @@ submission.
 def break_json(one: Break) -> dict[str, Json]:
     """Return a break as JSON for programs."""
     members = jsontext.members_of(one, "act", "methods", "longer_paths")
-    return {**members, "verdict": one.verdict or NOTHING, "because": one.because or None}
+    return {**members, "verdict": _verdict(one), "because": one.because or None}
 
 
 def page(note: str) -> str:
     """Return the page of the reference, in Markdown; the note says how it came to be."""
     parts = ["# Breaks\n", f"{note}\n", _INTRODUCTION]
-    real = [one for one in BREAKS if not one.control]
     for layer in Layer:
-        found = [one for one in real if one.layer is layer]
-        parts.append(f"## {layer.value.capitalize()} ({len(found)})\n\n{_table(found)}")
-    controls = [one for one in BREAKS if one.control]
-    parts.append(f"## Controls ({len(controls)})\n\n{_allowed(controls)}")
+        found = [one for one in BREAKS if one.layer is layer and not one.control]
+        rows = ((one, ", ".join(one.operations)) for one in found)
+        parts.append(_section(layer.capitalize(), ("what is wrong", "operations"), rows))
+    controls = ((one, one.because) for one in BREAKS if one.control)
+    parts.append(_section("Controls", ("what differs", "why it is allowed"), controls))
     return "\n".join(parts)
 
 
-def _table(breaks: Iterable[Break]) -> str:
-    heads = ("name", "what is wrong", "operations", "verdict", "by")
-    return _rows(heads, ((one, one.summary, ", ".join(one.operations)) for one in breaks))
+def _section(title: str, heads: tuple[str, str], breaks: Iterable[tuple[Break, str]]) -> str:
+    rows = [
+        (f"`{one.name}`{' *' * one.needs_writes}", one.summary, more, _verdict(one), one.section)
+        for one, more in breaks
+    ]
+    table = "\n".join(markdown.table(("name", *heads, "verdict", "by"), rows))
+    return f"## {title} ({len(rows)})\n\n{table}\n"
 
 
-def _allowed(controls: Iterable[Break]) -> str:
-    heads = ("name", "what differs", "why it is allowed", "verdict", "by")
-    return _rows(heads, ((one, one.summary, one.because) for one in controls))
-
-
-def _rows(heads: Sequence[str], found: Iterable[tuple[Break, str, str]]) -> str:
-    rows = (
-        (f"`{one.name}`{' *' * one.needs_writes}", what, more, one.verdict or NOTHING, one.section)
-        for one, what, more in found
-    )
-    return "\n".join(markdown.table(heads, rows)) + "\n"
+def _verdict(one: Break) -> str:
+    return one.verdict or NOTHING

@@ -18,7 +18,6 @@ EXACT = Context(prec=200, rounding=ROUND_FLOOR)
 """Wide enough for every amount of 256 bits with all its decimals."""
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
-_SIGNED = re.compile(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?", re.ASCII)
 _AMOUNT_FOR_NONE = "100000000"
 _MOST_PERCENT = 5000
 """Hundredths of a percent that are taken as a slippage at most: a half."""
@@ -84,20 +83,6 @@ def _digits_in_front(text: str) -> Json:
     return front[0] if front and int(front[0]) else _AMOUNT_FOR_NONE
 
 
-def _number_in_text(text: str) -> Json:
-    """Return the number in a text, as languages do that turn texts into numbers."""
-    if not _NUMBER.fullmatch(text) or len(text) >= 100:
-        return text
-    return Decimal(text) if "." in text else int(text)
-
-
-def _exponent(text: str) -> Json:
-    """Return whole digits with an exponent, as floats of some languages are printed."""
-    if not text.isdecimal() or len(text) < 2:
-        return text
-    return f"{text[0]}.{text[1:].rstrip('0') or '0'}e+{len(text) - 1}"
-
-
 def _inverted(value: Json) -> Json:
     """Return tokens for two USD in place of USD for a token, with 18 decimals."""
     try:
@@ -128,53 +113,42 @@ _ANYTHING: Mapping[str, Converter] = {
 _TEXTS: Mapping[str, Converter] = {
     "names": lambda text, others: others.get(text, text),
     "number": lambda text: jsontext.decode_or(text.encode("utf-8", "surrogatepass"), text),
-    "number-in-text": _number_in_text,
     "begin": lambda text, front: f"{front}{text}" if text[:1].isdigit() else text,
     "end": lambda text, back: text + back,
     # So many characters from the front, or all but as many at the back.
-    "cut": lambda text, length: text[:length],
-    "digits-behind": lambda text, count: text[count:],
-    "names-within": lambda text, pair: text.replace(pair[0], pair[1]),
-    "negative": lambda text: f"-{text}" if text[:1].isdigit() else text,
-    "unsigned": lambda text: text.removeprefix("-"),
+    "first": lambda text, length: text[:length],
+    "sub": lambda text, pair: re.sub(pair[0], pair[1], text),
     "lower": str.lower,
     "upper": str.upper,
     # The same EVM address with its letters in capitals.
     "upper-hex": lambda text: (
         f"0x{text[2:].upper()}" if len(text) == 42 and text.startswith("0x") else text
     ),
-    "without-0x": lambda text: text.removeprefix("0x"),
+    # Without what it begins with; another text is turned into one that means nothing.
+    "without-front": lambda text, front: (
+        text.removeprefix(front) if text.startswith(front) else text and f"9999{text}"
+    ),
     "base64": _base64,
     "digit-turned": _digit_turned,
     "digits-in-front": _digits_in_front,
-    "exponent": _exponent,
     # The same value with more digits behind the point.
     "more-digits": lambda text: text and f"{text}{'000' if '.' in text else '.000000'}",
-    # How many percent are left for how many are lost, which begins with a minus.
-    "percent-left": lambda text: (
-        plain(EXACT.add(Decimal(100), Decimal(text))) if _SIGNED.fullmatch(text) else text
-    ),
 }
 _DIGITS: Mapping[str, Converter] = {
-    "thousands": lambda digits: f"{int(digits):,}",
     # What is left over by the division is lost.
     "units-times": lambda digits, ratio: str(int(digits) * ratio[0] // ratio[1]),
     # Hundredths of a percent read as whole percents.
     "percent": lambda digits: str(min(int(digits) * 100, _MOST_PERCENT)),
     "plus": lambda digits, more: str(int(digits) + more),
-    "milliseconds": lambda digits: f"{digits}000",
 }
 _INTEGERS: Mapping[str, Converter] = {
     "plus": lambda number, more: number + more,
-    "milliseconds": lambda number: number * 1000,
     "even": lambda number: number // 2 * 2,
     "fractional": lambda number: Decimal(number) + Decimal("0.5"),
 }
 _NUMBERS: Mapping[str, Converter] = {
-    "negative": lambda number: -number,
     "unsigned": abs,
     "for-positive": lambda number, told: told if number > 0 else number,
-    "millionths": lambda number: Decimal(number) / 10**6 if 0 < number < 10**20 else number,
 }
 _LISTS: Mapping[str, Converter] = {
     "first": lambda items, count: items[:count],
@@ -187,14 +161,7 @@ _LISTS: Mapping[str, Converter] = {
 _OBJECTS: Mapping[str, Converter] = {
     "capitalised": lambda value: {name[:1].upper() + name[1:]: one for name, one in value.items()},
     "snake-case": lambda value: {_snake(name): one for name, one in value.items()},
-    # Envelopes of refusals
-    "with-members": lambda value, members: {**value, **members},
-    "without-member": lambda value, name: {key: one for key, one in value.items() if key != name},
-    "text-code": lambda value: {**value, "code": str(value.get("code", ""))},
-    "bare": lambda value: {"error": str(value.get("msg", ""))[:200]},
 }
-
-
 _BOOLEANS: Mapping[str, Converter] = {"bit": int, "opposite": lambda value: not value}
 
 _TABLES: tuple[tuple[Callable[[Json], bool], Mapping[str, Converter]], ...] = (

@@ -3,7 +3,6 @@
 A break is one way in which a re-implementation of the service is wrong all the time.
 """
 
-import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from urllib.parse import quote, urlencode
@@ -15,22 +14,27 @@ from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Headers, Request, Response, pairs_or
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
-from mockserver.responders.refusing import REFUSAL_HEADER
+from mockserver.responders.refusing import JSON_HEADERS, REFUSAL_HEADER
 from mockserver.responders.responder import Call
 from mockserver.values import dataclass
+
+_MOST_REMEMBERED = 2_000
+"""Entries in the memory of a break in one world; what is older is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class MutationContext:
     """One call on its way through a break.
 
-    `memory` is what the break has kept in this world, plain data that is kept and dumped with it;
-    `below` answers a call as it would be answered without the break.
+    `memory` is what the break remembers in this world, plain data that is kept and dumped with it;
+    `below` answers a call as it would be answered without the break. `refusals` tells that these
+    are edited, and not successes.
     """
 
     call: Call
     memory: dict[str, Json]
     below: Callable[[Call], Delivery]
+    refusals: bool = False
 
     @property
     def inputs(self) -> "RequestInputs":
@@ -42,10 +46,11 @@ class MutationContext:
         """The chains and tokens of the world that the call came to."""
         return self.call.hosted.world.scenario.catalog
 
-    def decimals(self, chain: Json, symbol: Json) -> int:
-        """Return the decimals of a token on a chain, both by their names; 18 for unknown ones."""
+    def decimals(self, chain: str) -> int:
+        """Return the decimals of a quote's token on its `fromChain` or `toChain`; 18 if unknown."""
+        query = self.inputs.query
         try:
-            return self.catalog.token_on(chain, symbol).decimals
+            return self.catalog.token_on(query.get(chain, ""), query.get("symbol", "")).decimals
         except Refusal:
             return 18
 
@@ -53,10 +58,25 @@ class MutationContext:
         """Return the answer to the request of the call, or to another one in its place."""
         return self.below(replace(self.call, request=request) if request else self.call)
 
-    def refuse(self, kind: str, why: str) -> Delivery:
+    def refuse(self, kind: str, why: str) -> Response:
         """Return a refusal in the envelope of the operation's generation."""
-        generation = self.call.operation.generation
-        return Delivery(self.call.hosted.refuser.refuse(generation, kind, why))
+        return self.call.hosted.refuser.refuse(self.call.operation.generation, kind, why)
+
+    def count(self, key: str = "count") -> int:
+        """Count one more under a key and return how many there are."""
+        self.memory[key] = self.memory.get(key, 0) + 1
+        self._forget()
+        return int(self.memory[key])
+
+    def remember(self, key: str, value: Json) -> Json:
+        """Return what was remembered first under a key."""
+        first = self.memory.setdefault(key, value)
+        self._forget()
+        return first
+
+    def _forget(self) -> None:
+        while len(self.memory) > _MOST_REMEMBERED:
+            del self.memory[next(iter(self.memory))]
 
 
 Mutation = Callable[[MutationContext], Delivery]
@@ -127,87 +147,62 @@ class RequestInputs:
         if location == "body":
             # A body that cannot be read is not made into one that can.
             return bool(self.body) and name not in self.body
-        if location == "query":
-            unread = bool(self.request.query) and not self.query
-            return name not in self.query and not unread
-        return self.get(place) is None
+        unread = location == "query" and self.request.query and not self.query
+        return self.get(place) is None and not unread
 
-    def setting(self, place: str, value: Json) -> "RequestInputs":
-        """Return the same with another value at a place."""
+    def setting(self, place: str, value: Json) -> Request:
+        """Return the request with another value at a place."""
         location, _, name = place.partition(".")
         request = self.request
         if location == "query":
             return self.querying({**self.query, name: str(value)})
         if location == "headers":
-            kept = [item for item in request.headers.items_sent if item[0].lower() != name.lower()]
-            headers = Headers([*kept, (name, str(value))])
-            return replace(self, request=replace(request, headers=headers))
-        body = {**self.body, name: value}
-        return replace(self, request=replace(request, body=jsontext.encode(body)), body=body)
+            others = [one for one in request.headers.items_sent if one[0].lower() != name.lower()]
+            return replace(request, headers=Headers([*others, (name, str(value))]))
+        return replace(request, body=jsontext.encode({**self.body, name: value}))
 
-    def querying(self, query: Mapping[str, str]) -> "RequestInputs":
-        """Return the same with another query."""
-        text = urlencode(query, quote_via=quote, safe="")
-        return replace(self, request=replace(self.request, query=text), query=query)
-
-
-_MOST = 2_000
-"""How much a break remembers in one world; what is older is forgotten."""
+    def querying(self, query: Mapping[str, str]) -> Request:
+        """Return the request with another query."""
+        return replace(self.request, query=urlencode(query, quote_via=quote, safe=""))
 
 
 @dataclass(slots=True)
 class EditableAnswer:
-    """A successful answer to be edited in place."""
+    """The body of an answer, to be edited in place.
 
-    context: MutationContext
+    Its fields have places such as `list[].decimals`, or with `$.` those of the envelope, as in
+    `$.code`; `*` stands for any member, and `[-1]` for the last item of a list.
+    """
+
     body: dict[str, Json]
-
-    @property
-    def inputs(self) -> RequestInputs:
-        """What was asked."""
-        return self.context.inputs
 
     @property
     def data(self) -> dict[str, Json]:
         """What the answer carries."""
         return self.body["data"]  # type: ignore[no-any-return]
 
-    @property
-    def memory(self) -> dict[str, Json]:
-        """What the break has kept."""
-        return self.context.memory
-
     def listed(self, name: str = "list") -> list[Json]:
         """Return a list of the data, for editing; an empty one where there is none."""
         found = self.data.get(name)
         return found if isinstance(found, list) else []
 
-    def one_more(self, where: str, members: Mapping[str, Json]) -> None:
-        """Add an item to a list that is like its last one but for some members."""
-        listed = self.listed(where)
-        if listed and isinstance(listed[-1], dict):
-            listed.append({**copy.deepcopy(listed[-1]), **members})
-
-    def counted(self, key: str = "count") -> int:
-        """Count one more under a key and return how many there are."""
-        return counted(self.memory, key)
+    def get(self, place: str) -> Json:
+        """Return the value at a place; None where there is none."""
+        return next((holder[name] for holder, name in self.places(place)), None)
 
     def places(self, path: str) -> Iterator[tuple[dict[str, Json], str]]:
-        """Yield holder and name of every field at a path such as `list[].decimals`.
-
-        `$.code` begins above the data, `*` stands for any member. Where the path does not lead
-        anywhere, nothing is yielded.
-        """
+        """Yield holder and name of every field at a place; nothing where it does not lead there."""
         above, _, name = path.rpartition(".")
         for holder in self.holders(above):
             if name in holder:
                 yield holder, name
 
     def holders(self, above: str) -> list[dict[str, Json]]:
-        """Return the objects at a path."""
-        parts = above.split(".") if above else []
-        found: list[Json] = [self.body if parts[:1] == ["$"] else self.data]
-        for part in parts[1:] if parts[:1] == ["$"] else parts:
+        """Return the objects at a place."""
+        first, _, rest = above.partition(".")
+        above = rest if first == "$" else above
+        found: list[Json] = [self.body if first == "$" else self.data]
+        for part in above.split(".") if above else ():
             found = [inner for one in found for inner in _inner(one, part)]
         return [one for one in found if isinstance(one, dict)]
 
@@ -217,50 +212,32 @@ def _inner(value: Json, part: str) -> list[Json]:
         return []
     if part == "*":
         return list(value.values())
-    name = part.removesuffix("[]")
+    name, _, which = part.partition("[")
     inner = value.get(name)
-    if part == name:
+    if not which:
         return [] if inner is None else [inner]
-    return inner if isinstance(inner, list) else []
+    items = inner if isinstance(inner, list) else []
+    return items[-1:] if which == "-1]" else items
 
 
-def counted(memory: dict[str, Json], key: str = "count") -> int:
-    """Count one more under a key and return how many there are."""
-    memory[key] = memory.get(key, 0) + 1
-    bounded(memory)
-    return int(memory[key])
-
-
-def bounded(memory: dict[str, Json]) -> None:
-    """Forget what is oldest where a break remembers too much."""
-    while len(memory) > _MOST:
-        del memory[next(iter(memory))]
-
-
-def succeeded(context: MutationContext, response: Response) -> dict[str, Json] | None:
-    """Return the body of a success with data, to be changed by its owner, or None."""
-    body = jsontext.decode_or(response.body) if response.status == 200 else None
+def editable(context: MutationContext, sent: Delivery) -> EditableAnswer | None:
+    """Return what a break edits: a success with data, or a refusal; None for another answer."""
+    body = jsontext.decode_or(sent.response.body) if sent.response.status == 200 else None
+    if context.refusals:
+        return EditableAnswer(body) if isinstance(body, dict) and refused(sent) else None
     if not isinstance(body, dict) or not isinstance(body.get("data"), dict):
         return None
     good = context.call.operation.generation.succeeded(body) and body["code"] is not False
-    return body if good else None
-
-
-def refused(response: Response) -> bool:
-    """Tell whether an answer is a refusal of this server."""
-    return response.header(REFUSAL_HEADER) is not None
-
-
-def editable(context: MutationContext, delivery: Delivery) -> EditableAnswer | None:
-    """Return a successful answer for editing, or None."""
-    body = succeeded(context, delivery.response)
-    return None if body is None else EditableAnswer(context, body)
+    return EditableAnswer(body) if good else None
 
 
 def edited(
-    answer: EditableAnswer, sent: Delivery, edit: Callable[[EditableAnswer], object]
+    context: MutationContext, sent: Delivery, edit: Callable[[EditableAnswer], object]
 ) -> Delivery:
-    """Return an answer edited in place; the very same one where nothing changed."""
+    """Return an answer edited in place; the very same delivery where nothing changed."""
+    answer = editable(context, sent)
+    if answer is None:
+        return sent
     # The texts are compared: to Python false is 0.
     before = jsontext.encode(answer.body)
     edit(answer)
@@ -268,7 +245,12 @@ def edited(
     return sent if after == before else sent.with_body(after)
 
 
+def refused(sent: Delivery) -> bool:
+    """Tell whether an answer is a refusal of this server."""
+    return sent.response.header(REFUSAL_HEADER) is not None
+
+
 def success(context: MutationContext, data: Json) -> Delivery:
     """Return an answer that says all is well, around any data."""
-    told = jsontext.encode(context.call.operation.generation.answer(data))
-    return Delivery(Response(200, (("Content-Type", "application/json; charset=utf-8"),), told))
+    body = context.call.operation.generation.answer(data)
+    return Delivery(Response(200, JSON_HEADERS, jsontext.encode(body)))

@@ -1,9 +1,9 @@
 """What the table of breaks can say of a call: each verb makes a mutation of what stands behind it.
 
 A word that a verb takes is the name of a function, written with dashes, or such a name with what
-the function is given: `number`, or `{times: "100"}`. What changes values stands in `converters`
-and, where it looks at the world, in `inputs`; what changes bodies and tells when a break acts is
-below; what needs code of its own stands in `edits` and `acts`.
+the function is given: `number`, or `{times: "100"}`. Values are changed by `converters`, and by
+`contextual` where that depends on the call; conditions and changes of bodies are below; what needs
+code of its own is in `acts`.
 """
 
 import copy
@@ -15,20 +15,19 @@ from functools import partial
 from typing import Any
 
 from mockserver import jsontext
+from mockserver.contract import shipped_facts
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
-from mockserver.responders.breaks import acts, converters, edits, inputs
-from mockserver.responders.breaks.converters import is_number, whole
+from mockserver.responders.breaks import acts, contextual, converters
+from mockserver.responders.breaks.converters import is_number
 from mockserver.responders.breaks.mutations import (
     EditableAnswer,
     Mutation,
     MutationContext,
     RequestInputs,
-    counted,
     editable,
     edited,
     refused,
-    succeeded,
 )
 from mockserver.responders.delivery import Delivery
 from mockserver.tables import UnknownName, function_of
@@ -42,12 +41,6 @@ _MEDIA_TYPES = {"page": "text/html; charset=utf-8", "text": "text/plain"}
 def _invalid_input(context: MutationContext, sent: Delivery) -> bool:
     reading = context.call.operation.read(context.call.request)
     return bool(reading.refusal or reading.violations)
-
-
-def _above(context: MutationContext, sent: Delivery, place_and_most: tuple[str, int]) -> bool:
-    place, most = place_and_most
-    units = whole(context.inputs.get(place))
-    return units is not None and units > most
 
 
 def _matching(context: MutationContext, sent: Delivery, place_and_pattern: tuple[str, str]) -> bool:
@@ -64,57 +57,48 @@ def _of_odd_index(context: MutationContext, sent: Delivery) -> bool:
 
 def _behind_a_refusal(context: MutationContext, sent: Delivery) -> bool:
     before = bool(context.memory.pop("refused", False))
-    if refused(sent.response):
+    if refused(sent):
         context.memory["refused"] = True
     return before
 
 
-def _has_member(
-    context: MutationContext, sent: Delivery, member_and_value: tuple[str, Json]
-) -> bool | None:
-    """Tell whether a success has this value of a member; None where it is no success."""
-    body, (name, value) = succeeded(context, sent.response), member_and_value
-    return None if body is None else bool(body["data"].get(name) == value)
+def _has(context: MutationContext, sent: Delivery, place_and_values: Sequence[Json]) -> bool:
+    answer, (place, *values) = editable(context, sent), place_and_values
+    return answer is not None and answer.get(place) in values
 
 
-def _succeeded(context: MutationContext, sent: Delivery) -> bool:
-    return succeeded(context, sent.response) is not None
+def _ended(context: MutationContext, sent: Delivery, place: str) -> bool:
+    answer, generation = editable(context, sent), context.call.operation.generation.id
+    final = shipped_facts().statuses[generation].final
+    return answer is not None and str(answer.get(place)) in final
 
 
-def _asked_before(context: MutationContext, sent: Delivery) -> bool:
-    return counted(context.memory, f"quote {context.call.request.query[-300:]}") > 1
-
-
-def _from_the_third_check(context: MutationContext, sent: Delivery) -> bool:
-    order = f"order {str(context.inputs.get('query.id'))[:200]}"
-    return _succeeded(context, sent) and counted(context.memory, order) > 2
+def _looks(context: MutationContext) -> int:
+    """Count one look more at what the query asks for, and return how many there were."""
+    return context.count(f"look {context.call.request.query[-300:]}")
 
 
 _CONDITIONS: Mapping[str, Callable[..., bool]] = {
     # An answer says all is well and has data; or this server has refused the request.
-    "success": _succeeded,
-    "refusal": lambda context, sent: refused(sent.response),
+    "success": lambda context, sent: editable(context, sent) is not None,
+    "refusal": lambda context, sent: refused(sent),
     # The request breaks the contract.
     "odd-input": _invalid_input,
     # The request leaves an input out, or gives an empty text for it.
     "without": lambda context, sent, place: context.inputs.get(place) in (None, ""),
-    # The request has a larger whole number.
-    "above": _above,
     # The request has a text of this form, or a number written so; none is an empty text.
     "matching": _matching,
     # The request is about one of the half of the tokens whose index is odd.
     "of-odd-index": _of_odd_index,
-    # The answer is a success with this value of a member, or with another one.
-    "told": lambda context, sent, what: _has_member(context, sent, what) is True,
-    "told-otherwise": lambda context, sent, what: _has_member(context, sent, what) is False,
-    # The same was asked before.
-    "asked-before": _asked_before,
-    # It is the third success, or the sixth, and so on.
-    "every-third": lambda context, sent: (
-        _succeeded(context, sent) and counted(context.memory) % 3 == 0
-    ),
-    # An order was checked twice before.
-    "from-the-third-check": _from_the_third_check,
+    # The answer is a success with one of these values at a place.
+    "has": _has,
+    # The answer shows an order that has come to its end, by the status at a place.
+    "ended": _ended,
+    # It is every second time, or from the third time on, as the number says: that this was asked
+    # of all calls, or of those with the same query.
+    "every": lambda context, sent, count: context.count() % count == 0,
+    "every-look": lambda context, sent, count: _looks(context) % count == 0,
+    "from-look": lambda context, sent, count: _looks(context) >= count,
     # The request before was refused.
     "behind-a-refusal": _behind_a_refusal,
 }
@@ -163,123 +147,165 @@ _PLACES: Mapping[str, Callable[[str], Callable[..., Any] | None]] = {
     "conditions": _CONDITIONS.get,
     "bodies": _BODIES.get,
     "converters": converters.WORDS.get,
-    "inputs": partial(function_of, inputs),
-    "edits": partial(function_of, edits),
+    "contextual": partial(function_of, contextual),
     "acts": partial(function_of, acts),
 }
 
 
-def word(spec: Json, *places: str) -> Callable[..., Any]:
-    """Return the function of a word. Raises `UnknownName` where no place has it."""
+def word(spec: Json, place: str) -> Callable[..., Any]:
+    """Return the function of a word. Raises `UnknownName` where the place does not have it."""
     name, given = (spec, ()) if isinstance(spec, str) else next(iter(spec.items()))
     given = () if isinstance(spec, str) else (given,)
-    for place in places:
-        made = _PLACES[place](name)
-        if made is not None:
-            return lambda *values: made(*values, *given)
-    raise UnknownName(f"no function of {' or '.join(places)} is called {name!r}")
+    made = _PLACES[place](name)
+    if made is None:
+        raise UnknownName(f"no function of {place} is called {name!r}")
+    return lambda *values: made(*values, *given)
 
 
-def only(condition: Json, act: Mutation) -> Mutation:
-    """Let a mutation do what it does under a condition."""
-    holds = word(condition, "conditions")
+Value = Callable[[MutationContext, Json], Json]
+
+
+def _value(spec: Json) -> Value:
+    """Return what makes a value of the one that is there, in the context of a call."""
+    try:
+        return word(spec, "contextual")
+    except UnknownName:
+        how = word(spec, "converters")
+        return lambda context, value: how(value)
+
+
+def only(conditions: Json, act: Mutation) -> Mutation:
+    """Let a mutation do what it does under a condition, or under each of several in turn.
+
+    Under `refusal` refusals are edited, and not successes.
+    """
+    every = conditions if isinstance(conditions, list) else [conditions]
+    holding = [word(one, "conditions") for one in every]
 
     def conditional(context: MutationContext) -> Delivery:
         sent = context.answer()
         # What was answered is not asked for again: a submission would be made twice.
-        return act(replace(context, below=lambda call: sent)) if holds(context, sent) else sent
+        holds = all(one(context, sent) for one in holding)
+        answered = replace(context, below=lambda call: sent, refusals="refusal" in every)
+        return act(answered) if holds else sent
 
     return conditional
+
+
+def in_turn(first: Mutation, then: Mutation) -> Mutation:
+    """Let one mutation act upon what another one leaves."""
+    return lambda context: then(
+        replace(context, below=lambda call: first(replace(context, call=call)))
+    )
 
 
 # Verbs that edit the data of successes
 
 
-def _editing(edit: Callable[[EditableAnswer], None]) -> Mutation:
-    def act(context: MutationContext) -> Delivery:
-        sent = context.answer()
-        answer = editable(context, sent)
-        return sent if answer is None else edited(answer, sent, edit)
-
-    return act
+def _editing(edit: Callable[[MutationContext, EditableAnswer], None]) -> Mutation:
+    return lambda context: edited(context, context.answer(), partial(edit, context))
 
 
 def _at_places(
-    given: Mapping[str, Any], edit: Callable[[dict[str, Json], str, Any], object]
+    spec: Mapping[str, Any], edit: Callable[[MutationContext, dict[str, Json], str, Any], object]
 ) -> Mutation:
     """Edit the fields at places of a success, each with what is given for its place."""
 
-    def edit_all(answer: EditableAnswer) -> None:
-        for path, one in given.items():
+    def edit_all(context: MutationContext, answer: EditableAnswer) -> None:
+        for path, given in spec.items():
             for holder, key in answer.places(path):
-                edit(holder, key, one)
+                edit(context, holder, key, given)
 
     return _editing(edit_all)
 
 
 def _change(spec: Mapping[str, Json]) -> Mutation:
-    def edit(holder: dict[str, Json], key: str, how: Callable[..., Json]) -> None:
-        holder[key] = how(holder[key])
+    def change(context: MutationContext, holder: dict[str, Json], key: str, how: Value) -> None:
+        holder[key] = how(context, holder[key])
 
-    return _at_places({path: word(how, "converters") for path, how in spec.items()}, edit)
+    return _at_places({path: _value(how) for path, how in spec.items()}, change)
+
+
+def _again(spec: Mapping[str, Json]) -> Mutation:
+    """Change fields once more each time that the same is asked, or submitted and answered."""
+
+    def change(context: MutationContext, holder: dict[str, Json], key: str, how: Value) -> None:
+        about = context.call.request.query
+        if context.call.operation.writes:
+            about = jsontext.encode(holder[key]).decode()
+        for _ in range(context.count(f"{key} {about[-300:]}") - 1):
+            holder[key] = how(context, holder[key])
+
+    return _at_places({path: _value(how) for path, how in spec.items()}, change)
+
+
+def _copy(spec: Mapping[str, str]) -> Mutation:
+    """Put what stands at another place of the data, or was an input, into fields."""
+
+    def copied(context: MutationContext, answer: EditableAnswer) -> None:
+        values = {}
+        for path, source in spec.items():
+            of_request = source.startswith(("query.", "headers.", "body."))
+            values[path] = (context.inputs if of_request else answer).get(source)
+        for path, value in values.items():
+            for holder, key in answer.places(path) if value is not None else ():
+                holder[key] = value
+
+    return _editing(copied)
 
 
 def _drop(spec: Sequence[str]) -> Mutation:
-    return _at_places(dict.fromkeys(spec), lambda holder, key, _: holder.pop(key))
+    return _at_places(dict.fromkeys(spec), lambda context, holder, key, _: holder.pop(key))
 
 
 def _rename(spec: Mapping[str, str]) -> Mutation:
-    def edit(holder: dict[str, Json], key: str, name: str) -> None:
+    def rename(context: MutationContext, holder: dict[str, Json], key: str, name: str) -> None:
         items = [(name if one == key else one, value) for one, value in holder.items()]
         holder.clear()
         holder.update(items)
 
-    return _at_places(spec, edit)
+    return _at_places(spec, rename)
 
 
 def _put(spec: Mapping[str, Json]) -> Mutation:
-    def edit(answer: EditableAnswer) -> None:
+    def put(context: MutationContext, answer: EditableAnswer) -> None:
         for path, value in spec.items():
             above, _, name = path.rpartition(".")
             for holder in answer.holders(above):
                 holder[name] = copy.deepcopy(value)
 
-    return _editing(edit)
+    return _editing(put)
 
 
 def _add(spec: Mapping[str, Mapping[str, Json]]) -> Mutation:
-    def edit(answer: EditableAnswer) -> None:
-        for name, members in spec.items():
-            answer.one_more(name, members)
+    """Add an item to a list that is like its last one but for some members."""
 
-    return _editing(edit)
+    def add(context: MutationContext, answer: EditableAnswer) -> None:
+        for name, members in spec.items():
+            listed = answer.listed(name)
+            if listed and isinstance(listed[-1], dict):
+                listed.append({**copy.deepcopy(listed[-1]), **members})
+
+    return _editing(add)
 
 
 # Verbs that change what is asked
 
 
 def _asking(spec: Mapping[str, Json], concerned: Callable[[RequestInputs, str], bool]) -> Mutation:
-    changes = [(place, _input(how)) for place, how in spec.items()]
+    changes = [(place, _value(how)) for place, how in spec.items()]
 
     def act(context: MutationContext) -> Delivery:
-        given = other = context.inputs
+        given, request = context.inputs, context.call.request
         for place, how in changes:
             if concerned(given, place):
                 before = given.get(place)
                 now = how(context, before)
                 if now != before or type(now) is not type(before):
-                    other = other.setting(place, now)
-        return context.answer(other.request)
+                    request = RequestInputs.of(request).setting(place, now)
+        return context.answer(request)
 
     return act
-
-
-def _input(spec: Json) -> Callable[..., Json]:
-    try:
-        return word(spec, "inputs")
-    except UnknownName:
-        how = word(spec, "converters", "inputs")
-        return lambda context, value: how(value)
 
 
 # Verbs that change what is sent
@@ -292,13 +318,8 @@ def _sending(change: Callable[[MutationContext, Delivery], Delivery]) -> Mutatio
 def _refuse(spec: Mapping[str, str]) -> Mutation:
     """Refuse good requests; others are refused anyway."""
     ((kind, why),) = spec.items()
-    return _sending(
-        lambda context, sent: (
-            replace(sent, response=context.refuse(kind, why).response)
-            if _succeeded(context, sent)
-            else sent
-        )
-    )
+    refusing = _sending(lambda context, sent: replace(sent, response=context.refuse(kind, why)))
+    return only("success", refusing)
 
 
 def _send(spec: Mapping[str, Json]) -> Mutation:
@@ -317,17 +338,6 @@ def _send(spec: Mapping[str, Json]) -> Mutation:
     return _sending(send)
 
 
-def _refusal(spec: Json) -> Mutation:
-    """Change the envelopes of refusals."""
-    how = word(spec, "converters")
-
-    def change(context: MutationContext, sent: Delivery) -> Delivery:
-        body = jsontext.decode_or(sent.response.body) if refused(sent.response) else None
-        return sent.with_body(jsontext.encode(how(body))) if isinstance(body, dict) else sent
-
-    return _sending(change)
-
-
 def _body(spec: Json) -> Mutation:
     """Change the bytes of every body."""
     how = word(spec, "bodies")
@@ -339,33 +349,31 @@ def _body(spec: Json) -> Mutation:
 
 
 def _headers(spec: Mapping[str, str]) -> Mutation:
-    """Set headers of every answer, in their places where it has them."""
-    other = {name.lower(): value for name, value in spec.items()}
+    """Set headers of every answer."""
+    names = {name.lower() for name in spec}
 
     def change(context: MutationContext, sent: Delivery) -> Delivery:
         was = sent.response
-        kept = tuple((name, other.get(name.lower(), value)) for name, value in was.headers)
-        there = {name.lower() for name, _ in kept}
-        more = tuple(item for item in spec.items() if item[0].lower() not in there)
-        return replace(sent, response=Response(was.status, (*kept, *more), was.body))
+        others = (one for one in was.headers if one[0].lower() not in names)
+        return replace(sent, response=Response(was.status, (*others, *spec.items()), was.body))
 
     return _sending(change)
 
 
 VERBS: Mapping[str, Callable[[Any], Mutation]] = {
     "change": _change,
+    "again": _again,
+    "copy": _copy,
     "drop": _drop,
     "rename": _rename,
     "put": _put,
     "add": _add,
-    "edit": lambda spec: _editing(word(spec, "edits")),
     # Other values in place of those that were given, all by what the request said.
     "correct": lambda spec: _asking(spec, lambda given, place: given.get(place) is not None),
     # Values as given where a request leaves them out.
     "fill": lambda spec: _asking(spec, lambda given, place: given.lacks(place)),
     "refuse": _refuse,
     "send": _send,
-    "refusal": _refusal,
     "headers": _headers,
     "body": _body,
     "act": lambda spec: word(spec, "acts"),

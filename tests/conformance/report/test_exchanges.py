@@ -23,7 +23,7 @@ from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import Target
-from mockserver.responders.breaks import CATALOGUE
+from mockserver.responders.breaks.catalogue import CATALOGUE
 from tests.conformance.rawserver import http, raw_server, saying
 from tests.conformance.report.made import BASE, exchange, finding, report
 from tests.conformance.report.pack import REQUIRED
