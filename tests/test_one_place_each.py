@@ -173,7 +173,7 @@ SOURCES = frozenset(fact.source for fact in shipped_facts().evidence)
 
 @pytest.mark.parametrize(
     ("words", "home"),
-    [(OPERATIONS, ["contract/ids.py"]), (VERDICTS, ["contract/basis.py"]), (SOURCES, [])],
+    [(OPERATIONS, ["contract/ids.py"]), (VERDICTS, ["contract/facts.py"]), (SOURCES, [])],
     ids=["operations", "verdicts", "sources"],
 )
 def test_a_word_is_spelled_in_one_file(words, home):

@@ -42,8 +42,7 @@ def openapi(
     """Print the OpenAPI 3.1 document of v1, 2.0, both, or the control API."""
     from mockserver import jsontext
     from mockserver.contract import load
-    from mockserver.contract.examples import shipped_examples
-    from mockserver.contract.openapi import document
+    from mockserver.contract.openapi import document, shipped_examples
 
     if generation == "control":
         from mockserver.server.control import ROWS

@@ -5,13 +5,21 @@
 contracts.
 """
 
-from mockserver.contract.basis import Basis, BasisKind, Layer, Verdict
 from mockserver.contract.dialect import Dialect, Erratum, UnknownDialect
-from mockserver.contract.envelope import Generation, RefusalRule
-from mockserver.contract.facts import Fact, FactRegister, UnknownFact, fact_basis, shipped_facts
+from mockserver.contract.facts import (
+    Basis,
+    BasisKind,
+    Fact,
+    FactRegister,
+    Layer,
+    UnknownFact,
+    Verdict,
+    fact_basis,
+    shipped_facts,
+)
 from mockserver.contract.fields import Field, describe, sentence
 from mockserver.contract.load import Assumption, Contract, ContractSource, load
-from mockserver.contract.operation import Operation
+from mockserver.contract.operation import Generation, Operation, RefusalRule
 from mockserver.contract.reading import Inputs
 
 __all__ = [

@@ -1,12 +1,18 @@
-"""Dialects: which errata are applied to the contract before anything is made from it."""
+"""Dialects: which errata are applied to the contract before anything is made from it.
+
+An overlay adds what was learned of a service, without editing the contract.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import field
+from pathlib import Path
 from typing import Any
 
-from mockserver.contract.basis import Basis, BasisKind
-from mockserver.errors import CrosschainMockError
+from mockserver import documents
+from mockserver.contract.facts import Basis, BasisKind
+from mockserver.documents import Document
+from mockserver.errors import CrosschainMockError, InvalidFile, Problem
 from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
 
@@ -164,3 +170,96 @@ def _take(container: Any, part: str, where: str) -> Any:
         return container.pop(_key(container, part))
     except (KeyError, IndexError):
         raise ValueError(f"{where}: there is no {part!r} to take away") from None
+
+
+MARK = "+"
+"""What stands between a dialect and the file of an overlay, as in `observed+learned.yaml`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedField:
+    """A member of an operation's answers that the contract does not mention; `types` are JSON's."""
+
+    operation: str
+    place: str
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Errata that a service follows, and members that its answers have."""
+
+    file: Path
+    errata: tuple[str, ...] = ()
+    fields: tuple[LearnedField, ...] = ()
+
+    def laid_over(self, operation: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the schema of an operation's data with the members that it does not mention.
+
+        What the schema says stays as it is. Raises `InvalidFile` for a member that it mentions, and
+        for one of an object that it does not know.
+        """
+        found = dict(schema)
+        for learned in self.fields:
+            if learned.operation == operation:
+                names = learned.place.replace("[]", ".[]").split(".")[1:]
+                found = self._with(found, names, learned)
+        return found
+
+    def _with(
+        self, schema: Mapping[str, Any], names: Sequence[str], learned: LearnedField
+    ) -> dict[str, Any]:
+        name, rest = names[0], names[1:]
+        keyword = {"[]": "items", "*": "additionalProperties"}.get(name, "properties")
+        branch = _branch(schema, keyword, name if rest else "")
+        if branch is not None:
+            inner = self._with(schema["allOf"][branch], names, learned)
+            branches = [*schema["allOf"]]
+            branches[branch] = inner
+            return {**schema, "allOf": branches}
+        below = schema.get(keyword)
+        if not isinstance(below, Mapping):
+            raise self._refused(learned, "stands in an object that the contract does not know")
+        if keyword != "properties":
+            return {**schema, keyword: self._with(below, rest, learned)}
+        if rest and name in below:
+            return {**schema, keyword: {**below, name: self._with(below[name], rest, learned)}}
+        if rest or name in below:
+            why = "is in the contract already" if not rest else "stands in what it does not know"
+            raise self._refused(learned, why)
+        return {**schema, keyword: {**below, name: _member(learned)}}
+
+    def _refused(self, learned: LearnedField, why: str) -> InvalidFile:
+        message = f"{learned.place} of {learned.operation} {why}; an overlay only adds"
+        return InvalidFile([Problem(self.file, None, "fields", message)])
+
+
+def load_overlay(file: Path) -> Overlay:
+    """Return the overlay of a file. Raises `InvalidFile`."""
+    document: Document = documents.read(file, "overlay")
+    rows: Iterable[Mapping[str, Any]] = document.value.get("fields", ())
+    fields = (documents.value_of(LearnedField, row) for row in rows)
+    return Overlay(file, tuple(document.value.get("errata", ())), tuple(fields))
+
+
+def _branch(schema: Mapping[str, Any], keyword: str, name: str) -> int | None:
+    """Return which branch of a schema speaks of what stands behind a keyword; None for itself."""
+    own = schema.get(keyword)
+    if isinstance(own, Mapping) and (not name or keyword != "properties" or name in own):
+        return None
+    for number, branch in enumerate(schema.get("allOf", ())):
+        below = branch.get(keyword)
+        fits = isinstance(below, Mapping) and (not name or keyword != "properties" or name in below)
+        if fits or _branch(branch, keyword, name) is not None:
+            return number
+    return None
+
+
+def _member(learned: LearnedField) -> dict[str, Any]:
+    kinds = list(learned.types)
+    return {
+        "type": kinds[0] if len(kinds) == 1 else kinds,
+        "description": "seen in recordings",
+        "x-basis": "observed",
+        "x-source": "recordings",
+    }

@@ -9,19 +9,19 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mockserver import documents, resources
-from mockserver.contract.basis import basis_of_row
 from mockserver.contract.dialect import (
     DOCUMENTED,
+    MARK,
     Dialect,
     Erratum,
+    Overlay,
     UnknownDialect,
     apply,
     dialect_of,
+    load_overlay,
 )
-from mockserver.contract.envelope import Generation, RefusalRule, RefusalWords
-from mockserver.contract.facts import FACTS, FactRegister
-from mockserver.contract.operation import Operation
-from mockserver.contract.overlay import MARK, Overlay, load_overlay
+from mockserver.contract.facts import FACTS, FactRegister, basis_of_row
+from mockserver.contract.operation import Generation, Operation, RefusalRule, RefusalWords
 from mockserver.values import dataclass
 
 ENDPOINTS, REFUSALS, ERRATA = "endpoints.yaml", "refusals.yaml", "errata.yaml"

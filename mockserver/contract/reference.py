@@ -5,14 +5,12 @@ from typing import Any
 
 from mockserver import jsontext, markdown
 from mockserver.contract import openapi
-from mockserver.contract.basis import basis_in_words
 from mockserver.contract.dialect import DOCUMENTED, OBSERVED, Erratum, apply, places, value_at
-from mockserver.contract.envelope import RefusalRule
-from mockserver.contract.examples import shipped_examples
-from mockserver.contract.facts import Fact, FactRegister
+from mockserver.contract.facts import Fact, FactRegister, basis_in_words
 from mockserver.contract.fields import Field
 from mockserver.contract.load import Assumption, Contract, ContractSource
-from mockserver.contract.operation import Operation
+from mockserver.contract.openapi import shipped_examples
+from mockserver.contract.operation import Operation, RefusalRule
 from mockserver.markdown import cell, table
 
 _PLACES = {"headers": "header", "query": "query", "body": "body"}

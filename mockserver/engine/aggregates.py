@@ -19,16 +19,16 @@ from mockserver.engine.catalog import (
     address_key,
     checked_address,
 )
-from mockserver.engine.fees import (
+from mockserver.engine.hashes import derived_int
+from mockserver.engine.pricing import (
     MAX_CHANNEL_BPS,
+    Prices,
     Rates,
     checked_aggregator,
     checked_channel_bps,
     checked_slippage_bps,
     fee_level_bps,
 )
-from mockserver.engine.hashes import derived_int
-from mockserver.engine.prices import Prices
 from mockserver.engine.quotes import QuoteInUnits, fixed_quote, gas_in_token, too_low, too_low_v1
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.values import value_class

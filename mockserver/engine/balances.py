@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from mockserver.engine import amounts
-from mockserver.engine.accounts import Account
 from mockserver.engine.catalog import Placed, checked_address
 from mockserver.engine.core import Core, Transfer, View, hash_key
 from mockserver.engine.courses import Status
 from mockserver.engine.ledger import (
     FAUCET,
+    Account,
     AccountKey,
     Entry,
     Posting,

@@ -1,17 +1,151 @@
-"""A world's state as plain data that JSON can carry, and back."""
+"""A world's state as plain data that JSON can carry, and back.
 
-from collections.abc import Callable, Iterable, Mapping, Set
-from typing import Any
+Dataclasses become mappings, decimals texts, and members of enumerations their values.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import MISSING, fields, is_dataclass
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from mockserver import limits
 from mockserver.clock import Clock, ClockMode
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.core import State, Ticket
-from mockserver.engine.errors import StateNotLoadable
 from mockserver.engine.orders import Order, back_hash_of, exec_hash_of
 from mockserver.engine.outages import Window
-from mockserver.engine.plain import NotPlain, from_plain, to_plain
+from mockserver.engine.refusal import StateNotLoadable
 from mockserver.engine.scenario import Scenario
+
+
+class NotPlain(ValueError):
+    """Plain data that is not of the type wanted; the message says where."""
+
+
+class _Misfit(Exception):
+    """The same, while its place is found out: from the inside outwards."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        self.place = ""
+
+
+Shared = dict[Any, Any]
+"""Values read so far, so that equal ones are one object: orders share courses and routes."""
+_Reader = Callable[[Any, Shared], Any]
+_CARRIED = frozenset({str, int, bool, NoneType})
+
+
+def to_plain(value: Any) -> Any:
+    """Return a value as JSON can carry it."""
+    kind = type(value)
+    if kind in _CARRIED:
+        return value
+    if kind is tuple or kind is list:
+        return [to_plain(item) for item in value]
+    if is_dataclass(kind):
+        return {name: to_plain(getattr(value, name)) for name in _names(kind)}
+    if isinstance(value, Enum):
+        return value.value
+    return str(value) if isinstance(value, Decimal) else value
+
+
+def from_plain(wanted: Any, data: Any, place: str = "") -> Any:
+    """Return plain data as a value of the type wanted. Raises `NotPlain` where it is another."""
+    try:
+        return _reader(wanted)(data, {})
+    except _Misfit as error:
+        raise NotPlain(f"{place}{error.place}: {error.message}") from None
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind))
+
+
+@cache
+def _reader(wanted: Any) -> _Reader:
+    """Return what reads plain data of a type; it raises `_Misfit`."""
+    origin = get_origin(wanted)
+    if origin is UnionType:
+        return _optional(get_args(wanted))
+    if origin in (tuple, Sequence):
+        return _sequence(_reader(get_args(wanted)[0]))
+    return _dataclass(wanted) if is_dataclass(wanted) else _scalar(wanted)
+
+
+def _optional(choices: tuple[Any, ...]) -> _Reader:
+    read, empty = _reader(next(one for one in choices if one is not NoneType)), NoneType in choices
+    return lambda data, shared: None if data is None and empty else read(data, shared)
+
+
+def _sequence(read: _Reader) -> _Reader:
+    def items(data: Any, shared: Shared) -> Iterator[Any]:
+        if not isinstance(data, list):
+            raise _Misfit("a list was expected")
+        for number, item in enumerate(data):
+            try:
+                yield read(item, shared)
+            except _Misfit as error:
+                error.place = f"[{number}]{error.place}"
+                raise
+
+    return lambda data, shared: tuple(items(data, shared))
+
+
+def _dataclass(wanted: Any) -> _Reader:
+    types = get_type_hints(wanted)
+    readers = {name: _once(_reader(types[name]), types[name]) for name in _names(wanted)}
+    # A member that came later is missing from older dumps, and then has its default.
+    needed = {item.name for item in fields(wanted) if item.default is MISSING}
+
+    def made(data: Any, shared: Shared) -> Any:
+        if not isinstance(data, Mapping) or not needed <= data.keys() <= readers.keys():
+            raise _Misfit(f"the keys of {wanted.__name__} were expected: {sorted(readers)}")
+        found = {}
+        for name, value in data.items():
+            try:
+                found[name] = readers[name](value, shared)
+            except _Misfit as error:
+                error.place = f".{name}{error.place}"
+                raise
+        return wanted(**found)
+
+    return made
+
+
+def _once(read: _Reader, wanted: Any) -> _Reader:
+    """Return what reads a member; one that is a value of its own is kept once."""
+    if not is_dataclass(wanted):
+        return read
+
+    def reader(data: Any, shared: Shared) -> Any:
+        value = read(data, shared)
+        return shared.setdefault(value, value)
+
+    return reader
+
+
+def _scalar(wanted: Any) -> _Reader:
+    members = {one.value: one for one in wanted} if issubclass(wanted, Enum) else None
+
+    def read(data: Any, _: Shared) -> Any:
+        if type(data) is wanted and members is None:
+            return data
+        try:
+            if members is not None and type(data) in (str, int):
+                return members[data]
+            if wanted is Decimal and isinstance(data, str):
+                return Decimal(data)
+        except (KeyError, InvalidOperation):
+            pass
+        raise _Misfit(f"{data!r} is no {wanted.__name__}")
+
+    return read
+
 
 FORMAT = "crosschain-mock/world"
 VERSION = 1

@@ -6,9 +6,8 @@ from dataclasses import replace
 from mockserver.clock import ClockMode
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Chain
-from mockserver.engine.core import Core, HashKey, View, hash_key, no_order
+from mockserver.engine.core import Core, HashKey, View, check_forced, hash_key, no_order
 from mockserver.engine.courses import Course, Policy, Status, Step
-from mockserver.engine.errors import CannotSteer
 from mockserver.engine.hashes import known_hash
 from mockserver.engine.ledger import account_address
 from mockserver.engine.orders import (
@@ -25,8 +24,7 @@ from mockserver.engine.orders import (
     view,
 )
 from mockserver.engine.quote_service import QuoteService
-from mockserver.engine.refusal import nearest_names
-from mockserver.engine.room import check_forced
+from mockserver.engine.refusal import CannotSteer, nearest_names
 from mockserver.engine.submission import (
     OpaqueOrderRequest,
     OrderRequest,

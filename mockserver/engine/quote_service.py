@@ -12,7 +12,7 @@ from mockserver.engine.aggregates import (
 from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Placed
 from mockserver.engine.core import View, route_of
-from mockserver.engine.prices import Price
+from mockserver.engine.pricing import Price
 from mockserver.engine.quotes import BridgeQuote, CrossChainQuote
 from mockserver.engine.refusal import Refusal
 

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
-from mockserver.engine.fees import Rates, checked_channel_bps, fee_level_bps
-from mockserver.engine.prices import Prices
+from mockserver.engine.pricing import Prices, Rates, checked_channel_bps, fee_level_bps
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import plain
 from mockserver.values import keep, value_class

@@ -1,7 +1,9 @@
-"""How the service says no inside the engine: one exception, and every name it may carry."""
+"""How the engine says no: to clients by a refusal with a name, to who steers it by an error."""
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+
+from mockserver.errors import CrosschainMockError
 
 REFUSALS = frozenset(
     """
@@ -86,3 +88,25 @@ def excerpt(came: str) -> str:
 def digits(number: int, most: int = 20) -> str:
     """Return a number for a sentence, or only that it has more digits than `most`."""
     return str(number) if abs(number) < 10**most else f"of more than {most} digits"
+
+
+class CannotSteer(CrosschainMockError):
+    """An order that cannot go where it is sent: it is final, or the course does not exist."""
+
+
+class InvalidOutage(CrosschainMockError):
+    """An outage that cannot be added or ended."""
+
+
+class NothingDue(CrosschainMockError):
+    """A clock told to run to something that never comes."""
+
+
+class UnknownSnapshot(CrosschainMockError):
+    """A snapshot that does not exist, or is gone."""
+
+
+class StateNotLoadable(CrosschainMockError):
+    """A dump of another format, version or scenario, or one that is damaged."""
+
+    exit_code = 4

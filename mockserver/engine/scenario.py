@@ -9,10 +9,9 @@ from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, Swap
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy
-from mockserver.engine.fees import Rates
 from mockserver.engine.orders import Generation, Kind, Order
 from mockserver.engine.outages import Route, Window
-from mockserver.engine.prices import Prices
+from mockserver.engine.pricing import Prices, Rates
 from mockserver.engine.quotes import (
     BridgeKey,
     BridgeQuote,

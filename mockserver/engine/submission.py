@@ -8,17 +8,16 @@ from mockserver.engine import amounts
 from mockserver.engine.balances import spendable
 from mockserver.engine.calendar import Calendar, Phase
 from mockserver.engine.catalog import Chain, Placed, address_key, checked_address
-from mockserver.engine.core import Core, State, hash_key, route_of
+from mockserver.engine.core import Core, State, check_order, hash_key, route_of
 from mockserver.engine.courses import Course, Policy
-from mockserver.engine.fees import MAX_SLIPPAGE_BPS, fee_level_bps
 from mockserver.engine.hashes import checked_hash, derived_hash, made_up_hash
 from mockserver.engine.ledger import AccountKey, account_address
 from mockserver.engine.orders import Generation, Kind, Order, planned
 from mockserver.engine.outages import Route
+from mockserver.engine.pricing import MAX_SLIPPAGE_BPS, fee_level_bps
 from mockserver.engine.quote_service import QuoteService
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import Effect, reserved_in
-from mockserver.engine.room import check_order
 from mockserver.engine.scenario import OrderRule
 from mockserver.jsontext import plain
 from mockserver.values import value_class

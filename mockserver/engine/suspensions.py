@@ -6,8 +6,8 @@ from dataclasses import replace
 from mockserver.clock import iso
 from mockserver.engine.calendar import Calendar, Span
 from mockserver.engine.core import View
-from mockserver.engine.errors import InvalidOutage
 from mockserver.engine.outages import Direction, OccupiedTimes, Window, window_issues
+from mockserver.engine.refusal import InvalidOutage
 
 
 class Suspensions(View):

@@ -6,13 +6,12 @@ How they stand is assumed (A-154).
 from dataclasses import replace
 from enum import StrEnum
 
-from mockserver.engine.core import HashKey, Ticket, View, hash_key
+from mockserver.engine.core import HashKey, Ticket, View, check_ticket, hash_key
 from mockserver.engine.courses import Status
 from mockserver.engine.hashes import checked_hash
 from mockserver.engine.ledger import account_address
 from mockserver.engine.orders import standing
 from mockserver.engine.refusal import Refusal, digits
-from mockserver.engine.room import check_ticket
 from mockserver.values import value_class
 
 

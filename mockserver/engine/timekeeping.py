@@ -4,8 +4,8 @@ from decimal import Decimal
 
 from mockserver.clock import Clock, ClockMode
 from mockserver.engine.core import View
-from mockserver.engine.errors import NothingDue
 from mockserver.engine.orders import at, history
+from mockserver.engine.refusal import NothingDue
 
 _THROUGH_MS = -1
 """The due time of an order that comes to nothing more by itself."""

@@ -10,11 +10,11 @@ from mockserver.engine.balances import Balances
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.core import Core, State
 from mockserver.engine.dumps import Listed, Plain, dumped, loaded
-from mockserver.engine.errors import UnknownSnapshot
 from mockserver.engine.lists import Lists
 from mockserver.engine.orderbook import OrderBook
 from mockserver.engine.outages import Window
 from mockserver.engine.quote_service import QuoteService
+from mockserver.engine.refusal import UnknownSnapshot
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.suspensions import Suspensions
 from mockserver.engine.tickets import Tickets

@@ -8,9 +8,8 @@ from mockserver.clock import parse_duration
 from mockserver.documents import value_of
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy, Status, Step
-from mockserver.engine.fees import Rates
 from mockserver.engine.orders import Generation
-from mockserver.engine.prices import Drift, Prices
+from mockserver.engine.pricing import Drift, Prices, Rates
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
 from mockserver.scenarios.given import KINDS
 

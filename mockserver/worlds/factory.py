@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mockserver import limits, resources, scenarios
 from mockserver.clock import ClockMode, wall_ms
 from mockserver.contract.load import source_for
-from mockserver.engine.errors import StateNotLoadable
+from mockserver.engine.refusal import StateNotLoadable
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError, InvalidFile

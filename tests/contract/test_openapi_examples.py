@@ -7,8 +7,7 @@ from jsonschema import Draft202012Validator
 
 from mockserver import jsontext
 from mockserver.contract import load
-from mockserver.contract.examples import shipped_examples
-from mockserver.contract.openapi import document
+from mockserver.contract.openapi import document, shipped_examples
 
 
 def contents(dialect, *, lifted):

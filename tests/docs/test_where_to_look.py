@@ -48,7 +48,7 @@ def test_every_package_is_on_the_map():
 
 
 def test_a_file_that_is_gone_would_be_found():
-    assert named("`engine/fees.py`, `schemas/v1` and `gasFee`") == ["engine/fees.py", "schemas/v1"]
-    assert is_there("fees.py", "/mockserver/engine/")
+    assert named("`engine/abi.py`, `schemas/v1` and `gasFee`") == ["engine/abi.py", "schemas/v1"]
+    assert is_there("abi.py", "/mockserver/engine/")
     assert not is_there("engine/tolls.py")
-    assert not is_there("fees.py", "/mockserver/server/")
+    assert not is_there("abi.py", "/mockserver/server/")

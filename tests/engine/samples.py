@@ -7,9 +7,8 @@ from typing import Any
 from mockserver.clock import ClockMode
 from mockserver.engine.amounts import units_exact
 from mockserver.engine.catalog import NATIVE, Catalog, Chain, Contract, Placed, Token
-from mockserver.engine.fees import Rates
 from mockserver.engine.orders import Generation, Kind
-from mockserver.engine.prices import Prices
+from mockserver.engine.pricing import Prices, Rates
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World

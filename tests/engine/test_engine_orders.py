@@ -8,10 +8,9 @@ import pytest
 
 from mockserver.clock import ClockMode
 from mockserver.engine.courses import COURSES, Course, Policy, Status, Step, course_problems
-from mockserver.engine.errors import CannotSteer, NothingDue
 from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.outages import Mode, Window
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.refusal import CannotSteer, NothingDue, Refusal
 from mockserver.engine.reserved import RESERVED, Effect, in_amount, in_hex, reserved_in
 from mockserver.engine.scenario import OrderRule
 from mockserver.engine.submission import OpaqueOrderRequest

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from mockserver.engine.calendar import Calendar, RandomOutages, random_windows
 from mockserver.engine.courses import COURSES, Policy, Status
-from mockserver.engine.errors import InvalidOutage
 from mockserver.engine.orders import at, history, standing
 from mockserver.engine.outages import Direction, InFlight, Mode, Route, Window, window_problems
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.refusal import InvalidOutage, Refusal
 from tests.engine.samples import CATALOG, START, bridge, ends, statuses, world
 
 HOUR = 3_600_000

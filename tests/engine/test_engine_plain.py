@@ -6,7 +6,7 @@ from enum import Enum, IntEnum
 
 import pytest
 
-from mockserver.engine.plain import NotPlain, from_plain, to_plain
+from mockserver.engine.dumps import NotPlain, from_plain, to_plain
 
 
 class Colour(Enum):

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from mockserver.engine.aggregates import AggregateQuote, SwapRequest, minimum_out, place_key
 from mockserver.engine.amounts import bps_floor
 from mockserver.engine.catalog import NATIVE, Placed
-from mockserver.engine.fees import checked_aggregator
-from mockserver.engine.prices import Drift
+from mockserver.engine.pricing import Drift, checked_aggregator
 from mockserver.engine.quotes import BridgeQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes

@@ -15,17 +15,16 @@ from hypothesis import strategies as st
 from mockserver.clock import ClockMode, ClockRefused
 from mockserver.engine.catalog import NATIVE, Token
 from mockserver.engine.courses import Course, Policy, Status, Step
-from mockserver.engine.errors import (
+from mockserver.engine.outages import InFlight, Mode, Window
+from mockserver.engine.pricing import Drift, Rates
+from mockserver.engine.refusal import (
     CannotSteer,
     InvalidOutage,
     NothingDue,
+    Refusal,
     StateNotLoadable,
     UnknownSnapshot,
 )
-from mockserver.engine.fees import Rates
-from mockserver.engine.outages import InFlight, Mode, Window
-from mockserver.engine.prices import Drift
-from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
 from mockserver.engine.world import World
 from mockserver.scenarios.problems import scenario_problems

@@ -9,7 +9,7 @@ import pytest
 
 from mockserver.clock import ClockMode, ClockRefused
 from mockserver.engine.courses import Status
-from mockserver.engine.errors import CannotSteer, InvalidOutage, NothingDue, UnknownSnapshot
+from mockserver.engine.refusal import CannotSteer, InvalidOutage, NothingDue, UnknownSnapshot
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.forms import BadControl
 from mockserver.testing import MockCheckFailed

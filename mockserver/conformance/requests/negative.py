@@ -26,7 +26,7 @@ from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Basis, Contract, Field, Operation, fact_basis, ids
-from mockserver.contract.basis import basis_in_words
+from mockserver.contract.facts import basis_in_words
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
 from mockserver.tables import look_up

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from mockserver import documents, resources
-from mockserver.contract.basis import Basis
+from mockserver.contract.facts import Basis
 from mockserver.errors import CrosschainMockError
 from mockserver.values import dataclass
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from mockserver.contract.basis import Basis
 from mockserver.contract.diff.changes import (
     DOCUMENTED,
     NOT_THERE,
@@ -20,8 +19,8 @@ from mockserver.contract.diff.changes import (
 from mockserver.contract.diff.operations import compare_operations
 from mockserver.contract.diff.schemas import SchemaComparer
 from mockserver.contract.diff.sides import Side, SideOperation
-from mockserver.contract.envelope import RefusalRule
-from mockserver.contract.facts import fact_basis
+from mockserver.contract.facts import Basis, fact_basis
+from mockserver.contract.operation import RefusalRule
 from mockserver.jsontext import Json
 
 Pair = tuple[SideOperation, SideOperation]

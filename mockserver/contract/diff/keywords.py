@@ -8,7 +8,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 
-from mockserver.contract.basis import Basis
 from mockserver.contract.diff.changes import (
     Bases,
     Difference,
@@ -21,6 +20,7 @@ from mockserver.contract.diff.changes import (
 from mockserver.contract.diff.languages import Automaton, counterexample
 from mockserver.contract.diff.nodes import ANY_TYPE, Fact, Node, basis_of, kind
 from mockserver.contract.diff.regexes import Chars, Choice, NotSimple, Sequence, of_length, parse
+from mockserver.contract.facts import Basis
 from mockserver.jsontext import Json, canonical
 from mockserver.validation import excerpt
 

@@ -5,9 +5,9 @@ from dataclasses import field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from mockserver.contract.basis import Basis
 from mockserver.contract.diff.changes import DOCUMENTED, CannotCompare
 from mockserver.contract.diff.references import MAPS, References
+from mockserver.contract.facts import Basis
 from mockserver.jsontext import Json, canonical, type_of
 from mockserver.validation import excerpt
 from mockserver.values import dataclass

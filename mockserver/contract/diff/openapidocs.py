@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from mockserver.contract.basis import Basis
 from mockserver.contract.diff.changes import DOCUMENTED
 from mockserver.contract.diff.nodes import Part, Parts
 from mockserver.contract.diff.references import References, problems
 from mockserver.contract.diff.sides import Answer, Body, Input, Side, SideOperation
+from mockserver.contract.facts import Basis
 from mockserver.errors import InvalidFile, Problem
 from mockserver.jsontext import Json, canonical
 from mockserver.validation import excerpt

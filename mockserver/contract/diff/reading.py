@@ -6,13 +6,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mockserver import documents, jsontext
-from mockserver.contract.basis import Basis, basis_of_row
 from mockserver.contract.dialect import DOCUMENTED, OBSERVED, UnknownDialect, apply
 from mockserver.contract.diff.changes import CannotCompare
 from mockserver.contract.diff.nodes import Part, Parts
 from mockserver.contract.diff.openapidocs import read_document
 from mockserver.contract.diff.references import references_in
 from mockserver.contract.diff.sides import Side, SideOperation
+from mockserver.contract.facts import Basis, basis_of_row
 from mockserver.contract.load import ENDPOINTS, ERRATA, REFUSALS, Contract, ContractSource, resolved
 from mockserver.contract.openapi import document
 from mockserver.contract.operation import Operation

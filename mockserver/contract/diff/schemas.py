@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from itertools import zip_longest
 
-from mockserver.contract.basis import Basis
 from mockserver.contract.diff import keywords
 from mockserver.contract.diff.changes import (
     NOT_THERE,
@@ -28,6 +27,7 @@ from mockserver.contract.diff.nodes import (
     without_empty,
 )
 from mockserver.contract.diff.references import References
+from mockserver.contract.facts import Basis
 from mockserver.values import dataclass
 
 _MOST_PAIRS, _MOST_DIFFERENCES, _MOST_DEPTH = 100_000, 20_000, 100

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import field
 
-from mockserver.contract.basis import Basis
 from mockserver.contract.diff.changes import DOCUMENTED
 from mockserver.contract.diff.nodes import Parts
 from mockserver.contract.diff.references import References
-from mockserver.contract.envelope import RefusalRule
+from mockserver.contract.facts import Basis
+from mockserver.contract.operation import RefusalRule
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 

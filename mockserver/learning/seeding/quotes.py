@@ -10,7 +10,7 @@ from mockserver.contract import ids
 from mockserver.engine import amounts
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import Catalog, Placed
-from mockserver.engine.fees import FEE_LEVEL_BPS, MAX_FEE_LEVEL
+from mockserver.engine.pricing import FEE_LEVEL_BPS, MAX_FEE_LEVEL
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json, plain
 from mockserver.learning.seeding.reading import Success, items_of, number_of

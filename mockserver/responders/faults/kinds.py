@@ -11,7 +11,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import Operation, RefusalRule
-from mockserver.contract.envelope import RefusalWords
+from mockserver.contract.operation import RefusalWords
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Cut, Delivery

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from mockserver.clock import ClockMode, iso
 from mockserver.engine.courses import Status
-from mockserver.engine.errors import NothingDue
+from mockserver.engine.refusal import NothingDue
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, duration_ms, instant_ms
