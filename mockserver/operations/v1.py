@@ -12,7 +12,7 @@ from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.jsontext import Json, plain
 from mockserver.operations import lists
-from mockserver.operations.deposits import deposit_transaction, refuse_used
+from mockserver.operations.transactions import deposit_transaction, refuse_used
 from mockserver.signing.raw import signed_raw
 
 

@@ -10,9 +10,9 @@ from mockserver.engine.tickets import TicketStatus, TicketView
 from mockserver.engine.world import World
 from mockserver.jsontext import Json, plain
 from mockserver.operations import lists
-from mockserver.operations.deposits import refuse_used
 from mockserver.operations.lists import held_tokens, token_info
 from mockserver.operations.order_texts import STRICT_RULES, certificate, order_rules, rules_of
+from mockserver.operations.transactions import refuse_used
 
 _ENDS = {"source": "from", "target": "to"}
 # A member of an enumeration takes longer to be looked up than a name.

@@ -15,8 +15,13 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
-from mockserver.operations.calls import ContractCall, Reverted, order_in, order_of_transfer
-from mockserver.operations.deposits import transferred
+from mockserver.operations.transactions import (
+    ContractCall,
+    Reverted,
+    order_in,
+    order_of_transfer,
+    transferred,
+)
 from mockserver.responders.forms import BadControl, check, form
 from mockserver.signing import transactions
 from mockserver.worlds.hosted import HostedWorld

@@ -19,8 +19,15 @@ from mockserver.engine.catalog import NATIVE, Chain, Placed
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
-from mockserver.operations.calls import SWAP, VAULT_OUT, ContractCall, Reverted
-from mockserver.operations.deposits import GAS_NATIVE, GAS_TOKEN, gas_price
+from mockserver.operations.transactions import (
+    GAS_NATIVE,
+    GAS_TOKEN,
+    SWAP,
+    VAULT_OUT,
+    ContractCall,
+    Reverted,
+    gas_price,
+)
 from mockserver.values import dataclass
 from mockserver.violations import excerpt
 from mockserver.worlds.chain import BadTransaction, approved_order_in, take_raw

@@ -8,7 +8,7 @@ from mockserver import limits
 from mockserver.engine import abi
 from mockserver.engine.layered import Layered
 from mockserver.jsontext import Json
-from mockserver.operations.calls import ContractCall
+from mockserver.operations.transactions import ContractCall
 from mockserver.values import dataclass
 
 _OVERHEAD = 1000

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mockserver.contract.diff.languages import Automaton, counterexample
-from mockserver.contract.diff.regexes import NotSimple, of_length, parse
+from mockserver.contract.diff.patterns import Automaton, NotSimple, counterexample, of_length, parse
 
 
 def machine(pattern):

@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy
 from mockserver.conformance.discovery.amounts import units_of
 from mockserver.conformance.generation.constraints import Constraint, breaks
 from mockserver.contract import Field
-from mockserver.contract.diff.regexes import LAST, Ahead, Chars, Choice, Repeat, Tree, parse
+from mockserver.contract.diff.patterns import LAST, Ahead, Chars, Choice, Repeat, Tree, parse
 from mockserver.jsontext import Json
 
 ASCII = "".join(map(chr, range(0x21, 0x7F)))

@@ -17,9 +17,17 @@ from mockserver.contract.diff.changes import (
     effect_of,
     wordings,
 )
-from mockserver.contract.diff.languages import Automaton, counterexample
 from mockserver.contract.diff.nodes import ANY_TYPE, Fact, Node, basis_of, kind
-from mockserver.contract.diff.regexes import Chars, Choice, NotSimple, Sequence, of_length, parse
+from mockserver.contract.diff.patterns import (
+    Automaton,
+    Chain,
+    Chars,
+    Choice,
+    NotSimple,
+    counterexample,
+    of_length,
+    parse,
+)
 from mockserver.contract.facts import Basis
 from mockserver.jsontext import Json, canonical
 from mockserver.validation import excerpt
@@ -127,7 +135,7 @@ def _covers(listing: Node, free: Node) -> bool:
     if types != {"string"}:
         kinds, all_there_are = [kind(value) for value in values], {"null": 1, "boolean": 2}
         return all(kinds.count(one) >= all_there_are.get(one, len(kinds) + 1) for one in types)
-    texts = (Sequence(tuple(Chars(((ord(one), ord(one)),)) for one in text)) for text in values)
+    texts = (Chain(tuple(Chars(((ord(one), ord(one)),)) for one in text)) for text in values)
     try:
         return counterexample(_automata(free), [Automaton(Choice(tuple(texts)))]) is None
     except NotSimple:

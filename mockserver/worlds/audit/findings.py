@@ -16,8 +16,8 @@ from mockserver.engine.courses import Policy, Status
 from mockserver.engine.orders import Generation, Order, OrderView
 from mockserver.engine.refusal import REFUSALS, Refusal
 from mockserver.jsontext import Json, plain
-from mockserver.operations.deposits import transferred
 from mockserver.operations.traces import Transfer
+from mockserver.operations.transactions import transferred
 from mockserver.values import dataclass
 from mockserver.worlds.audit.evidence import Evidence, HashKey, Quote, Submission
 from mockserver.worlds.journal import Entry

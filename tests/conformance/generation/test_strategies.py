@@ -16,7 +16,7 @@ from mockserver.conformance.generation.values import is_reserved, matching
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.contract import BasisKind, Operation, load
-from mockserver.contract.diff.regexes import NotSimple
+from mockserver.contract.diff.patterns import NotSimple
 from mockserver.engine.reserved import RESERVED
 
 CONTRACTS = {dialect: load(dialect) for dialect in ("documented", "observed")}
