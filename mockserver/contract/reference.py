@@ -14,6 +14,7 @@ from mockserver.contract.operation import Operation, RefusalRule
 from mockserver.markdown import cell, table
 
 _PLACES = {"headers": "header", "query": "query", "body": "body"}
+_INPUT_HEADS = ("input", "in", "required", "type", "meaning")
 _MAX_CELL = 240
 _NOTHING = "—"
 
@@ -95,29 +96,24 @@ def _operations_page(contract: Contract, generation_id: str) -> str:
     return markdown.page(title, generation.description.strip(), lines)
 
 
-def _operation(operation: Operation) -> Iterator[str]:
+def _operation(operation: Operation) -> list[str]:
     row = operation.row
-    yield f"## {operation.operation_id}"
-    yield ""
-    yield f"`{operation.method} {operation.path}` · section {operation.section}"
-    yield ""
-    yield f"{operation.summary}."
-    yield ""
-    if row.get("deprecated"):
-        yield from ("Deprecated.", "")
-    if row.get("description"):
-        yield from (row["description"].strip(), "")
+    parts = [
+        f"## {operation.operation_id}",
+        f"`{operation.method} {operation.path}` · section {operation.section}",
+        f"{operation.summary}.",
+        "Deprecated." if row.get("deprecated") else "",
+        row.get("description", "").strip(),
+    ]
     if operation.fields:
-        yield from table(("input", "in", "required", "type", "meaning"), _inputs(operation))
+        parts += ["\n".join(table(_INPUT_HEADS, _inputs(operation)))]
     else:
-        yield "No input."
-    yield ""
+        parts += ["No input."]
     answers = list(_answer_rows("", operation.data_schema, ""))
     if answers:
-        yield "Answer, inside `data`:" if operation.enveloped else "Answer, without envelope:"
-        yield ""
-        yield from table(("field", "type", "meaning", "basis"), answers)
-        yield ""
+        where = "Answer, inside `data`:" if operation.enveloped else "Answer, without envelope:"
+        parts += [where, "\n".join(table(("field", "type", "meaning", "basis"), answers))]
+    return [line for part in parts if part for line in (part, "")]
 
 
 def _inputs(operation: Operation) -> Iterator[tuple[str, ...]]:

@@ -67,15 +67,11 @@ class Suspensions(View):
 
         Raises `InvalidOutage` where there is none.
         """
-        now = self._core.now()
-        ended = {
-            window: replace(window, until_ms=now, closed=True)
-            for window in self._of(chain, token, direction)
-            if window.covers(now)
-        }
-        if not ended:
+        now, windows = self._core.now(), self._core.state.calendar.windows
+        active = [one for one in self._of(chain, token, direction) if one.covers(now)]
+        if not active:
             raise InvalidOutage(f"{_subject(chain, token)} is not suspended at {iso(now)}")
-        windows = self._core.state.calendar.windows
+        ended = {one: replace(one, until_ms=now, closed=True) for one in active}
         self._core.state.calendar = Calendar(tuple(ended.get(one, one) for one in windows))
         return tuple(ended.values())
 

@@ -9,16 +9,16 @@ from mockserver.documents import Complaint, FieldPath
 from mockserver.engine import amounts
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, place_key
 from mockserver.engine.catalog import Catalog, Placed
-from mockserver.engine.courses import Course, Policy, Status, Step, course_problems
+from mockserver.engine.courses import Policy, course_problems
 from mockserver.engine.hashes import derived_hash
-from mockserver.engine.orders import Generation, Kind, Order
+from mockserver.engine.orders import Generation, Order
 from mockserver.engine.outages import Route
 from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, CrossChainQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
 from mockserver.jsontext import plain
+from mockserver.scenarios.values import KINDS, course
 
-KINDS: Mapping[str, Kind] = {"bridge": Kind.BRIDGE, "aggregate": Kind.AGGREGATE}
 _COURSE = "as-known"
 
 Item = Mapping[str, Any]
@@ -56,7 +56,7 @@ def _order_problems(item: Item, catalog: Catalog) -> Iterator[Complaint]:
             catalog.token_on(item[end]["chain"], item[end]["token"])
         except Refusal as refusal:
             yield (end,), refusal.reason
-    for text in course_problems(_course(item)):
+    for text in course_problems(course(_COURSE, item)):
         yield ("steps",), text
 
 
@@ -87,19 +87,11 @@ def _order(item: Item, catalog: Catalog, seed: int, refund_ms: int) -> Order:
         cert_hash=item["hash"],
         exec_hash=item.get("exec_hash") or derived_hash(seed, "exec", item["id"]),
         back_hash=derived_hash(seed, "back", item["id"]),
-        course=_course(item),
+        course=course(_COURSE, item),
         policy=Policy.TIME,
         refund_ms=refund_ms,
         fee_level=item.get("fee_level"),
     )
-
-
-def _course(item: Item) -> Course:
-    steps = (
-        Step(Status(step["status"]), parse_duration(step["after"]), step.get("reason", ""))
-        for step in item["steps"]
-    )
-    return Course(_COURSE, tuple(steps))
 
 
 # Quotes that come out to the last digit for their requests

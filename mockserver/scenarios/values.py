@@ -8,12 +8,12 @@ from mockserver.clock import parse_duration
 from mockserver.documents import value_of
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy, Status, Step
-from mockserver.engine.orders import Generation
+from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.pricing import Drift, Prices, Rates
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
-from mockserver.scenarios.given import KINDS
 
 Value = Mapping[str, Any]
+KINDS: Mapping[str, Kind] = {"bridge": Kind.BRIDGE, "aggregate": Kind.AGGREGATE}
 
 
 def nicknames(catalog: Catalog) -> list[str]:
@@ -60,7 +60,7 @@ def rates(value: Value, catalog: Catalog) -> Rates:
 
 def courses(value: Value) -> dict[str, Course]:
     """Return the courses every world knows with those of `courses` over them."""
-    return {**COURSES, **{name: _course(name, course) for name, course in value.items()}}
+    return {**COURSES, **{name: course(name, one) for name, one in value.items()}}
 
 
 def order_rules(items: list[Value]) -> tuple[OrderRule, ...]:
@@ -80,7 +80,8 @@ def openings(value: Value, catalog: Catalog) -> Openings:
     )
 
 
-def _course(name: str, value: Value) -> Course:
+def course(name: str, value: Value) -> Course:
+    """Return a course, whose steps are texts of a file."""
     steps = tuple(
         Step(Status(step["status"]), parse_duration(step["after"]), step.get("reason", ""))
         for step in value["steps"]
