@@ -111,6 +111,11 @@ class HostedWorld(CalledWorld):
         """How many requests the world has seen since it began, or was reset."""
         return self.journal.last_sequence - self.horizon.sequence
 
+    @property
+    def dropped(self) -> int:
+        """How many of these requests the journal has let go."""
+        return max(0, self.journal.dropped - self.horizon.sequence)
+
     def in_front(self) -> bool:
         """Tell whether anything may answer in front of the simulation."""
         return bool(self.stubs.items or self.generated or self.replay)

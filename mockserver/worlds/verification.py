@@ -133,7 +133,7 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verdict:
         return Verdict(True, f"{search} came {times(len(entries))}, as wanted", entries)
     nearest = _nearest(search, hosted.journal)
     text = f"{search}: {'; '.join(complaints)}"
-    return Verdict(False, text, entries, nearest, hosted.journal.dropped)
+    return Verdict(False, text, entries, nearest, hosted.dropped)
 
 
 def _complaints(

@@ -229,6 +229,7 @@ def test_reset_forgets_everything_but_snapshots(control, line):
     assert control.get("/dump") == begun
     assert control.get("/journal")["entries"] == []
     assert told["requests"] == 0
+    assert (control.get("/journal")["last"], control.get("/journal")["dropped"]) == (1, 0)
     line.submit()
     (shown,) = (one for one in control.get("/worlds")["worlds"] if one["key"] == told["key"])
     assert shown["requests"] == 1

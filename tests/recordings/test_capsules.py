@@ -157,6 +157,23 @@ def test_an_empty_world_is_not_kept(serve, saved, tmp_path):
     assert not (tmp_path / "one.capsule").exists()
 
 
+def test_a_world_is_kept_from_its_reset_on(serve, saved):
+    running = serve()
+    a_flow(running.client)
+    running.client.control("POST", "/reset")
+    a_flow(running.client)
+    assert saved(running).stdout == "one.capsule: 6 answers, byte for byte the same\n"
+
+
+def test_what_the_journal_has_let_go_is_not_kept(serve, saved):
+    running = serve()
+    a_flow(running.client)
+    running.client.control("DELETE", "/journal")
+    running.client.get("/v1/getChain")
+    ended = saved(running)
+    assert (ended.returncode, "has let 6 entries go" in ended.stderr) == (2, True)
+
+
 def test_a_capsule_becomes_a_test_that_runs(serve, saved, call, tmp_path):
     running = serve()
     a_flow(running.client)

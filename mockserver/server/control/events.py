@@ -76,7 +76,7 @@ class Events:
             "clock": clock_of(replace(self.request, hosted=hosted)),
             "revision": hosted.revision,
             "last": hosted.journal.last_sequence,
-            "dropped": hosted.journal.dropped,
+            "dropped": hosted.dropped,
             "orders": hosted.world.orders.count(),
             "outages": len(outages.active()),
             "worlds": len(self.server.worlds),

@@ -31,7 +31,7 @@ def show(request: ControlRequest) -> Json:
     return {
         "last": journal.last_sequence,
         "next": shown[-1].sequence if len(found) > limit else journal.last_sequence,
-        "dropped": journal.dropped,
+        "dropped": request.hosted.dropped,
         "entries": [_entry(request.hosted, entry) for entry in shown],
     }
 

@@ -151,7 +151,7 @@ def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
         quote_age_ms=quote_age_ms,
         now=now,
         halted=any(window.covers(now) for window in world.outages.all()),
-        lost=max(0, journal.dropped - horizon.sequence),
+        lost=hosted.dropped,
         lost_ms=next((entry.at_ms for entry in journal), now),
     )
     for entry in journal:
