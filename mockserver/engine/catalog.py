@@ -170,30 +170,32 @@ class Catalog:
         """Return the chain of a 2.0 nickname. Raises `Refusal` for any other text."""
         found = self._by_nickname.get(nickname)
         if found is None:
-            raise self._no_nickname(nickname, about)
+            raise self._no_chain(nickname, about, v1=False)
         return found
 
     def chain_v1(self, name: str, about: str = "chain") -> Chain:
         """Return the chain of a v1 name. Raises `Refusal` for any other text."""
         found = self._by_v1_name.get(name)
         if found is None:
-            raise self._no_v1_name(name, about)
+            raise self._no_chain(name, about, v1=True)
         return found
 
-    def _no_nickname(self, nickname: str, about: str) -> Refusal:
-        other = self._by_v1_name.get(nickname)
+    def _no_chain(self, name: str, about: str, *, v1: bool) -> Refusal:
+        """Return the refusal of a chain's name that an interface lacks, be it the other one's."""
+        known, others = self._by_nickname, self._by_v1_name
+        if v1:
+            known, others = others, known
+        other = others.get(name)
         if other is None:
-            return unknown("unknown-chain", about, nickname, self._by_nickname)
-        explanation = f"the first generation's name; the 2.0 interface calls it {other.nickname!r}"
-        return _called_otherwise(about, nickname, explanation, other.nickname)
-
-    def _no_v1_name(self, name: str, about: str) -> Refusal:
-        other = self._by_nickname.get(name)
-        if other is None:
-            return unknown("unknown-chain", about, name, self._by_v1_name)
-        right = f"calls it {other.v1_name!r}" if other.v1_name is not None else "does not offer it"
-        explanation = f"a nickname of the 2.0 interface; v1 {right}"
-        return _called_otherwise(about, name, explanation, other.v1_name)
+            return unknown("unknown-chain", about, name, known)
+        right = other.v1_name if v1 else other.nickname
+        means = "the first generation's name; the 2.0 interface"
+        if v1:
+            means = "a nickname of the 2.0 interface; v1"
+        called = "does not offer it" if right is None else f"calls it {right!r}"
+        nearest = () if right is None else (right,)
+        reason = f"{about} {name!r} is {means} {called}"
+        return Refusal("unknown-chain", reason, about=about, nearest=nearest)
 
     def v1_name(self, nickname: str) -> str:
         """Return what v1 calls the chain of a nickname; nothing where v1 does not offer it."""
@@ -315,13 +317,6 @@ def _not_on_chain(chain: Chain, token: Token, about: str) -> Refusal:
         return f"{about} {token.symbol!r} is not on {named(chain.nickname)!r}; {there}"
 
     return Refusal("token-not-on-chain", reason, about=about, nearest=token.contracts)
-
-
-def _called_otherwise(about: str, name: str, explanation: str, right: str | None) -> Refusal:
-    nearest = () if right is None else (right,)
-    return Refusal(
-        "unknown-chain", f"{about} {name!r} is {explanation}", about=about, nearest=nearest
-    )
 
 
 def address_key(chain: Chain, address: str) -> str:

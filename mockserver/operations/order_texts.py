@@ -102,8 +102,15 @@ def _bad_certificate(reason: str) -> Refusal:
     return Refusal("bad-source-certs", reason, about="order information")
 
 
-_RULE = re.compile(r"([1-5])_([^;]+)")
-_VERSIONS = ("1", "2")
+_UNITS = re.compile("[1-9][0-9]{0,76}")
+_RULES: Mapping[str, tuple[str, re.Pattern[str], str]] = {
+    "1": ("rule 1", _UNITS, "smallest units as digits, above 0"),
+    "2": ("the third party's fee (rule 2)", _DIGITS, "bps as digits"),
+    "3": ("the order version (rule 3)", re.compile("[12]"), "1 or 2"),
+    "4": ("rule 4", _UNITS, "smallest units as digits, above 0"),
+    "5": ("rule 5", re.compile("(?s:.+)"), "the nickname of a chain"),
+}
+"""The rules by number: how messages call them, and the form of their values."""
 
 
 @value_class(frozen=True, slots=True)
@@ -145,49 +152,29 @@ def rules_of(text: str) -> OrderRules:
     """Return the rules that a text has; an empty one has none. Raises `Refusal`."""
     rules: dict[str, str] = {}
     for part in text.split(";") if text else ():
-        found = _RULE.fullmatch(part)
-        if found is None:
+        rule, _, value = part.partition("_")
+        if rule not in _RULES or not value:
             raise _bad_rules(
                 f"{part[:80]!r} is no rule; expected a number from 1 to 5, '_' and a value"
             )
-        if found[1] in rules:
-            raise _bad_rules(f"rule {found[1]} is given twice")
-        rules[found[1]] = found[2]
-    expected, minimum = _amount(rules, "1"), _amount(rules, "4")
+        if rule in rules:
+            raise _bad_rules(f"rule {rule} is given twice")
+        name, form, right = _RULES[rule]
+        if not form.fullmatch(value):
+            raise _bad_rules(f"{name} is {value[:90]!r}, expected {right}")
+        rules[rule] = value
+    expected, minimum = (int(rules[one]) if one in rules else None for one in ("1", "4"))
     if expected is not None and minimum is not None and minimum > expected:
         raise _bad_rules(
             f"the minimum (rule 4) {minimum} is more than the expected (rule 1) {expected}"
         )
     return OrderRules(
         expected=expected,
-        channel_bps=_fee(rules.get("2", "0")),
-        version=_version(rules.get("3")),
+        channel_bps=int(rules.get("2", "0")),
+        version=rules.get("3"),
         minimum=minimum,
         execution=rules.get("5"),
     )
-
-
-def _amount(rules: dict[str, str], rule: str) -> int | None:
-    text = rules.get(rule)
-    if text is None:
-        return None
-    if not _DIGITS.fullmatch(text) or int(text) == 0:
-        raise _bad_rules(
-            f"rule {rule} is {text[:90]!r}, expected smallest units as digits, above 0"
-        )
-    return int(text)
-
-
-def _fee(text: str) -> int:
-    if _DIGITS.fullmatch(text):
-        return int(text)
-    raise _bad_rules(f"the third party's fee (rule 2) is {text[:90]!r}, expected bps as digits")
-
-
-def _version(text: str | None) -> str | None:
-    if text is None or text in _VERSIONS:
-        return text
-    raise _bad_rules(f"the order version (rule 3) is {text[:90]!r}, expected 1 or 2")
 
 
 def _bad_rules(reason: str) -> Refusal:

@@ -36,7 +36,11 @@ def load_catalog(folder: str | Path | None = None, added: Document | None = None
     documents = _read(files)
     chains = list(_items(documents, "chains"))
     assets = list(_items(documents, "assets"))
-    problems = list(_missing(documents, chains, assets))
+    problems = [
+        documents[0].problem((), f"no file of the catalog has {key!r}; give at least one")
+        for key, items in (("chains", chains), ("assets", assets))
+        if not items
+    ]
     more: list[_Item] = []
     if added is not None:
         defaults: dict[str, Any] = {}
@@ -53,12 +57,15 @@ def load_catalog(folder: str | Path | None = None, added: Document | None = None
     problems += _asset_problems(chains, assets, more)
     if problems:
         raise InvalidFile(problems)
-    contracts: dict[str, dict[str, Any]] = {}
+    contracts: dict[str, dict[str, Contract]] = {}
     for _, _, item in (*assets, *more):
-        contracts.setdefault(item["symbol"], {}).update(item["contracts"])
+        contracts.setdefault(item["symbol"], {}).update(
+            (nickname, Contract(**{**one, "address": _address(one["address"])}))
+            for nickname, one in item["contracts"].items()
+        )
     return Catalog(
         tuple(_chain(document, item) for document, _, item in chains),
-        tuple(_token({**item, "contracts": contracts[item["symbol"]]}) for _, _, item in assets),
+        tuple(value_of(Token, item, contracts=contracts[item["symbol"]]) for _, _, item in assets),
     )
 
 
@@ -95,25 +102,8 @@ def _defaults(document: Document, item: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in defaults.items() if name not in unfit}
 
 
-def _token(item: Mapping[str, Any]) -> Token:
-    contracts = {name: _contract(value) for name, value in item["contracts"].items()}
-    return value_of(Token, item, contracts=contracts)
-
-
-def _contract(value: Mapping[str, Any]) -> Contract:
-    return Contract(**{**value, "address": _address(value["address"])})
-
-
 def _address(text: str) -> str:
     return NATIVE if text == _NATIVE_WORD else text
-
-
-def _missing(
-    documents: Sequence[Document], chains: Sequence[_Item], assets: Sequence[_Item]
-) -> Iterator[Problem]:
-    for key, items in (("chains", chains), ("assets", assets)):
-        if not items:
-            yield documents[0].problem((), f"no file of the catalog has {key!r}; give at least one")
 
 
 def _renamings(more: Sequence[_Item], known: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:

@@ -139,7 +139,9 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
     if operation is None or entry.refusal.startswith(_OF_THE_WORLD):
         return None
     example = operation.row.get("example", {})
-    sent = _sent(operation, entry.request)
+    request, given = entry.request, entry.request.headers
+    headers = {name: given[name] for name in operation.header_names if name in given}
+    sent: Parts = {"headers": headers, "query": request.parameters, "body": request.members}
     kept = _repaired(operation, sent)
     _correct(kept, sent, example, entry.refusal)
     for field in operation.fields:
@@ -169,12 +171,6 @@ def _operation_of(contract: Contract, entry: Entry) -> Operation | None:
     if methods:
         return contract.find(methods[0], entry.path)
     return contract.nearest(entry.path)
-
-
-def _sent(operation: Operation, request: Request) -> Parts:
-    given = request.headers
-    headers = {name: given[name] for name in operation.header_names if name in given}
-    return {"headers": headers, "query": request.parameters, "body": request.members}
 
 
 def _repaired(operation: Operation, sent: Parts) -> Parts:
