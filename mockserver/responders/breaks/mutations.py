@@ -222,10 +222,11 @@ def _inner(value: Json, part: str) -> list[Json]:
 
 def editable(context: MutationContext, sent: Delivery) -> EditableAnswer | None:
     """Return what a break edits: a success with data, or a refusal; None for another answer."""
-    body = jsontext.decode_or(sent.response.body) if sent.response.status == 200 else None
+    body = jsontext.decode_or(sent.response.body)
     if context.refusals:
         return EditableAnswer(body) if isinstance(body, dict) and refused(sent) else None
-    if not isinstance(body, dict) or not isinstance(body.get("data"), dict):
+    whole = isinstance(body, dict) and isinstance(body.get("data"), dict)
+    if not whole or sent.response.status != 200:
         return None
     good = context.call.operation.generation.succeeded(body) and body["code"] is not False
     return EditableAnswer(body) if good else None
