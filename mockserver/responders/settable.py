@@ -9,11 +9,15 @@ from mockserver.responders.forms import BadControl
 
 
 class Named(Protocol):
-    """A thing with an id, and how many bytes it takes in a dump."""
+    """A thing with an id, the request that set it, and how many bytes it takes in a dump."""
 
     @property
     def id(self) -> str:
         """What it is removed by."""
+
+    @property
+    def told(self) -> Mapping[str, Json]:
+        """The request that set it."""
 
     @property
     def weight(self) -> int:

@@ -1,25 +1,57 @@
 """The simulation: contract, then authentication, then meaning, then envelope."""
 
 from collections.abc import Mapping
+from functools import cache
 
-from mockserver.contract import Inputs, ids, sentence
+from mockserver.contract import Inputs, ids, sentence, shipped_facts
 from mockserver.engine.refusal import Naming, Refusal
+from mockserver.engine.scenario import Scenario
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
 from mockserver.responders.authentication import NO_AUTH, STRATEGIES
 from mockserver.responders.dialects import Contracts
-from mockserver.responders.listings import Listings, list_operations
 from mockserver.responders.refusing import JSON_HEADERS
 from mockserver.responders.responder import Call
-from mockserver.responders.signer import OWN_ANSWERS
+from mockserver.signing import developer
 from mockserver.validation import Violation
+from mockserver.values import keep
 
 _TOLD = 4
 """How many violations a refusal spells out; the rest is counted."""
 
 _SWAPS = (ids.V1_SWAP_QUOTE, ids.V1_SWAP_ORDER, ids.SWAP_QUOTE, ids.SWAP)
 """Of these, amounts that do not cover gas and fee have a code of their own (ESS1, ESS2)."""
+
+
+_MOST_LISTS = 256
+
+
+@cache
+def list_operations() -> frozenset[str]:
+    """The operations whose answer depends on the lists, the dialect and the chain asked for alone.
+
+    They are read from the register of facts when the first request comes.
+    """
+    return frozenset(shipped_facts().lists)
+
+
+def get_sign(call: Call, inputs: Inputs) -> Json:
+    """Return the key and the signature of the body that was sent, for the header values sent.
+
+    It signs v1 requests for browser clients (OAE, CSE, ESSAPI) with the keys of the hosted world;
+    without registered keys a well-known pair signs (A-071).
+    """
+    app_key, secret = call.hosted.keys.hosted_signer
+    headers = developer.DeveloperHeaders(
+        app_key, inputs.text("expireTime"), inputs.text("timestamp")
+    )
+    text = developer.signed_text(call.request.body, headers)
+    return {"appKey": app_key, "sign": developer.signature(text, secret)}
+
+
+_OWN_ANSWERS = {ids.V1_SIGN: get_sign}
+"""Operations that are answered from the keys of a hosted world, and not from the world."""
 
 
 class Simulation:
@@ -29,7 +61,8 @@ class Simulation:
         """Take the meaning of each operation by its id."""
         self._operations = operations
         self._contracts = contracts
-        self._listings = Listings()
+        self._lists: dict[tuple[object, ...], tuple[Scenario, bytes]] = {}
+        """The encoded lists of late, of all worlds of a scenario and a dialect."""
 
     def respond(self, call: Call) -> Response:
         """Return the answer the world gives."""
@@ -53,15 +86,21 @@ class Simulation:
         return Response(200, JSON_HEADERS, body)
 
     def _listed(self, call: Call, inputs: Inputs) -> bytes:
-        chain = inputs.optional("chain")
-        return self._listings.body(
-            call, chain, lambda: call.operation.write(self._data(call, inputs))
-        )
+        """Return the body of a list operation, made anew where the lists have changed."""
+        world, dialect = call.hosted.world, call.hosted.contract.dialect.name
+        scenario, operation = world.scenario, call.operation
+        # The scenario is kept with the bytes, so that its identity is not given to another one.
+        key = (operation.id, dialect, inputs.optional("chain"), id(scenario), world.lists.state())
+        found = self._lists.get(key)
+        if found is None:
+            body = operation.write(self._data(call, inputs))
+            found = keep(self._lists, key, (scenario, body), _MOST_LISTS)
+        return found[1]
 
     def _data(self, call: Call, inputs: Inputs) -> Json:
         function = self._operations.get(call.operation.id)
         if function is None:
-            return OWN_ANSWERS[call.operation.id](call, inputs)
+            return _OWN_ANSWERS[call.operation.id](call, inputs)
         return function(call.hosted.world, inputs)
 
     def _broken(self, call: Call, inputs: Inputs) -> Response:

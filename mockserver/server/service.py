@@ -15,10 +15,9 @@ from mockserver.responders.delivery import Delivery, charged, delivery_of
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.faults.registry import Strike
 from mockserver.responders.faults.reserved import may_reserve, reserved_strike
-from mockserver.responders.listings import list_operations
 from mockserver.responders.refusing import JSON_HEADERS, REFUSAL_HEADER
 from mockserver.responders.responder import GENERATED, PLAYBACK, SIMULATION, STUB, Call
-from mockserver.responders.simulation import Simulation
+from mockserver.responders.simulation import Simulation, list_operations
 from mockserver.server import console, cors
 from mockserver.server.control import Control
 from mockserver.server.control.dispatcher import refused

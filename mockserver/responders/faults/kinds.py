@@ -151,8 +151,12 @@ class Kind:
 
     summary: str
     make: Callable[[Options], Disturb]
-    done: bool
-    answers: bool
+    done: bool = True
+    answers: bool = True
+
+
+_NOTHING = (False, False)
+"""Of a kind that lets nothing be done and needs no answer."""
 
 
 def rule_name(name: str, known: Mapping[str, RefusalRule]) -> str:
@@ -280,54 +284,43 @@ def _mutation(told: Options) -> Disturb:
     return disturb
 
 
-def _as_it_is(told: Options) -> Disturb:
-    """Leave the answer as it is: a false success is false only in that nothing was done."""
-    return lambda sending, faulted: sending
+def _cutting(cut: Cut) -> Callable[[Options], Disturb]:
+    return lambda told: lambda sending, faulted: replace(sending, cut=cut)
 
-
-def _cutting(summary: str, cut: Cut, *, answers: bool) -> Kind:
-    """Return a kind that cuts the connection: what was never answered was not done either."""
-    return Kind(
-        summary,
-        lambda told: lambda sending, faulted: replace(sending, cut=cut),
-        done=answers,
-        answers=answers,
-    )
-
-
-_WHOLE = {"done": True, "answers": True}
-_NOTHING = {"done": False, "answers": False}
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        "latency": Kind("the answer comes late, on the world's clock", _latency, **_WHOLE),
-        "http-status": Kind("an HTTP error in place of the answer", _status, **_NOTHING),
-        "refusal": Kind("a refusal inside the envelope", _refusal, **_NOTHING),
-        "reset-before-headers": _cutting(
-            "the connection is reset before anything was sent", Cut.RESET_BEFORE, answers=False
+        "latency": Kind("the answer comes late, on the world's clock", _latency),
+        "http-status": Kind("an HTTP error in place of the answer", _status, *_NOTHING),
+        "refusal": Kind("a refusal inside the envelope", _refusal, *_NOTHING),
+        # What was never answered was not done either.
+        "reset-before-headers": Kind(
+            "the connection is reset before anything was sent",
+            _cutting(Cut.RESET_BEFORE),
+            *_NOTHING,
         ),
-        "reset-after-headers": _cutting(
-            "the connection is reset when only the headers were sent", Cut.RESET_AFTER, answers=True
+        "reset-after-headers": Kind(
+            "the connection is reset when only the headers were sent", _cutting(Cut.RESET_AFTER)
         ),
-        "empty-answer": _cutting(
-            "the connection is closed without an answer", Cut.EMPTY, answers=False
+        "empty-answer": Kind(
+            "the connection is closed without an answer", _cutting(Cut.EMPTY), *_NOTHING
         ),
-        "truncated-body": _cutting(
-            "the connection is closed in the middle of the body", Cut.TRUNCATED, answers=True
+        "truncated-body": Kind(
+            "the connection is closed in the middle of the body", _cutting(Cut.TRUNCATED)
         ),
-        "broken-json": Kind("a body that is no JSON", _broken_json, **_WHOLE),
+        "broken-json": Kind("a body that is no JSON", _broken_json),
         "wrong-content-type": Kind(
-            "another media type; without a name of one an HTML page", _wrong_type, **_WHOLE
+            "another media type; without a name of one an HTML page", _wrong_type
         ),
-        "mutation": Kind("one field breaks its schema", _mutation, **_WHOLE),
+        "mutation": Kind("one field breaks its schema", _mutation),
         "quota": Kind(
-            "no more than so many calls in each window of the world's clock", _quota, **_NOTHING
+            "no more than so many calls in each window of the world's clock", _quota, *_NOTHING
         ),
+        # It is false in that nothing was done; the answer stays as it is.
         "false-success": Kind(
             "answered as a success, although nothing was done",
-            _as_it_is,
+            lambda told: lambda sending, faulted: sending,
             done=False,
-            answers=True,
         ),
     }
 )

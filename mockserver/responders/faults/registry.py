@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from decimal import Decimal
 from functools import cache
+from typing import Any
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
@@ -45,22 +46,18 @@ class Trigger:
     def concerns(self, call: Call) -> bool:
         """Tell whether a call is one of those the fault is for."""
         operation = call.operation
-        told = "write" if operation.writes else "read"
-        if self.operation not in (None, operation.id):
-            return False
-        if self.generation not in (None, operation.generation.id) or self.effect not in (
-            None,
-            told,
+        if (
+            self.operation not in (None, operation.id)
+            or self.generation not in (None, operation.generation.id)
+            or self.effect not in (None, "write" if operation.writes else "read")
+            or self.phase not in (None, *operation.row.get("tags", ()))
         ):
-            return False
-        if self.phase is not None and self.phase not in operation.row.get("tags", ()):
             return False
         if self.chain is None and self.order is None:
             return True
         named = named_by(operation, call.request, call.hosted.world)
-        return (self.chain is None or self.chain in named.chains) and (
-            self.order is None or self.order == named.order
-        )
+        by_chain = self.chain is None or self.chain in named.chains
+        return by_chain and self.order in (None, named.order)
 
     def takes(self, number: int, seed: int, fault: str) -> bool:
         """Tell whether the fault strikes the call of that number; chance comes from the seed."""
@@ -75,18 +72,14 @@ class Trigger:
 
 def trigger_of(told: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Trigger:
     """Return the trigger of a request. Raises `BadControl` for a name that does not exist."""
-    probability = told.get("probability")
-    return Trigger(
-        operation=operation_id(told["operation"], contract) if "operation" in told else None,
-        generation=told.get("generation"),
-        effect=told.get("effect"),
-        phase=_phase(told, contract),
-        chain=_chain(told, scenario),
-        order=told.get("order"),
-        first=told.get("first"),
-        every=told.get("every"),
-        probability=None if probability is None else Decimal(probability),
-    )
+    named: dict[str, Any] = {
+        "operation": operation_id(told["operation"], contract) if "operation" in told else None,
+        "phase": _phase(told, contract),
+        "chain": _chain(told, scenario),
+    }
+    if "probability" in told:
+        named["probability"] = Decimal(told["probability"])
+    return value_of(Trigger, told, **named)
 
 
 def operation_id(name: str, contract: Contract) -> str:

@@ -14,8 +14,8 @@ from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
 from mockserver.recordings import End, MatchRule, MatchRules, RecordedExchange, RequestParts
-from mockserver.responders.listings import list_operations
 from mockserver.responders.responder import Call
+from mockserver.responders.simulation import list_operations
 
 _MOVING = tuple(
     status.value for status in Status if not status.resting and status is not Status.REFUNDING
